@@ -1,0 +1,15 @@
+// Compiles src to dist and lays what the compiler does not carry beside it:
+// the generated messages (plain JavaScript with declarations).
+import { spawnSync } from "node:child_process";
+import { cpSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+const compiled = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
+  cwd: root,
+  stdio: ["ignore", "inherit", "inherit"],
+});
+if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+cpSync(join(root, "src", "wire"), join(root, "dist", "wire"), { recursive: true });

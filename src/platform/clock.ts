@@ -1,0 +1,59 @@
+/** Cancels what a clock was asked to do later. Harmless when it is already done. */
+export type Cancel = () => void;
+
+/**
+ * Time as a part that can be injected. Everything that waits or dates something
+ * takes a clock, so that a test can let ten minutes pass in a moment.
+ */
+export interface Clock {
+  /** Wall time in milliseconds since 1970, UTC. May jump. */
+  nowMs(): number;
+  /** Milliseconds since some moment in the past. Never jumps back. */
+  monotonicMs(): number;
+  /** Runs `task` once, `delayMs` from now. Does not keep the process alive. */
+  after(delayMs: number, task: () => void): Cancel;
+}
+
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, task) {
+    const timer = setTimeout(task, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Waits `delayMs`. Resolves `true` when the time has passed and `false` when the
+ * signal was aborted first; it never rejects.
+ */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onAbort = () => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(delayMs, () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** Runs `task` every `periodMs` until the signal is aborted. The first run is one period from now. */
+export function every(clock: Clock, periodMs: number, signal: AbortSignal, task: () => void): void {
+  if (signal.aborted) return;
+  let cancel: Cancel = () => {};
+  const turn = () => {
+    cancel = clock.after(periodMs, turn);
+    task();
+  };
+  cancel = clock.after(periodMs, turn);
+  signal.addEventListener("abort", () => cancel(), { once: true });
+}

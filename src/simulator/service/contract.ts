@@ -1,0 +1,54 @@
+import type {
+  DescMessage,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import type { BatteryEventState } from "../../wire/fleet/v1/battery_pb.js";
+import type { MissionEventState } from "../../wire/fleet/v1/mission_pb.js";
+
+/** On whose behalf a call is made: taken from the token, never from the request. */
+export interface Caller {
+  /** The distributor that the API key is authorized for (its `scope`). */
+  readonly distributor: string;
+  /** The `api_key` of the credentials; two keys of one distributor are two clients. */
+  readonly apiKey: string;
+}
+
+/** One stream message, encoded once however many subscribers it goes to. */
+export interface StreamMessage {
+  readonly robotId: string;
+  readonly message: unknown;
+  /** The protobuf bytes, made on first use and kept. */
+  bytes(): Uint8Array;
+}
+
+/** Something that happened to a robot and that webhooks are told of. */
+export type RobotEvent =
+  | { readonly eventType: "mission"; readonly robotId: string; readonly state: MissionEventState }
+  | { readonly eventType: "battery"; readonly robotId: string; readonly state: BatteryEventState };
+
+/**
+ * The fleet service behind its transports: gRPC and REST decode, ask here, and
+ * encode. Checks come in the order of wire-facts (shape, ownership, family,
+ * mission, state); the token was checked by the transport.
+ */
+export interface FleetOperations {
+  /** One unary operation of FleetService or TaskService. Rejects with a Refusal, never with anything else. */
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    caller: Caller,
+    request: MessageShape<I>,
+  ): Promise<MessageShape<O>>;
+
+  /**
+   * Opens a stream: `deliver` gets the latest state of each selected robot before
+   * this returns, then every change. Throws a Refusal. The result ends it.
+   */
+  subscribe<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodServerStreaming<I, O>,
+    caller: Caller,
+    request: MessageShape<I>,
+    deliver: (message: StreamMessage) => void,
+  ): () => void;
+}
