@@ -1,0 +1,23 @@
+import type { GrpcCodeName } from "../domain/errors.ts";
+
+/** How one call to the service ended. Nothing in it has been guessed. */
+export type CallEnding =
+  /** The service said OK. `responseJson` is proto3 JSON in snake_case with defaults. */
+  | { readonly kind: "ok"; readonly responseJson: string; readonly missionId: string | null }
+  /** The service said no: one of the explicit refusals of design.md, Commands. */
+  | { readonly kind: "refused"; readonly code: GrpcCodeName; readonly message: string }
+  /** It is certain that nothing left: there was no connection to send it on. */
+  | { readonly kind: "not_sent"; readonly message: string }
+  /** Anything else: the robot may have acted, or may act later. */
+  | { readonly kind: "unknown"; readonly code: GrpcCodeName; readonly message: string };
+
+/** What the dispatcher calls. */
+export interface FleetPort {
+  /**
+   * Sends one request once. Never retries what has an effect, never rejects.
+   * @param operation name in the catalogue
+   * @param requestJson canonical JSON of that operation
+   * @param deadlineMs how long to wait for the answer
+   */
+  call(operation: string, requestJson: string, deadlineMs: number): Promise<CallEnding>;
+}

@@ -1,0 +1,17 @@
+import type { StateChange } from "../domain/change.ts";
+import type { Quality } from "../domain/quality.ts";
+import type { Family, RobotId } from "../domain/robot.ts";
+
+/** A line of the robot list. */
+export interface RobotSummary {
+  readonly robotId: RobotId;
+  readonly family: Family;
+  readonly quality: Quality;
+}
+
+/** The fleet as it is known now, qualities computed at this moment. */
+export interface FleetView {
+  robots(): readonly RobotSummary[];
+  /** Every value there is, as changes: what a northbound needs to start from nothing. */
+  snapshot(): readonly StateChange[];
+}

@@ -1,0 +1,27 @@
+import type { FleetNotice, StateChange } from "../domain/change.ts";
+
+/** What a northbound is given in one turn: the newest values, and the events in order. */
+export interface Batch {
+  readonly changes: readonly StateChange[];
+  readonly notices: readonly FleetNotice[];
+}
+
+/** An open connection of a client northbound. */
+export interface Connection extends AsyncDisposable {
+  /** Resolves when the batch is handed over (notices: acknowledged). One write at a time. */
+  write(batch: Batch): Promise<void>;
+  /** Resolves with the cause when the connection is gone. Never rejects. */
+  readonly lost: Promise<Error>;
+}
+
+/** A northbound that connects to somebody else's server. Reconnecting is the link runner's job. */
+export interface Link {
+  readonly name: string;
+  /** Rejects when the server cannot be reached or refuses. */
+  connect(signal: AbortSignal): Promise<Connection>;
+}
+
+/** A northbound that is a server itself: it shows at once what it is given, and never throws. */
+export interface Sink {
+  write(batch: Batch): void;
+}

@@ -1,0 +1,79 @@
+import type { Battery } from "./battery.ts";
+import type { Coded } from "./coded.ts";
+import type { Conveyor } from "./conveyor.ts";
+import type { MissionQueue, MissionStateName } from "./mission.ts";
+import type { Observed } from "./observed.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Presence } from "./presence.ts";
+import type { Quality } from "./quality.ts";
+import type { Family, RobotId } from "./robot.ts";
+import type { TaskChain } from "./task-chain.ts";
+
+/**
+ * A value that a northbound shows: the newest replaces the one before, so a slow
+ * northbound skips, and never shows an old one for a new one.
+ */
+export type StateChange =
+  | { readonly kind: "robot"; readonly robotId: RobotId; readonly family: Family; readonly quality: Quality }
+  | { readonly kind: "mission"; readonly robotId: RobotId; readonly observed: Observed<MissionQueue> }
+  | { readonly kind: "battery"; readonly robotId: RobotId; readonly observed: Observed<Battery> }
+  | { readonly kind: "conveyor"; readonly robotId: RobotId; readonly observed: Observed<Conveyor> }
+  | { readonly kind: "presence"; readonly robotId: RobotId; readonly observed: Observed<Presence> }
+  | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> };
+
+/** Something that happened once and may not be lost. `eventId` is unique and stable. */
+export type FleetNotice =
+  | {
+      readonly kind: "mission";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly missionId: string;
+      /** Null when the mission was not seen before. */
+      readonly from: Coded<MissionStateName> | null;
+      readonly to: Coded<MissionStateName>;
+      readonly owner: string;
+      /** The identity of our command that made this mission, where it was ours. */
+      readonly commandId: string | null;
+    }
+  | {
+      readonly kind: "conveyor";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly from: Conveyor | null;
+      readonly to: Conveyor;
+    }
+  | {
+      readonly kind: "alarm";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly code: string;
+      readonly active: boolean;
+      readonly text: string;
+    }
+  | {
+      readonly kind: "command";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly commandId: string;
+      readonly operation: string;
+      readonly outcome: Outcome;
+    };
+
+/** Which value a state change is about: the newest of each key is kept. */
+export function changeKey(change: StateChange): string {
+  switch (change.kind) {
+    case "conveyor":
+      return `conveyor/${change.observed.value.index}/${change.robotId}`;
+    case "task_chain":
+      return `task_chain/${change.chainId}`;
+    case "robot":
+    case "mission":
+    case "battery":
+    case "presence":
+      return `${change.kind}/${change.robotId}`;
+  }
+}

@@ -1,0 +1,23 @@
+/** An enum number that this version does not know. It is passed on, never guessed. */
+export interface Unrecognised {
+  readonly kind: "unrecognised";
+  readonly raw: number;
+}
+
+/** A wire enum by its name in the interface document, or the number that has no name here. */
+export type Coded<Name extends string> = Name | Unrecognised;
+
+/** The name that `raw` has in `names` (a name's place in the list is its number), or the number itself. */
+export function coded<Name extends string>(names: readonly Name[], raw: number): Coded<Name> {
+  return names[raw] ?? { kind: "unrecognised", raw };
+}
+
+/** The number of an enum value: for protocols that carry enums as numbers. */
+export function codeNumber<Name extends string>(names: readonly Name[], value: Coded<Name>): number {
+  return typeof value === "string" ? names.indexOf(value) : value.raw;
+}
+
+/** An enum value as JSON shows it: its name, or the number that has none. */
+export function codeText(value: Coded<string>): string | number {
+  return typeof value === "string" ? value : value.raw;
+}

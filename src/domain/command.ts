@@ -1,0 +1,37 @@
+import type { RobotId } from "./robot.ts";
+
+/** What an operation does to a robot or to the service. `stops` goes before everything else. */
+export type Effect = "reads" | "changes" | "moves" | "stops";
+
+/** What a source may do: each role may do what the one before it may. */
+export const roles = ["observer", "operator", "engineer"] as const;
+export type Role = (typeof roles)[number];
+
+/** Who sends a command, as the door vouches for it. */
+export interface Source {
+  readonly door: "mqtt" | "opcua" | "web" | "cli";
+  /** The client's name on MQTT, the user on OPC UA and web. */
+  readonly name: string;
+}
+
+/** A command that has been understood. `request` is canonical proto3 JSON: one spelling, one digest. */
+export interface Command {
+  readonly source: Source;
+  /** Unique for its source: with it, the command's identity. */
+  readonly requestId: string;
+  readonly operation: string;
+  readonly effect: Effect;
+  readonly robotId: RobotId | null;
+  /** Canonical JSON text of the request, camelCase. */
+  readonly requestJson: string;
+  /** Wall time in milliseconds after which it may no longer be sent. */
+  readonly startByMs: number;
+}
+
+/** How far a command has come, for a sender that watches. */
+export type CommandStage = "accepted" | "sent";
+
+/** The identity of a command as one text. */
+export function commandId(command: Pick<Command, "source" | "requestId">): string {
+  return `${command.source.door}:${command.source.name}/${command.requestId}`;
+}

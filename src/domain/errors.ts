@@ -1,0 +1,101 @@
+/** Whose turn it is when something goes wrong. */
+export type ErrorClass =
+  | "operator_mistake"
+  | "fleet_unavailable"
+  | "fleet_refused"
+  | "link_lost"
+  | "bad_input"
+  | "our_bug";
+
+/** The gRPC codes by number: ErrorId 0 to 16 and the `code` of an outcome (wire-facts). */
+export const grpcCodeNames = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+export type GrpcCodeName = (typeof grpcCodeNames)[number];
+
+/**
+ * The gateway's own errors: number, class, and what a sender should do. One
+ * table for MQTT (`code` by name), OPC UA (`ErrorId` by number) and the
+ * documentation.
+ */
+export const gatewayErrors = {
+  MALFORMED: { id: 1000, class: "bad_input", advice: "Correct the request; it was never sent." },
+  UNKNOWN_OPERATION: {
+    id: 1001,
+    class: "bad_input",
+    advice: "Use one of the operations of docs/commands.md.",
+  },
+  IDENTITY_REUSED: {
+    id: 1002,
+    class: "bad_input",
+    advice: "Give a different command a request id of its own.",
+  },
+  EXPIRED: {
+    id: 1003,
+    class: "operator_mistake",
+    advice: "Send it again with a later expiry, if it is still wanted.",
+  },
+  NO_EXPIRY: { id: 1004, class: "bad_input", advice: "Give expires_at, or MQTT 5 message expiry." },
+  RETAINED: { id: 1005, class: "bad_input", advice: "Publish commands without the retain flag." },
+  NOT_ALLOWED: {
+    id: 1006,
+    class: "operator_mistake",
+    advice: "Ask for the right in the gateway's configuration.",
+  },
+  ROBOT_NOT_GOOD: { id: 1007, class: "fleet_unavailable", advice: "Wait until the robot's quality is good." },
+  QUEUE_FULL: { id: 1008, class: "fleet_unavailable", advice: "Wait for earlier commands to end." },
+  FLEET_UNREACHABLE: {
+    id: 1009,
+    class: "fleet_unavailable",
+    advice: "Nothing was sent; send it again later.",
+  },
+  OUTCOME_UNKNOWN: {
+    id: 1010,
+    class: "fleet_unavailable",
+    advice: "Look at the robot before you send anything again: it may have acted.",
+  },
+  SHUTTING_DOWN: {
+    id: 1011,
+    class: "fleet_unavailable",
+    advice: "Nothing was sent; send it again when the gateway is up.",
+  },
+  OUT_OF_TURN: { id: 1012, class: "bad_input", advice: "Copy NextId into RequestId." },
+  TICKET_IN_USE: { id: 1013, class: "bad_input", advice: "Wait for DoneId before the next command." },
+  JOURNAL_FAILED: { id: 1014, class: "fleet_unavailable", advice: "Free or mend the gateway's disk." },
+  CANCELED_BY_STOP: { id: 1015, class: "operator_mistake", advice: "A stop overtook it; it was never sent." },
+  LEASE_HELD: {
+    id: 1016,
+    class: "operator_mistake",
+    advice: "Wait until the station that holds the robot lets go.",
+  },
+  UNKNOWN_ROBOT: { id: 1017, class: "bad_input", advice: "Name a robot by an id that the gateway shows." },
+  INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
+} as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
+
+export type GatewayErrorName = keyof typeof gatewayErrors;
+
+/** The name of an error: the service's gRPC code or one of ours. */
+export type ErrorName = GrpcCodeName | GatewayErrorName;
+
+/** The number of an error: 0 to 16 are the gRPC codes, 1000 and up are ours. */
+export function errorId(name: ErrorName): number {
+  return name in gatewayErrors
+    ? gatewayErrors[name as GatewayErrorName].id
+    : grpcCodeNames.indexOf(name as GrpcCodeName);
+}

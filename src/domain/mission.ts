@@ -1,0 +1,87 @@
+import type { Coded } from "./coded.ts";
+import type { Goal } from "./goal.ts";
+
+/** MissionState.State by number (fleet-service-interface, Mission status stream messages). */
+export const missionStateNames = [
+  "STATE_UNKNOWN",
+  "STATE_DEFAULT",
+  "STATE_RUNNING",
+  "STATE_PAUSED",
+  "STATE_CANCELED",
+  "STATE_SUCCEEDED",
+  "STATE_FAILED",
+] as const;
+export type MissionStateName = (typeof missionStateNames)[number];
+
+/** Feedback status of serve and cart robots by number. Base robots use the first two. */
+export const feedbackStatusNames = [
+  "STATUS_UNKNOWN",
+  "STATUS_NAVIGATING",
+  "STATUS_ARRIVED",
+  "STATUS_DOCKING",
+  "STATUS_UNDOCKING",
+] as const;
+export type FeedbackStatusName = (typeof feedbackStatusNames)[number];
+
+/** MissionType by family and number. */
+export const missionTypeNames = {
+  base: ["BASE_TYPE_UNKNOWN", "BASE_TYPE_NAVIGATE", "BASE_TYPE_NAVIGATE_AUTO"],
+  serve: [
+    "SERVE_TYPE_UNKNOWN",
+    "SERVE_TYPE_SERVING",
+    "SERVE_TYPE_SERVING_PATROL",
+    "SERVE_TYPE_BUSSING",
+    "SERVE_TYPE_BUSSING_PATROL",
+    "SERVE_TYPE_NAVIGATE",
+    "SERVE_TYPE_NAVIGATE_AUTO",
+  ],
+  cart: [
+    "CART_TYPE_UNKNOWN",
+    "CART_TYPE_TRAVERSE",
+    "CART_TYPE_TRAVERSE_PATROL",
+    "CART_TYPE_NAVIGATE",
+    "CART_TYPE_NAVIGATE_AUTO",
+  ],
+} as const;
+export type MissionFamily = keyof typeof missionTypeNames;
+export type MissionTypeName = (typeof missionTypeNames)[MissionFamily][number];
+
+/** A family's value, or a message whose member is not set (`none`). */
+export type Feedback =
+  | { readonly family: MissionFamily; readonly status: Coded<FeedbackStatusName> }
+  | { readonly family: "none" };
+export type MissionType =
+  | { readonly family: MissionFamily; readonly type: Coded<MissionTypeName> }
+  | { readonly family: "none" };
+
+/** One mission of a robot's queue. `feedback` and `type` are null where the message left them unset. */
+export interface Mission {
+  readonly missionId: string;
+  readonly state: Coded<MissionStateName>;
+  readonly goals: readonly Goal[];
+  readonly currentGoalIndex: number;
+  readonly feedback: Feedback | null;
+  readonly type: MissionType | null;
+  readonly owner: string;
+}
+
+/** A robot's missions from the first assigned to the last. The index is -1 when none is active. */
+export interface MissionQueue {
+  readonly missions: readonly Mission[];
+  readonly currentMissionIndex: number;
+}
+
+/** The mission that `currentMissionIndex` names. */
+export function currentMission(queue: MissionQueue): Mission | undefined {
+  return queue.missions[queue.currentMissionIndex];
+}
+
+/** The goal that a mission is at or heading for. */
+export function currentGoal(mission: Mission): Goal | undefined {
+  return mission.goals[mission.currentGoalIndex];
+}
+
+/** Whether a mission has ended: canceled, succeeded or failed (fleet-service-interface, Mission states). */
+export function isTerminal(state: Coded<MissionStateName>): boolean {
+  return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
+}

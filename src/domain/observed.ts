@@ -1,0 +1,17 @@
+import type { Quality } from "./quality.ts";
+
+/** What a robot's message says of itself. Null fields: the message had none. */
+export interface Stamp {
+  /** The robot's clock, in milliseconds since 1970. */
+  readonly sourceTimeMs: number | null;
+  readonly sequence: number | null;
+  /** The gateway's clock when the message arrived. */
+  readonly receivedAtMs: number;
+}
+
+/** A value with where it comes from, as a northbound may show it. */
+export interface Observed<T> {
+  readonly value: T;
+  readonly stamp: Stamp;
+  readonly quality: Quality;
+}

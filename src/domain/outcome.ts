@@ -1,0 +1,42 @@
+import type { ErrorName } from "./errors.ts";
+
+/** How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. */
+export const outcomeNames = ["succeeded", "refused", "expired", "unknown", "probably_succeeded"] as const;
+export type OutcomeName = (typeof outcomeNames)[number];
+
+/** What a command's sender is told. `code` is OK only with `succeeded` and `probably_succeeded`. */
+export interface Outcome {
+  readonly outcome: OutcomeName;
+  readonly code: ErrorName;
+  /** What was wrong, where, and what would be right. Empty when nothing was. */
+  readonly message: string;
+  /** Whether sending it again (as a new command) can move nothing twice. */
+  readonly retrySafe: boolean;
+  /** The service's answer as snake_case JSON text; null when there was none. */
+  readonly responseJson: string | null;
+  /** The mission that the command made, where the service named one. */
+  readonly missionId: string | null;
+  /** Which message showed which values, where the outcome was inferred. */
+  readonly evidence: string | null;
+  /** Whether this is the recorded outcome of the same command sent before. */
+  readonly duplicate: boolean;
+}
+
+/** A refusal before anything was sent. */
+export function refusal(code: ErrorName, message: string, retrySafe = true): Outcome {
+  return ending("refused", code, message, retrySafe);
+}
+
+/** An outcome without an answer of the service. */
+export function ending(outcome: OutcomeName, code: ErrorName, message: string, retrySafe: boolean): Outcome {
+  return {
+    outcome,
+    code,
+    message,
+    retrySafe,
+    responseJson: null,
+    missionId: null,
+    evidence: null,
+    duplicate: false,
+  };
+}

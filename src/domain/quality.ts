@@ -1,0 +1,57 @@
+/** How far a value is known to be true now (design, Truth over time). From best to worst. */
+export const qualities = ["good", "stale", "offline", "lost", "unknown"] as const;
+export type Quality = (typeof qualities)[number];
+
+/** How long each kind of silence is forgiven, in milliseconds. */
+export interface QualityTimes {
+  /** A stream is live while something proves it within this time. */
+  readonly streamSilenceMs: number;
+  /** A robot's snapshot is current while its last confirmation is younger than this. */
+  readonly resyncMs: number;
+  /** How long a value that is no longer good is still shown, as stale or offline. */
+  readonly holdMs: number;
+}
+
+/** What is known of the way a value came, at one moment. Times are on one clock, in milliseconds. */
+export interface SourceHealth {
+  /** When the value was last received or confirmed; null when never. */
+  readonly confirmedAtMs: number | null;
+  /** Since when the whole session to the service is down; null while it is up. */
+  readonly linkDownSinceMs: number | null;
+  /** When traffic, a keepalive or a re-subscription last proved the stream alive. */
+  readonly streamProvenAtMs: number;
+  /** Since when the stream is known to be cut; null while it is open. */
+  readonly streamLostSinceMs: number | null;
+  /** Since when GetOnlineRobots no longer lists the robot; null while it does, or is not polled. */
+  readonly absentSinceMs: number | null;
+}
+
+/** The quality of a value at `nowMs`. Computed when read: silence of a value is not age, only its source is judged. */
+export function qualityAt(source: SourceHealth, times: QualityTimes, nowMs: number): Quality {
+  if (source.confirmedAtMs === null) return "unknown";
+  const offlineSinceMs = earliest(source.linkDownSinceMs, source.absentSinceMs);
+  const staleSinceMs = earliest(
+    source.streamLostSinceMs,
+    passed(source.streamProvenAtMs + times.streamSilenceMs, nowMs),
+    passed(source.confirmedAtMs + times.resyncMs, nowMs),
+  );
+  const brokenSinceMs = earliest(offlineSinceMs, staleSinceMs);
+  if (brokenSinceMs === null) return "good";
+  if (nowMs - brokenSinceMs > times.holdMs) return "lost";
+  return offlineSinceMs !== null ? "offline" : "stale";
+}
+
+/** The worse of two qualities. */
+export function worse(a: Quality, b: Quality): Quality {
+  return qualities.indexOf(a) >= qualities.indexOf(b) ? a : b;
+}
+
+function passed(limitMs: number, nowMs: number): number | null {
+  return nowMs > limitMs ? limitMs : null;
+}
+
+function earliest(...times: ReadonlyArray<number | null>): number | null {
+  let first: number | null = null;
+  for (const time of times) if (time !== null && (first === null || time < first)) first = time;
+  return first;
+}
