@@ -1,0 +1,128 @@
+import { type Block, type BlockResult, quantile, type Side } from "../protocol.ts";
+import type { LoadService } from "./service.ts";
+import type { Sightings } from "./watcher.ts";
+
+const TICK_MS = 5;
+const SETTLE_MS = 3_000;
+
+/** What has been sent to one side and when, and what of it was seen. */
+export class Tally implements Sightings {
+  /** Called when a robot's newest message is seen on MQTT. */
+  onSeen: (robot: string) => void = () => {};
+  sent = 0;
+  seenOnMqtt = 0;
+  seenOnOpcua = 0;
+  readonly mqttLatencies: number[] = [];
+  readonly opcuaLatencies: number[] = [];
+  readonly #mqttDue = new Map<string, number>();
+  readonly #opcuaDue = new Map<string, number>();
+
+  reset(): void {
+    this.sent = 0;
+    this.seenOnMqtt = 0;
+    this.seenOnOpcua = 0;
+    this.mqttLatencies.length = 0;
+    this.opcuaLatencies.length = 0;
+    this.#mqttDue.clear();
+    this.#opcuaDue.clear();
+  }
+
+  noteSent(robot: string, sequence: number): void {
+    const atMs = performance.now();
+    this.sent += 1;
+    this.#mqttDue.set(`${robot}/${sequence}`, atMs);
+    this.#opcuaDue.set(`${robot}/${sequence}`, atMs);
+  }
+
+  mqtt(robot: string, sequence: number): void {
+    const key = `${robot}/${sequence}`;
+    const sentAtMs = this.#mqttDue.get(key);
+    if (sentAtMs === undefined) return;
+    this.#mqttDue.delete(key);
+    this.seenOnMqtt += 1;
+    this.mqttLatencies.push(performance.now() - sentAtMs);
+    this.onSeen(robot);
+  }
+
+  opcua(robot: string, sequence: number): void {
+    const key = `${robot}/${sequence}`;
+    const sentAtMs = this.#opcuaDue.get(key);
+    if (sentAtMs === undefined) return;
+    this.#opcuaDue.delete(key);
+    this.seenOnOpcua += 1;
+    this.opcuaLatencies.push(performance.now() - sentAtMs);
+  }
+
+  settled(): boolean {
+    return this.#mqttDue.size === 0 && this.#opcuaDue.size === 0;
+  }
+}
+
+/** Runs one block against a side and gives what the far end saw of it. */
+export async function runBlock(
+  block: Block,
+  robots: readonly string[],
+  service: LoadService,
+  tally: Tally,
+): Promise<BlockResult> {
+  tally.reset();
+  const startedMs = performance.now();
+  if (block.kind === "paced") await pace(block, robots, service, tally);
+  else await saturate(block.side, block.seconds, robots, service, tally);
+  const seconds = (performance.now() - startedMs) / 1000;
+  await settle(tally);
+  return {
+    sent: tally.sent,
+    seenOnMqtt: tally.seenOnMqtt,
+    seenOnOpcua: tally.seenOnOpcua,
+    seconds,
+    mqttLatencyMs: { p50: quantile(tally.mqttLatencies, 0.5), p99: quantile(tally.mqttLatencies, 0.99) },
+    opcuaLatencyMs: { p50: quantile(tally.opcuaLatencies, 0.5), p99: quantile(tally.opcuaLatencies, 0.99) },
+  };
+}
+
+/** Robots in turn, so that a robot's messages are as far apart as they can be. */
+async function pace(
+  block: Extract<Block, { kind: "paced" }>,
+  robots: readonly string[],
+  service: LoadService,
+  tally: Tally,
+): Promise<void> {
+  const total = Math.round(block.messagesPerSecond * block.seconds);
+  const startedMs = performance.now();
+  while (tally.sent < total) {
+    const due = Math.min(total, ((performance.now() - startedMs) / 1000) * block.messagesPerSecond);
+    while (tally.sent < due) send(service, block.side, robots[tally.sent % robots.length] ?? "", tally);
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+}
+
+/** Each robot's next message leaves when its last one was seen: nothing can be conflated, nothing idles. */
+async function saturate(
+  side: Side,
+  seconds: number,
+  robots: readonly string[],
+  service: LoadService,
+  tally: Tally,
+): Promise<void> {
+  const endMs = performance.now() + seconds * 1000;
+  tally.onSeen = (robot) => {
+    if (performance.now() < endMs) send(service, side, robot, tally);
+  };
+  for (const robot of robots) send(service, side, robot, tally);
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  tally.onSeen = () => {};
+}
+
+function send(service: LoadService, side: Side, robot: string, tally: Tally): void {
+  const sequence = service.send(side, robot);
+  if (sequence < 0) throw new Error(`${side} is not subscribed to ${robot}`);
+  tally.noteSent(robot, sequence);
+}
+
+async function settle(tally: Tally): Promise<void> {
+  const endMs = performance.now() + SETTLE_MS;
+  while (!tally.settled() && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+}

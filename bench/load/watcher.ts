@@ -1,0 +1,101 @@
+import mqtt, { type MqttClient } from "mqtt";
+import {
+  AttributeIds,
+  ClientMonitoredItemGroup,
+  type ClientSession,
+  type ClientSubscription,
+  type DataValue,
+  MessageSecurityMode,
+  OPCUAClient,
+  SecurityPolicy,
+  TimestampsToReturn,
+} from "node-opcua";
+import type { Side } from "../protocol.ts";
+
+/** Called for each message seen at the far end of a side. */
+export interface Sightings {
+  mqtt(robot: string, sequence: number): void;
+  opcua(robot: string, sequence: number): void;
+}
+
+const SEQUENCE_KEY = Buffer.from('"sequence_number":');
+const COMMA = 0x2c;
+const BRACE = 0x7d;
+const PUBLISHING_INTERVAL_MS = 50;
+
+/** The plant's end of one side: an MQTT subscriber and an OPC UA subscriber. */
+export class Watcher {
+  #mqtt: MqttClient | undefined;
+  #opcua: OPCUAClient | undefined;
+  #session: ClientSession | undefined;
+  #subscription: ClientSubscription | undefined;
+
+  async watchMqtt(port: number, side: Side, sightings: Sightings): Promise<void> {
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId: `watch-${side}` });
+    this.#mqtt = client;
+    client.stream.on("connect", () => {});
+    (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
+    const prefix = `fleetgate/${side}/robots/`;
+    client.on("message", (topic, payload) => {
+      sightings.mqtt(topic.slice(prefix.length, topic.lastIndexOf("/")), sequenceOf(payload));
+    });
+    await client.subscribeAsync(`${prefix}+/mission`, { qos: 0 });
+  }
+
+  /** @param nodeIds the sequence number's node of each robot */
+  async watchOpcua(port: number, nodeIds: ReadonlyMap<string, string>, sightings: Sightings): Promise<void> {
+    const client = OPCUAClient.create({
+      endpointMustExist: false,
+      securityMode: MessageSecurityMode.None,
+      securityPolicy: SecurityPolicy.None,
+    });
+    this.#opcua = client;
+    await client.connect(`opc.tcp://localhost:${port}`);
+    this.#session = await client.createSession();
+    this.#subscription = await this.#session.createSubscription2({
+      requestedPublishingInterval: PUBLISHING_INTERVAL_MS,
+      requestedLifetimeCount: 1000,
+      requestedMaxKeepAliveCount: 10,
+      maxNotificationsPerPublish: 10_000,
+      publishingEnabled: true,
+      priority: 1,
+    });
+    const robots = [...nodeIds.keys()];
+    const group = ClientMonitoredItemGroup.create(
+      this.#subscription,
+      [...nodeIds.values()].map((nodeId) => ({ nodeId, attributeId: AttributeIds.Value })),
+      { samplingInterval: 0, queueSize: 20, discardOldest: true },
+      TimestampsToReturn.Both,
+    );
+    const initialised = new Promise<void>((resolve, reject) => {
+      group.once("initialized", resolve);
+      group.once("err", (message) => reject(new Error(String(message))));
+    });
+    group.on("changed", (_item, value: DataValue, index: number) => {
+      const robot = robots[index];
+      if (robot !== undefined) sightings.opcua(robot, sequenceValue(value));
+    });
+    await initialised;
+  }
+
+  async close(): Promise<void> {
+    await this.#mqtt?.endAsync(true);
+    await this.#subscription?.terminate();
+    await this.#session?.close();
+    await this.#opcua?.disconnect();
+  }
+}
+
+/** The first sequence number in the payload, read without parsing it: the watcher must not be the bottleneck. */
+function sequenceOf(payload: Buffer): number {
+  const start = payload.indexOf(SEQUENCE_KEY) + SEQUENCE_KEY.length;
+  let end = start;
+  while (end < payload.length && payload[end] !== COMMA && payload[end] !== BRACE) end += 1;
+  return Number(payload.toString("latin1", start, end));
+}
+
+/** Int64 values arrive as [high, low]. */
+function sequenceValue(value: DataValue): number {
+  const raw: unknown = value.value.value;
+  return Array.isArray(raw) ? Number(raw[0]) * 2 ** 32 + Number(raw[1]) : Number(raw);
+}

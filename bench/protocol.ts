@@ -1,0 +1,66 @@
+/** The two sides that are compared. Each has a session of its own to the load service. */
+export type Side = "floor" | "gateway";
+export const sides: readonly Side[] = ["floor", "gateway"];
+
+/** Where the load service listens, and what its clients need. */
+export interface LoadAddress {
+  readonly grpcPort: number;
+  readonly httpsPort: number;
+  readonly caPath: string;
+}
+
+/** One block of load: at a rate, or as fast as each robot's message is seen at the far end. */
+export type Block =
+  | {
+      readonly kind: "paced";
+      readonly side: Side;
+      readonly messagesPerSecond: number;
+      readonly seconds: number;
+    }
+  | { readonly kind: "saturated"; readonly side: Side; readonly seconds: number };
+
+/** What the far end saw of one block. Latencies in milliseconds. */
+export interface BlockResult {
+  readonly sent: number;
+  readonly seenOnMqtt: number;
+  readonly seenOnOpcua: number;
+  readonly seconds: number;
+  readonly mqttLatencyMs: Percentiles;
+  readonly opcuaLatencyMs: Percentiles;
+}
+
+export interface Percentiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** What the orchestrator asks of the load process. */
+export type LoadRequest =
+  | { readonly kind: "watch"; readonly side: Side; readonly opcuaPort: number; readonly mqttPort: number }
+  | { readonly kind: "block"; readonly block: Block };
+
+/** What the load process answers. */
+export type LoadReply =
+  | { readonly kind: "listening"; readonly address: LoadAddress }
+  | { readonly kind: "watching"; readonly side: Side }
+  | { readonly kind: "result"; readonly result: BlockResult }
+  | { readonly kind: "failed"; readonly message: string };
+
+export const SERVICE_PATH = "/fleet.v1.FleetService";
+
+/** The robots of a run: `r0000`, `r0001`, … */
+export function robotIds(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `r${String(index).padStart(4, "0")}`);
+}
+
+/** The topic on which a side publishes a robot's mission. */
+export function missionTopic(side: Side, robotId: string): string {
+  return `fleetgate/${side}/robots/${robotId}/mission`;
+}
+
+/** The value at the quantile `q` of an unsorted list; NaN when it is empty. */
+export function quantile(values: readonly number[], q: number): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
