@@ -1,4 +1,8 @@
 import type { Effect, Role } from "../domain/command.ts";
+import type { operationStateNames } from "../domain/conveyor.ts";
+import type { GrpcCodeName } from "../domain/errors.ts";
+import type { Goal } from "../domain/goal.ts";
+import type { MissionStateName, MissionType } from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /** What is wrong with a request: where (a field path, or "") and what would be right. */
@@ -6,6 +10,83 @@ export interface Problem {
   readonly path: string;
   readonly message: string;
 }
+
+/**
+ * The machine that a request concerns, by the name it uses. Missions name it by
+ * robot_id, task chains by number: one physical robot has one lane, so the
+ * dispatcher must bring the names together (design, Commands: Order).
+ */
+export type Subject =
+  /** No robot, or whichever the service picks (amrId 0, a group). */
+  | { readonly kind: "fleet" }
+  | { readonly kind: "robot"; readonly robotId: RobotId }
+  | { readonly kind: "robot_number"; readonly amrId: number }
+  /** The robot that executes this task chain. */
+  | { readonly kind: "task_chain"; readonly chainId: number };
+
+/** Whether a command may be sent again after an unknown ending, while its expiry lasts. */
+export type RepeatRule =
+  | { readonly kind: "never" }
+  | {
+      readonly kind: "repeatable";
+      /** Refusals that, on a repeat, say that the aim is reached: it had been done already. */
+      readonly alreadyDone: readonly GrpcCodeName[];
+    };
+
+/** One read of the service that helps to find out what became of a command. */
+export interface EvidenceQuery {
+  /** Name in the catalogue; effect `reads`. */
+  readonly operation: string;
+  /**
+   * Canonical JSON of the request, given the answers of the queries before it
+   * (parsed, snake_case, defaults present). Null when there is nothing to ask.
+   */
+  requestJson(answers: readonly unknown[]): string | null;
+}
+
+/**
+ * What may show that a command had its effect, after an unknown ending. Absence
+ * proves nothing, and presence only makes likely (design, Commands: Unknown
+ * endings). One row of the design's table each.
+ */
+export type EvidenceRule =
+  /** Nothing that the service shows could tell. */
+  | { readonly kind: "none" }
+  /**
+   * Exactly one mission that was not in the robot's list when the call left, of
+   * owner `api`, of one of these types and with these goals. `{family: "none"}`
+   * stands for a type that is not set. Goals null: not compared.
+   */
+  | {
+      readonly kind: "new_mission";
+      readonly types: readonly MissionType[];
+      readonly goals: readonly Goal[] | null;
+    }
+  /** This mission is seen in this state after the call left, and was seen in another one when it did. */
+  | { readonly kind: "mission_state"; readonly missionId: string; readonly state: MissionStateName }
+  /** Each of these conveyors is seen in this state after the call left. */
+  | {
+      readonly kind: "conveyor_state";
+      readonly indexes: readonly number[];
+      readonly operation: (typeof operationStateNames)[number];
+    }
+  /** The service is asked, one query after the other. */
+  | {
+      readonly kind: "query";
+      readonly queries: readonly EvidenceQuery[];
+      /**
+       * Present when the state before the call matters: then the queries are also
+       * asked before it leaves, and this condenses their answers to a small JSON
+       * value, which is journaled with the command. May throw on an odd answer.
+       */
+      readonly baseline?: (answers: readonly unknown[]) => unknown;
+      /**
+       * Which message showed which values, as one sentence; null when nothing did.
+       * `baseline` is null when it was not asked for or could not be had. May
+       * throw on an odd answer: that is no evidence.
+       */
+      readonly judge: (answers: readonly unknown[], baseline: unknown) => string | null;
+    };
 
 /** A request that has the operation's shape. */
 export interface ParsedRequest {
@@ -15,6 +96,15 @@ export interface ParsedRequest {
   readonly robotId: RobotId | null;
   /** The operation's effect for this very request: UpdateMission stops with COMMAND_CANCEL and moves with COMMAND_RESUME. */
   readonly effect: Effect;
+  readonly subject: Subject;
+  readonly repeat: RepeatRule;
+  readonly evidence: EvidenceRule;
+  /**
+   * Path (camelCase) of a text in the request that, when empty, is filled with the
+   * command's identity before it is sent: AddTaskChain's `taskChain.taskSeq`.
+   * The evidence rule of the filled request is asked for again.
+   */
+  readonly identityField: readonly string[] | null;
 }
 
 /** One operation of the interface document, without its messages. */
