@@ -1,0 +1,59 @@
+/** Where a robot's line of messages stands: what it said of the newest that was let through. */
+export interface SequenceMark {
+  /** Null: the message carried none. */
+  readonly sequence: number | null;
+  /** The robot's clock, in milliseconds since 1970. */
+  readonly sourceTimeMs: number | null;
+}
+
+/**
+ * What a message is against the line that it belongs to. Only `fresh` and `reset` are
+ * news; `repeat` proves that the value held is still the newest; `outdated` is older
+ * than what is held; `regressed` means that a reset was missed.
+ */
+export type SequenceVerdict = "fresh" | "reset" | "repeat" | "outdated" | "regressed";
+
+/**
+ * Judges a message by the rules of design.md, Truth over time: the first of a robot
+ * on each subscription sets the baseline, unless its robot timestamp is older than
+ * the value held; then larger, or 0 (a reset), is news, equal is a repeat, and lower
+ * is the sign of a reset whose 0 was lost.
+ *
+ * A number that is repeated with another timestamp on a new subscription is not a
+ * repeat: the robot was reset meanwhile and has counted up to the same number again.
+ */
+export function judgeSequence(
+  held: SequenceMark | null,
+  incoming: SequenceMark,
+  firstOfSubscription: boolean,
+): SequenceVerdict {
+  if (held === null || held.sequence === null || incoming.sequence === null) return "fresh";
+  if (incoming.sequence === held.sequence) return judgeEqual(held, incoming, firstOfSubscription);
+  if (firstOfSubscription) {
+    if (isOlder(incoming, held)) return "outdated";
+    return incoming.sequence > held.sequence ? "fresh" : "reset";
+  }
+  if (incoming.sequence > held.sequence) return "fresh";
+  return incoming.sequence === 0 ? "reset" : "regressed";
+}
+
+/** How many messages are missing between the one held and a fresh one of the same subscription. */
+export function missedBetween(held: SequenceMark | null, incoming: SequenceMark): number {
+  if (held === null || held.sequence === null || incoming.sequence === null) return 0;
+  return Math.max(0, incoming.sequence - held.sequence - 1);
+}
+
+function judgeEqual(
+  held: SequenceMark,
+  incoming: SequenceMark,
+  firstOfSubscription: boolean,
+): SequenceVerdict {
+  if (incoming.sourceTimeMs === held.sourceTimeMs) return "repeat";
+  if (firstOfSubscription) return isOlder(incoming, held) ? "outdated" : "reset";
+  // 0 is valid after every number, so a 0 of another moment is a second reset.
+  return incoming.sequence === 0 ? "reset" : "repeat";
+}
+
+function isOlder(a: SequenceMark, b: SequenceMark): boolean {
+  return a.sourceTimeMs !== null && b.sourceTimeMs !== null && a.sourceTimeMs < b.sourceTimeMs;
+}

@@ -1,0 +1,93 @@
+import type { Family, RobotId } from "../domain/robot.ts";
+
+/** The API key document (fleet-service-interface, Authentication). The secret goes nowhere but to the exchange. */
+export interface FleetCredentials {
+  readonly apiKey: string;
+  /** Names the distributor that the key is authorized for. */
+  readonly scope: string;
+  readonly secret: string;
+}
+
+/** Whom to trust, and who we are. All in PEM. There is no way to go without TLS. */
+export interface FleetTls {
+  /** The certificate authority to trust instead of the system's; null: the system's. */
+  readonly ca: string | null;
+  /** Our own certificate with its key, for services that ask for one. */
+  readonly client: { readonly certificate: string; readonly key: string } | null;
+}
+
+/** Which robots the gateway is for: by id, or all that are at some locations. */
+export type RobotChoice =
+  | { readonly kind: "ids"; readonly ids: readonly RobotId[] }
+  | { readonly kind: "locations"; readonly locations: readonly string[] };
+
+/** How long things take, in milliseconds. `defaultFleetTimes` has the product's own. */
+export interface FleetTimes {
+  /** Age at which the token is exchanged for a new one. */
+  readonly tokenRefreshMs: number;
+  /** How long before `exp` a token is no longer used. */
+  readonly tokenMarginMs: number;
+  /** A stream that nothing proved alive for this long is given up. */
+  readonly streamSilenceMs: number;
+  /** A robot's snapshot is confirmed by a new subscription at least this often. */
+  readonly resyncMs: number;
+  /** Between HTTP/2 pings; null: none, as many servers allow one in 5 minutes only. */
+  readonly keepaliveMs: number | null;
+  /** How long a ping waits for its answer. */
+  readonly keepaliveTimeoutMs: number;
+  /** How long a connection may take to be made. */
+  readonly connectMs: number;
+  readonly backoffBaseMs: number;
+  readonly backoffCapMs: number;
+  /** After how long a robot or operation that was refused is asked for again. */
+  readonly refusedRetryMs: number;
+  /** Between two GetOnlineRobots; null: not polled. */
+  readonly rosterPollMs: number | null;
+  /** Between two QueryTaskChain of the chains that are not finished; null: not polled. */
+  readonly taskChainPollMs: number | null;
+  /** The deadline of calls that the gateway makes for itself. */
+  readonly callMs: number;
+}
+
+/** The product's own times (design, Truth over time and Commands; wire-facts, How deployed services behave). */
+export const defaultFleetTimes: FleetTimes = {
+  tokenRefreshMs: 15 * 60_000,
+  tokenMarginMs: 60_000,
+  streamSilenceMs: 30_000,
+  resyncMs: 60_000,
+  keepaliveMs: null,
+  keepaliveTimeoutMs: 10_000,
+  connectMs: 5_000,
+  backoffBaseMs: 250,
+  backoffCapMs: 5_000,
+  refusedRetryMs: 60_000,
+  rosterPollMs: 2_000,
+  taskChainPollMs: 2_000,
+  callMs: 15_000,
+};
+
+/** Everything the fleet session is told by configuration. */
+export interface FleetOptions {
+  /** `host:port` of the gRPC service; always TLS. */
+  readonly grpcAddress: string;
+  /** The package and name of the service as its maker calls it. */
+  readonly serviceName: string;
+  /** `https://host:port` of the task-chain, robot, map and REST operations. */
+  readonly httpsUrl: string;
+  /** `https://host:port` under which `authorizeApiAccess` is found. */
+  readonly authUrl: string;
+  readonly credentials: FleetCredentials;
+  readonly tls: FleetTls;
+  /** `http://[user:password@]host:port` of an HTTP proxy to go through; null: none. */
+  readonly proxyUrl: string | null;
+  /** How unary gRPC operations travel. Streams are gRPC always. */
+  readonly transport: "grpc" | "rest";
+  readonly robots: RobotChoice;
+  /** Families that are known beforehand; GetConveyorIndex finds the carts among the rest. */
+  readonly families: ReadonlyMap<RobotId, Family>;
+  /** Robot numbers (amr_id) that are known beforehand; the rest come from GetOnlineRobots. */
+  readonly amrIds: ReadonlyMap<RobotId, number>;
+  /** A folder of the gateway's own for what may be kept on disk; null: nothing is. */
+  readonly cacheDirectory: string | null;
+  readonly times: FleetTimes;
+}
