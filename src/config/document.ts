@@ -1,0 +1,62 @@
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import type { ConfigPath, ConfigProblem } from "./problem.ts";
+
+/** A YAML file that could be read, with the way back from a value to its line. */
+export interface ConfigDocument {
+  readonly value: unknown;
+  /** The line of the key or list entry at `path`, or of the nearest one around it that is written down. */
+  lineOf(path: ConfigPath): number | null;
+}
+
+/** What came of a text: a document, or everything that keeps it from being one. */
+export type DocumentResult =
+  | { readonly ok: true; readonly document: ConfigDocument }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+/** Reads YAML 1.2. Duplicate keys, unknown tags and keys that are no text are problems. */
+export function readDocument(text: string): DocumentResult {
+  const lines = new LineCounter();
+  const parsed = parseDocument(text, {
+    version: "1.2",
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    stringKeys: true,
+  });
+  const faults = [...parsed.errors, ...parsed.warnings];
+  if (faults.length > 0) {
+    const problems = faults.map((fault) => ({
+      path: "",
+      line: lines.linePos(fault.pos[0]).line,
+      message: `this is no valid YAML: ${fault.message}`,
+    }));
+    return { ok: false, problems };
+  }
+  try {
+    const value: unknown = parsed.toJS();
+    return { ok: true, document: { value, lineOf: (path) => lineOf(parsed, lines, path) } };
+  } catch (error) {
+    // Aliases that would blow up in memory, or that point nowhere, show only now.
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, problems: [{ path: "", line: null, message: `this is no valid YAML: ${reason}` }] };
+  }
+}
+
+function lineOf(document: Document, lines: LineCounter, path: ConfigPath): number | null {
+  for (let length = path.length; length > 0; length -= 1) {
+    const offset = offsetOf(document, path.slice(0, length));
+    if (offset !== undefined) return lines.linePos(offset).line;
+  }
+  return null;
+}
+
+function offsetOf(document: Document, path: ConfigPath): number | undefined {
+  const key = path.at(-1);
+  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  if (isMap(parent)) {
+    const pair = parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key);
+    return isNode(pair?.key) ? pair.key.range?.[0] : undefined;
+  }
+  const node: unknown = document.getIn(path, true);
+  return isNode(node) ? node.range?.[0] : undefined;
+}

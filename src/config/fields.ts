@@ -1,0 +1,85 @@
+import { z } from "zod";
+
+/** What a file that the configuration names must hold. */
+export type FileKind = "apiKey" | "certificate" | "privateKey" | "password";
+
+/** Which text fields of the schema name a file, and what it must hold. */
+export const fileFields = z.registry<{ readonly kind: FileKind }>();
+
+/**
+ * The name of a file: absolute, relative to the configuration file, or
+ * `credential:NAME` for what systemd's LoadCredential hands to the service.
+ */
+export function file(kind: FileKind, description: string) {
+  const schema = z.string().min(1).meta({ description });
+  fileFields.add(schema, { kind });
+  return schema;
+}
+
+/** A duration in whole milliseconds. */
+export function milliseconds(least: number, most: number, usual: number, description: string) {
+  return z.int().min(least).max(most).default(usual).describe(description);
+}
+
+/** A whole number within bounds. */
+export function count(least: number, most: number, usual: number, description: string) {
+  return z.int().min(least).max(most).default(usual).describe(description);
+}
+
+/** A switch. */
+export function flag(usual: boolean, description: string) {
+  return z.boolean().default(usual).describe(description);
+}
+
+/** Where a server listens. Loopback unless told otherwise, so that nothing is open to the plant by accident. */
+export function listen(usualPort: number) {
+  const schema = z.strictObject({
+    host: z
+      .string()
+      .min(1)
+      .default("127.0.0.1")
+      .describe("Address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
+    port: z.int().min(0).max(65535).default(usualPort).describe("TCP port; 0 for any free one."),
+  });
+  return schema.prefault({}).describe("Where the server listens. Loopback unless told otherwise.");
+}
+
+/** `host:port`, with an IPv6 address in brackets. */
+export function hostPort(description: string) {
+  return z
+    .string()
+    .refine((text) => !text.includes("://"), {
+      error:
+        "write host:port, without a scheme: the connection is always TLS, a token must not travel without it",
+      abort: true,
+    })
+    .refine((text) => isHostPort(text), { error: "write host:port, as fleet.example.com:443" })
+    .describe(description);
+}
+
+/** A URL of one of these schemes, without user and password. */
+export function url(schemes: readonly string[], description: string, otherwise = "") {
+  return z
+    .string()
+    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), {
+      error: `write a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}${otherwise}`,
+      abort: true,
+    })
+    .refine((text) => new URL(text).username === "" && new URL(text).password === "", {
+      error: "write no user or password in a URL: it would show up in logs; there are keys for them",
+    })
+    .describe(description);
+}
+
+/** A list of names, each once. */
+export function names(description: string) {
+  return z
+    .array(z.string().min(1))
+    .refine((list) => new Set(list).size === list.length, { error: "the same entry is there twice" })
+    .describe(description);
+}
+
+function isHostPort(text: string): boolean {
+  const match = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/@]+):(\d{1,5})$/.exec(text);
+  return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= 65535;
+}

@@ -1,0 +1,97 @@
+import type { z } from "zod";
+import type { ConfigDocument } from "./document.ts";
+import { nearest } from "./nearest.ts";
+import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
+import { knownKeys } from "./schema-walk.ts";
+
+/** The schema's objections in words for the person who writes the file. */
+export function problemsOf(
+  issues: readonly z.core.$ZodIssue[],
+  schema: z.core.$ZodType,
+  document: ConfigDocument,
+): ConfigProblem[] {
+  return issues.flatMap((issue) => describe(issue, schema, document));
+}
+
+/** A problem at a place of the document. */
+export function problemAt(document: ConfigDocument, path: ConfigPath, message: string): ConfigProblem {
+  return { path: pathText(path), line: document.lineOf(path), message };
+}
+
+function describe(
+  issue: z.core.$ZodIssue,
+  schema: z.core.$ZodType,
+  document: ConfigDocument,
+): ConfigProblem[] {
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(schema, issue.path);
+    return issue.keys.map((key) => problemAt(document, [...issue.path, key], unknownKey(key, known)));
+  }
+  const value = valueAt(document.value, issue.path);
+  return [problemAt(document, issue.path, message(issue, value))];
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return meant === undefined ? "unknown key" : `unknown key; the nearest known one is "${meant}"`;
+}
+
+function message(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined && issue.code !== "custom") return "is missing";
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${typeName(issue.expected)}, not ${shown(value)}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map((allowed) => String(allowed)).join(", ")}; not ${shown(value)}`;
+    case "too_small":
+      return issue.origin === "string" || issue.origin === "array"
+        ? "must not be empty"
+        : `must be at least ${issue.minimum}, not ${shown(value)}`;
+    case "too_big":
+      return issue.origin === "string" || issue.origin === "array"
+        ? `must not be longer than ${issue.maximum}`
+        : `must be at most ${issue.maximum}, not ${shown(value)}`;
+    case "custom":
+      return issue.message;
+    default:
+      return issue.message;
+  }
+}
+
+function typeName(expected: string): string {
+  switch (expected) {
+    case "object":
+    case "record":
+      return "a group of keys";
+    case "array":
+      return "a list";
+    case "string":
+      return "text";
+    case "int":
+      return "a whole number";
+    case "number":
+      return "a number";
+    case "boolean":
+      return "true or false";
+    default:
+      return expected;
+  }
+}
+
+/** A value short enough for one line; groups and lists by kind only. */
+function shown(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a group of keys";
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
+}
+
+function valueAt(value: unknown, path: ConfigPath): unknown {
+  let at = value;
+  for (const key of path) {
+    if (at === null || typeof at !== "object") return undefined;
+    at = Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
+  }
+  return at;
+}

@@ -1,0 +1,140 @@
+import { readFile, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { z } from "zod";
+import type { ConfigDocument } from "./document.ts";
+import { type FileKind, fileFields } from "./fields.ts";
+import { problemAt } from "./issues.ts";
+import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
+import { places } from "./schema-walk.ts";
+
+/** The environment as far as configuration may look at it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A file that the configuration names, read and of the right kind. */
+export interface NamedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What the files say, by the path of the key that names each. */
+export interface NamedFiles {
+  readonly byKey: ReadonlyMap<string, NamedFile>;
+  readonly problems: readonly ConfigProblem[];
+  /** What is allowed, and unwise. */
+  readonly warnings: readonly ConfigProblem[];
+}
+
+const LARGEST_FILE_BYTES = 1_000_000;
+const CREDENTIAL_PREFIX = "credential:";
+
+/** Reads every file that a key of the document names, valid document or not: all problems belong in one list. */
+export async function readNamedFiles(
+  schema: z.core.$ZodType,
+  document: ConfigDocument,
+  configPath: string,
+  env: Environment,
+): Promise<NamedFiles> {
+  const byKey = new Map<string, NamedFile>();
+  const problems: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [];
+  for (const place of places(schema, document.value)) {
+    const kind = fileFields.get(place.schema)?.kind;
+    if (kind === undefined || typeof place.value !== "string" || place.value === "") continue;
+    const result = await readNamed(place.value, kind, configPath, env);
+    if ("message" in result) {
+      problems.push(problemAt(document, place.path, result.message));
+      continue;
+    }
+    byKey.set(pathText(place.path), result.file);
+    if (result.warning !== null) warnings.push(problemAt(document, place.path, result.warning));
+  }
+  return { byKey, problems, warnings };
+}
+
+/** The file that the key at `path` names, for a configuration without problems; null where the key is not there. */
+export function fileAt(files: NamedFiles, ...path: ConfigPath): NamedFile | null {
+  return files.byKey.get(pathText(path)) ?? null;
+}
+
+type ReadResult =
+  | { readonly file: NamedFile; readonly warning: string | null }
+  | { readonly message: string };
+
+async function readNamed(
+  name: string,
+  kind: FileKind,
+  configPath: string,
+  env: Environment,
+): Promise<ReadResult> {
+  const path = locate(name, configPath, env);
+  if (path === null)
+    return { message: `${name} needs systemd, which sets $CREDENTIALS_DIRECTORY; it is not set` };
+  try {
+    const about = await stat(path);
+    if (!about.isFile()) return { message: `${path} is no file` };
+    if (about.size > LARGEST_FILE_BYTES)
+      return { message: `${path} is larger than ${LARGEST_FILE_BYTES} bytes` };
+    const text = await readFile(path, "utf8");
+    const wrong = contentProblem(kind, text);
+    if (wrong !== null) return { message: `${path} ${wrong}` };
+    const open = kind !== "certificate" && (about.mode & 0o004) !== 0;
+    return {
+      file: { path, text: kind === "password" ? firstLine(text) : text },
+      warning: open
+        ? `${path} can be read by every user of this machine; chmod 640 or 600 would keep it`
+        : null,
+    };
+  } catch (error) {
+    return { message: `${path} ${reasonOf(error)}` };
+  }
+}
+
+function locate(name: string, configPath: string, env: Environment): string | null {
+  if (!name.startsWith(CREDENTIAL_PREFIX)) {
+    return isAbsolute(name) ? name : resolve(dirname(configPath), name);
+  }
+  const folder = env.CREDENTIALS_DIRECTORY;
+  return folder === undefined ? null : join(folder, name.slice(CREDENTIAL_PREFIX.length));
+}
+
+function contentProblem(kind: FileKind, text: string): string | null {
+  switch (kind) {
+    case "apiKey":
+      return apiKeyProblem(text);
+    case "certificate":
+      return text.includes("-----BEGIN CERTIFICATE-----") ? null : "holds no certificate (PEM)";
+    case "privateKey":
+      return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) ? null : "holds no private key (PEM)";
+    case "password":
+      return firstLine(text) === "" ? "is empty: its first line is the password" : null;
+  }
+}
+
+/** An API key document has three fields (fleet-service-interface, Credential exchange). Its content is never quoted. */
+function apiKeyProblem(text: string): string | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    // The parser's message quotes the text, and the text is a secret: the kind of error must do.
+    return `is no JSON document (${error instanceof Error ? error.name : "unreadable"})`;
+  }
+  if (parsed === null || typeof parsed !== "object")
+    return "is no API key document: it must be a JSON object";
+  const missing = ["api_key", "scope", "secret"].filter((field) => {
+    const value: unknown = Reflect.get(parsed, field);
+    return typeof value !== "string" || value === "";
+  });
+  return missing.length === 0 ? null : `is no API key document: ${missing.join(", ")} must be there, as text`;
+}
+
+function firstLine(text: string): string {
+  return text.split(/\r?\n/, 1)[0] ?? "";
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
+  if (code === "EACCES") return "cannot be read by the user that the gateway runs as";
+  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+}

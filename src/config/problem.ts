@@ -1,0 +1,31 @@
+/** A place in the configuration: keys, and numbers for places in lists. */
+export type ConfigPath = readonly PropertyKey[];
+
+/** One thing that is wrong with a configuration, and where. */
+export interface ConfigProblem {
+  /** As `fleet.grpc.address` or `rights[2].role`; empty for the file as a whole. */
+  readonly path: string;
+  /** The line of the file, from 1; null where there is none. */
+  readonly line: number | null;
+  /** What is wrong and what would be right. Never the content of a secret. */
+  readonly message: string;
+}
+
+/** A path as a person writes it. */
+export function pathText(path: ConfigPath): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else if (/^[\w-]+$/.test(String(part))) text += text === "" ? String(part) : `.${String(part)}`;
+    else text += `[${JSON.stringify(String(part))}]`;
+  }
+  return text;
+}
+
+/** A problem as one line, in the shape that editors and terminals make a link of. */
+export function formatProblem(file: string, problem: ConfigProblem): string {
+  const place = problem.line === null ? file : `${file}:${problem.line}`;
+  return problem.path === ""
+    ? `${place}: ${problem.message}`
+    : `${place}: ${problem.path}: ${problem.message}`;
+}

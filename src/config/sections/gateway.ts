@@ -1,0 +1,31 @@
+import { z } from "zod";
+import type { LogLevel } from "../../platform/log.ts";
+
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const satisfies readonly LogLevel[];
+
+/** `gateway:` who this gateway is, and where it keeps what must survive a restart. */
+export const gatewaySection = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
+        error: "use 1 to 63 letters, digits, - and _, the first a letter or digit: it names topics and nodes",
+      })
+      .describe("Name of this gateway, unique in the plant: part of every MQTT topic."),
+    dataDir: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Folder for what must survive a restart. Default: $STATE_DIRECTORY, which systemd sets; else `data` beside this file.",
+      ),
+  })
+  .describe("Who this gateway is.");
+
+/** `log:` what is written to standard error. */
+export const logSection = z
+  .strictObject({
+    level: z.enum(logLevels).default("info").describe("The least important line that is still written."),
+  })
+  .prefault({})
+  .describe("JSON lines on standard error.");

@@ -1,0 +1,9 @@
+/** Where the health check and the page of robots are served. */
+export interface WebOptions {
+  readonly listen: {
+    /** Loopback unless the operator says otherwise: there is no login. */
+    readonly host: string;
+    /** 0: any free port. */
+    readonly port: number;
+  };
+}
