@@ -1,0 +1,96 @@
+import type { Duplex } from "node:stream";
+import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
+import type { MqttOptions } from "./options.ts";
+
+/** A stream into a broker in this process. Throws when that broker is not up. */
+export type OpenBroker = () => Duplex;
+
+/** The last will: what the broker says when the gateway can no longer speak. */
+export interface Will {
+  readonly topic: string;
+  readonly payload: string;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEPALIVE_SECONDS = 15;
+const RECEIVE_MAXIMUM = 200;
+
+/**
+ * Connects once: coming back is the link runner's job. Resolves when the broker
+ * has accepted the gateway; rejects with what it said, or when the signal is aborted.
+ */
+export function openClient(
+  options: MqttOptions,
+  will: Will,
+  maximumPacketSize: number,
+  openBroker: OpenBroker | null,
+  signal: AbortSignal,
+): Promise<MqttClient> {
+  signal.throwIfAborted();
+  const client = createClient(options, clientOptions(options, will, maximumPacketSize), openBroker);
+  return new Promise((resolve, reject) => {
+    let failure: Error | null = null;
+    const settle = (error: Error | null) => {
+      signal.removeEventListener("abort", onAbort);
+      client.removeListener("connect", onConnect);
+      client.removeListener("close", onClose);
+      if (error === null) {
+        client.removeListener("error", onError);
+        resolve(client);
+        return;
+      }
+      // The error listener stays: a late error of a client given up must not end the process.
+      client.end(true);
+      reject(error);
+    };
+    const onConnect = () => settle(null);
+    const onError = (error: Error) => {
+      failure = error;
+      settle(new Error(`the MQTT broker cannot be reached or refused: ${error.message}`, { cause: error }));
+    };
+    const onClose = () => settle(failure ?? new Error("the MQTT broker closed the connection at once"));
+    const onAbort = () => settle(new Error("connecting was given up", { cause: signal.reason }));
+    client.on("connect", onConnect);
+    client.on("error", onError);
+    client.on("close", onClose);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+function createClient(
+  options: MqttOptions,
+  clientOptions: IClientOptions,
+  openBroker: OpenBroker | null,
+): MqttClient {
+  if (options.broker.kind === "external") return mqtt.connect(options.broker.url, clientOptions);
+  if (openBroker === null) throw new Error("the embedded broker was not given to the MQTT link");
+  // Opened here, so that a broker that is not up rejects, instead of throwing inside the client.
+  const stream = openBroker();
+  return new mqtt.MqttClient(() => stream, clientOptions);
+}
+
+function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: number): IClientOptions {
+  const common: IClientOptions = {
+    clientId: options.clientId,
+    clean: true,
+    reconnectPeriod: 0,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepalive: KEEPALIVE_SECONDS,
+    // Pings on their own schedule: publishing into a dead connection must not count as life.
+    reschedulePings: false,
+    will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+  };
+  if (options.broker.kind === "embedded") return { ...common, protocolVersion: 4 };
+  const { username, password, ca, clientCert } = options.broker;
+  return {
+    ...common,
+    protocolVersion: options.protocolVersion,
+    ...(options.protocolVersion === 5
+      ? { properties: { maximumPacketSize, receiveMaximum: RECEIVE_MAXIMUM } }
+      : {}),
+    ...(username === null ? {} : { username }),
+    ...(password === null ? {} : { password }),
+    ...(ca === null ? {} : { ca }),
+    ...(clientCert === null ? {} : { cert: clientCert.cert, key: clientCert.key }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { TopicTemplates } from "./topics.ts";
+
+/** A client that may log in to the embedded broker; its name is its client name in command topics. */
+export interface BrokerUser {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** The broker that the gateway brings along (aedes: MQTT 3.1 and 3.1.1). */
+export interface EmbeddedBrokerOptions {
+  readonly kind: "embedded";
+  /** The address to listen on. */
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /**
+   * INSECURE, for a demo: clients on this machine need no password and may use any
+   * client name. Clients from elsewhere still need a user.
+   */
+  readonly anonymousLoopback: boolean;
+  readonly users: readonly BrokerUser[];
+  /** PEM texts; null listens without TLS. */
+  readonly tls: { readonly key: string; readonly cert: string } | null;
+}
+
+/** A broker that somebody else runs. */
+export interface ExternalBrokerOptions {
+  readonly kind: "external";
+  /** mqtt:// or mqtts:// with host and port. */
+  readonly url: string;
+  readonly username: string | null;
+  readonly password: string | null;
+  /** PEM text of the authority that the broker's certificate comes from; null uses the system's. */
+  readonly ca: string | null;
+  /** PEM texts of the gateway's own certificate. */
+  readonly clientCert: { readonly cert: string; readonly key: string } | null;
+}
+
+/** How commands from MQTT are taken (design, MQTT). */
+export interface CommandOptions {
+  readonly enabled: boolean;
+  /**
+   * The operator's word that the external broker lets a client write only under its
+   * own `clients/<name>/command`. Without it commands stay off there: anybody could
+   * speak in another's name. The embedded broker enforces it itself.
+   */
+  readonly brokerEnforcesClientNames: boolean;
+  /** Whether operations that move need expires_at or MQTT 5 expiry. Off only for a demo. */
+  readonly requireExpiry: boolean;
+  /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
+  readonly startByMs: number;
+}
+
+/** The MQTT northbound, all values given. */
+export interface MqttOptions {
+  readonly broker: EmbeddedBrokerOptions | ExternalBrokerOptions;
+  /** 5 needs an external broker: the embedded one speaks 3.1.1. */
+  readonly protocolVersion: 4 | 5;
+  /** What every topic begins with, e.g. `fleetgate/plant7`. */
+  readonly base: string;
+  readonly gatewayId: string;
+  /** The gateway's MQTT client identifier. */
+  readonly clientId: string;
+  readonly topics: TopicTemplates;
+  readonly stateQos: 0 | 1;
+  /** With MQTT 5, state is published again after this time and expires after three of them, in milliseconds. */
+  readonly refreshMs: number;
+  /** Whether the flat one-value topics are published too. */
+  readonly tags: boolean;
+  readonly commands: CommandOptions;
+}

@@ -1,0 +1,169 @@
+import type { Battery } from "../../domain/battery.ts";
+import type { FleetNotice } from "../../domain/change.ts";
+import { type Coded, codeText } from "../../domain/coded.ts";
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { Goal } from "../../domain/goal.ts";
+import {
+  currentGoal,
+  currentMission,
+  type Feedback,
+  type Mission,
+  type MissionQueue,
+  type MissionType,
+} from "../../domain/mission.ts";
+import type { Stamp } from "../../domain/observed.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import type { Quality } from "../../domain/quality.ts";
+import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
+
+/**
+ * The JSON that the gateway publishes, built as text: names are constants, so only
+ * the values are worth looking at. `state` is the webhook event's `state` of the
+ * interface document, byte for byte: snake_case in field-number order, enums by
+ * name, every scalar present, unset messages null.
+ */
+
+/** `state` of a mission event (fleet-service-interface, Webhook events). */
+export function missionState(queue: MissionQueue, stamp: Stamp): string {
+  const active = currentMission(queue);
+  let missions = "";
+  let activeText = "null";
+  for (const mission of queue.missions) {
+    const text = missionText(mission);
+    if (mission === active) activeText = text;
+    missions = missions === "" ? text : `${missions},${text}`;
+  }
+  const goal = active === undefined ? undefined : currentGoal(active);
+  const goalJson = goal === undefined ? "null" : goalText(goal);
+  return `{"metadata":${metadata(stamp)},"missions":[${missions}],"current_mission_index":${queue.currentMissionIndex},"current_mission":${activeText},"current_goal":${goalJson}}`;
+}
+
+/** `state` of a battery event. */
+export function batteryState(battery: Battery, stamp: Stamp): string {
+  return `{"metadata":${metadata(stamp)},"battery_state":{"charge_percent":${battery.chargePercent},"state":${code(battery.state)},"charge_method":${code(battery.chargeMethod)}}}`;
+}
+
+/** A ConveyorState. */
+export function conveyorState(conveyor: Conveyor): string {
+  return `{"index":${conveyor.index},"operation_state":${code(conveyor.operation)},"payload_state":${code(conveyor.payload)},"health_state":${code(conveyor.health)},"installation_state":${code(conveyor.installation)}}`;
+}
+
+/**
+ * The envelope of every state topic. `robotId` is null for a task chain. A value
+ * that is lost is not shown any more: its state is null.
+ */
+export function envelope(
+  robotId: string | null,
+  quality: Quality,
+  receivedAtMs: number,
+  sessionId: string,
+  state: string,
+): string {
+  const robot = robotId === null ? "null" : jsonText(robotId);
+  return `{"robot_id":${robot},"quality":"${quality}","received_at":${jsonTime(receivedAtMs)},"session_id":${jsonText(sessionId)},"state":${quality === "lost" ? "null" : state}}`;
+}
+
+/** One transition, for `robots/<id>/event/<kind>`. */
+export function noticePayload(notice: FleetNotice, sessionId: string): string {
+  return JSON.stringify({
+    event_id: notice.eventId,
+    robot_id: notice.robotId,
+    at: isoTime(notice.atMs),
+    session_id: sessionId,
+    ...noticeFields(notice),
+  });
+}
+
+function noticeFields(notice: FleetNotice): Record<string, unknown> {
+  switch (notice.kind) {
+    case "mission":
+      return {
+        mission_id: notice.missionId,
+        from: notice.from === null ? null : codeText(notice.from),
+        to: codeText(notice.to),
+        owner: notice.owner,
+        command_id: notice.commandId,
+      };
+    case "conveyor":
+      return {
+        index: notice.to.index,
+        from: notice.from === null ? null : plainConveyor(notice.from),
+        to: plainConveyor(notice.to),
+      };
+    case "alarm":
+      return {
+        code: notice.code,
+        from: notice.active ? "inactive" : "active",
+        to: notice.active ? "active" : "inactive",
+        text: notice.text,
+      };
+    case "command":
+      return {
+        command_id: notice.commandId,
+        operation: notice.operation,
+        from: "sent",
+        to: notice.outcome.outcome,
+        code: notice.outcome.code,
+        message: notice.outcome.message,
+        retry_safe: notice.outcome.retrySafe,
+        mission_id: notice.outcome.missionId,
+        evidence: notice.outcome.evidence,
+      };
+  }
+}
+
+/** The answer to a command. `id` is null when the command had none that could be read. */
+export function replyPayload(id: string | null, outcome: Outcome): string {
+  const evidence = outcome.evidence === null ? "" : `,"evidence":${jsonText(outcome.evidence)}`;
+  return `{"id":${id === null ? "null" : jsonText(id)},"outcome":"${outcome.outcome}","code":"${outcome.code}","message":${jsonText(outcome.message)},"retry_safe":${outcome.retrySafe},"response":${outcome.responseJson ?? "null"},"duplicate":${outcome.duplicate}${evidence}}`;
+}
+
+function missionText(mission: Mission): string {
+  let goals = "";
+  for (const goal of mission.goals) goals = goals === "" ? goalText(goal) : `${goals},${goalText(goal)}`;
+  return `{"mission_id":${jsonText(mission.missionId)},"state":${code(mission.state)},"goals":[${goals}],"current_goal_index":${mission.currentGoalIndex},"mission_feedback":${feedbackText(mission.feedback)},"mission_type":${typeText(mission.type)},"owner":${jsonText(mission.owner)}}`;
+}
+
+function goalText(goal: Goal): string {
+  switch (goal.kind) {
+    case "destination":
+      return `{"destination_id":${jsonText(goal.destinationId)}}`;
+    case "pose":
+      return `{"pose":{"x_meters":${jsonFloat(goal.pose.xMeters)},"y_meters":${jsonFloat(goal.pose.yMeters)},"heading_radians":${jsonFloat(goal.pose.headingRadians)}}}`;
+    case "none":
+      return "{}";
+  }
+}
+
+function feedbackText(feedback: Feedback | null): string {
+  if (feedback === null) return "null";
+  if (feedback.family === "none") return "{}";
+  return `{"${feedback.family}_feedback":{"status":${code(feedback.status)}}}`;
+}
+
+function typeText(type: MissionType | null): string {
+  if (type === null) return "null";
+  if (type.family === "none") return "{}";
+  return `{"${type.family}_type":${code(type.type)}}`;
+}
+
+/** EventMetadata; null when the message had none. */
+function metadata(stamp: Stamp): string {
+  if (stamp.sourceTimeMs === null && stamp.sequence === null) return "null";
+  const time = stamp.sourceTimeMs === null ? "null" : jsonTime(stamp.sourceTimeMs);
+  return `{"timestamp":${time},"sequence_number":${stamp.sequence ?? 0}}`;
+}
+
+function code(value: Coded<string>): string {
+  return typeof value === "string" ? `"${value}"` : String(value.raw);
+}
+
+function plainConveyor(conveyor: Conveyor): Record<string, string | number> {
+  return {
+    index: conveyor.index,
+    operation_state: codeText(conveyor.operation),
+    payload_state: codeText(conveyor.payload),
+    health_state: codeText(conveyor.health),
+    installation_state: codeText(conveyor.installation),
+  };
+}

@@ -1,0 +1,215 @@
+import type { RobotId } from "../../domain/robot.ts";
+
+/** Topics under the base; `{…}` is filled in. What is in braces must be a whole level. */
+export interface TopicTemplates {
+  readonly status: string;
+  readonly health: string;
+  readonly availability: string;
+  readonly mission: string;
+  readonly battery: string;
+  readonly conveyor: string;
+  readonly presence: string;
+  readonly taskChain: string;
+  readonly event: string;
+  readonly tag: string;
+  readonly command: string;
+  readonly reply: string;
+}
+
+/** The topics of design.md, MQTT. */
+export const defaultTopicTemplates: TopicTemplates = {
+  status: "status",
+  health: "health",
+  availability: "robots/{robot}/availability",
+  mission: "robots/{robot}/mission",
+  battery: "robots/{robot}/battery",
+  conveyor: "robots/{robot}/conveyors/{index}",
+  presence: "robots/{robot}/presence",
+  taskChain: "task_chains/{chain}",
+  event: "robots/{robot}/event/{kind}",
+  tag: "robots/{robot}/tags/{tag}",
+  command: "clients/{client}/command/{operation}",
+  reply: "clients/{client}/reply/{id}",
+};
+
+const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[] } = {
+  status: [],
+  health: [],
+  availability: ["robot"],
+  mission: ["robot"],
+  battery: ["robot"],
+  conveyor: ["robot", "index"],
+  presence: ["robot"],
+  taskChain: ["chain"],
+  event: ["robot", "kind"],
+  tag: ["robot", "tag"],
+  command: ["client", "operation"],
+  reply: ["client", "id"],
+};
+
+/** A robot's topics, made once. */
+export interface RobotTopics {
+  readonly availability: string;
+  readonly mission: string;
+  readonly battery: string;
+  readonly presence: string;
+  conveyor(index: number): string;
+  event(kind: "mission" | "alarm" | "conveyor" | "command"): string;
+  /** A flat topic; `name` may have levels. */
+  tag(name: string): string;
+}
+
+/** What a command topic says. The client's name is as the broker checked it: never decoded. */
+export interface CommandTopic {
+  readonly client: string;
+  readonly operation: string;
+}
+
+/** Every topic of one gateway. */
+export interface Topics {
+  readonly status: string;
+  readonly health: string;
+  /** The subscription that hears every client's commands. */
+  readonly commandFilter: string;
+  robot(robotId: RobotId): RobotTopics;
+  taskChain(chainId: number): string;
+  readCommand(topic: string): CommandTopic | null;
+  reply(client: string, id: string): string;
+  /** The client whose own a topic is, or null for one that everybody may read. */
+  ownerOf(topic: string): string | null;
+  /** Whether a client may be answered on `topic`: its own, no wildcard, and no command topic. */
+  mayAnswerOn(client: string, topic: string): boolean;
+}
+
+/**
+ * An id as one topic level: what a level cannot carry (and dots, which NodeIds use)
+ * is percent-encoded. Never throws: half a surrogate pair becomes U+FFFD.
+ */
+export function encodeLevel(id: string): string {
+  if (plainLevel.test(id)) return id;
+  return id
+    .replace(halfSurrogate, "\ufffd")
+    .replace(needsEncoding, (character) =>
+      [...Buffer.from(character, "utf8")]
+        .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
+        .join(""),
+    );
+}
+
+const plainLevel = /^[A-Za-z0-9_-]+$/;
+const halfSurrogate = /\p{Surrogate}/gu;
+const needsEncoding = /[\p{Cc}\p{Noncharacter_Code_Point}/#+%.]/gu;
+
+/** What is wrong with a base and templates: one sentence each, with the name of the template. */
+export function templateProblems(base: string, templates: TopicTemplates): string[] {
+  const problems: string[] = [];
+  if (base === "" || /[#+{}\0]/.test(base) || /^[/$]|\/$/.test(base))
+    problems.push("base: must not be empty, begin or end with /, begin with $, or hold # + { }");
+  const seen = new Map<string, string>();
+  for (const name of Object.keys(placeholders) as Array<keyof TopicTemplates>) {
+    const template = templates[name];
+    const levels = template.split("/");
+    const found = levels.flatMap((level) => /^\{(\w+)\}$/.exec(level)?.[1] ?? []);
+    if (levels.some((level) => level === "" || (/[#+{}\0]/.test(level) && !/^\{\w+\}$/.test(level))))
+      problems.push(`${name}: "${template}" has an empty level, a wildcard, or braces in part of a level`);
+    else if ([...found].sort().join() !== [...placeholders[name]].sort().join())
+      problems.push(
+        `${name}: "${template}" must name ${placeholders[name].map((p) => `{${p}}`).join(" and ") || "nothing"}`,
+      );
+    const shape = template.replace(/\{\w+\}/g, "+");
+    const other = seen.get(shape);
+    if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
+    seen.set(shape, name);
+  }
+  const commandLevels = templates.command.split("/");
+  const replyLevels = templates.reply.split("/");
+  if (ownPrefix(commandLevels) !== ownPrefix(replyLevels))
+    problems.push("reply: must begin as command does up to {client}: it is that client's own subtree");
+  return problems;
+}
+
+/**
+ * The topics under `base`, cached for each robot.
+ * Throws when a template cannot work (see `templateProblems`).
+ */
+export function createTopics(base: string, templates: TopicTemplates = defaultTopicTemplates): Topics {
+  const problems = templateProblems(base, templates);
+  if (problems.length > 0) throw new Error(`MQTT topics: ${problems.join("; ")}`);
+  const under = (template: string) => `${base}/${template}`;
+  const robots = new Map<RobotId, RobotTopics>();
+  const commandLevels = under(templates.command).split("/");
+  const clientAt = commandLevels.indexOf("{client}");
+  const operationAt = commandLevels.indexOf("{operation}");
+  const own = `${commandLevels.slice(0, clientAt).join("/")}/`;
+
+  const readCommand = (topic: string): CommandTopic | null => {
+    const levels = topic.split("/");
+    if (levels.length !== commandLevels.length) return null;
+    for (const [at, level] of levels.entries())
+      if (at !== clientAt && at !== operationAt && level !== commandLevels[at]) return null;
+    const client = levels[clientAt];
+    const operation = levels[operationAt];
+    return client && operation ? { client, operation } : null;
+  };
+
+  return {
+    status: under(templates.status),
+    health: under(templates.health),
+    commandFilter: under(templates.command).replace("{client}", "+").replace("{operation}", "+"),
+    robot(robotId) {
+      let topics = robots.get(robotId);
+      if (topics === undefined) {
+        topics = robotTopics(under, templates, encodeLevel(robotId));
+        robots.set(robotId, topics);
+      }
+      return topics;
+    },
+    taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
+    readCommand,
+    reply: (client, id) =>
+      fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
+    ownerOf(topic) {
+      if (!topic.startsWith(own)) return null;
+      const end = topic.indexOf("/", own.length);
+      return end === -1 ? topic.slice(own.length) : topic.slice(own.length, end);
+    },
+    mayAnswerOn: (client, topic) =>
+      topic.startsWith(`${own}${client}/`) && !/[#+\0]/.test(topic) && readCommand(topic) === null,
+  };
+}
+
+function robotTopics(
+  under: (template: string) => string,
+  templates: TopicTemplates,
+  robot: string,
+): RobotTopics {
+  const of = (template: string) => fill(under(template), "robot", robot);
+  const conveyors = new Map<number, string>();
+  const tags = new Map<string, string>();
+  return {
+    availability: of(templates.availability),
+    mission: of(templates.mission),
+    battery: of(templates.battery),
+    presence: of(templates.presence),
+    conveyor: (index) => cached(conveyors, index, () => fill(of(templates.conveyor), "index", String(index))),
+    event: (kind) => fill(of(templates.event), "kind", kind),
+    tag: (name) => cached(tags, name, () => fill(of(templates.tag), "tag", name)),
+  };
+}
+
+/** A function as replacement, because an id may hold what replace() takes for a pattern ($&). */
+function fill(template: string, name: string, value: string): string {
+  return template.replace(`{${name}}`, () => value);
+}
+
+function cached<K>(values: Map<K, string>, key: K, make: () => string): string {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  return made;
+}
+
+function ownPrefix(levels: readonly string[]): string {
+  return levels.slice(0, levels.indexOf("{client}")).join("/");
+}

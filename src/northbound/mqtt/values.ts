@@ -1,0 +1,96 @@
+import type { StateChange } from "../../domain/change.ts";
+import type { Observed } from "../../domain/observed.ts";
+import type { Quality } from "../../domain/quality.ts";
+import { batteryState, conveyorState, envelope, missionState } from "./payloads.ts";
+import type { TagWriter } from "./tags.ts";
+import type { Topics } from "./topics.ts";
+
+/** Publishes one retained state message. An empty payload removes the topic. */
+export type PublishState = (topic: string, payload: string) => void;
+
+/** Shows state changes on one connection. */
+export interface ValueWriter {
+  write(change: StateChange): void;
+  /** Says of every robot that nobody watches it any more, before the gateway leaves. */
+  sayOffline(): void;
+}
+
+/** What a value writer needs. `tags` is null when the flat topics are off. */
+export interface ValueParts {
+  readonly topics: Topics;
+  readonly sessionId: string;
+  readonly publish: PublishState;
+  readonly tags: TagWriter | null;
+}
+
+/**
+ * A writer for one connection. It starts knowing nothing of what the broker has
+ * retained, so the first change of each topic is always published, and a robot
+ * never heard of takes away what an earlier gateway may have left there.
+ */
+export function createValueWriter(parts: ValueParts): ValueWriter {
+  const { topics, sessionId, publish, tags } = parts;
+  const availability = new Map<string, string>();
+
+  const say = (topic: string, text: string) => {
+    if (availability.get(topic) === text) return;
+    availability.set(topic, text);
+    publish(topic, text);
+  };
+  const show = (topic: string, robotId: string | null, observed: Observed<unknown>, state: string) => {
+    const payload =
+      observed.quality === "unknown"
+        ? ""
+        : envelope(robotId, observed.quality, observed.stamp.receivedAtMs, sessionId, state);
+    publish(topic, payload);
+  };
+
+  return {
+    write(change) {
+      switch (change.kind) {
+        case "robot":
+          say(topics.robot(change.robotId).availability, availabilityText(change.quality));
+          break;
+        case "mission": {
+          const { observed, robotId } = change;
+          show(topics.robot(robotId).mission, robotId, observed, missionState(observed.value, observed.stamp));
+          break;
+        }
+        case "battery": {
+          const { observed, robotId } = change;
+          show(topics.robot(robotId).battery, robotId, observed, batteryState(observed.value, observed.stamp));
+          break;
+        }
+        case "conveyor": {
+          const { observed, robotId } = change;
+          const topic = topics.robot(robotId).conveyor(observed.value.index);
+          show(topic, robotId, observed, conveyorState(observed.value));
+          break;
+        }
+        case "presence": {
+          const { observed, robotId } = change;
+          show(topics.robot(robotId).presence, robotId, observed, JSON.stringify(observed.value.info));
+          break;
+        }
+        case "task_chain":
+          show(
+            topics.taskChain(change.chainId),
+            null,
+            change.observed,
+            JSON.stringify(change.observed.value.info),
+          );
+          break;
+      }
+      tags?.write(change);
+    },
+    sayOffline() {
+      for (const [topic, text] of availability)
+        if (text === "good" || text === "stale") publish(topic, "offline");
+    },
+  };
+}
+
+/** The bare text of an availability topic; nothing for a robot never heard of. */
+function availabilityText(quality: Quality): string {
+  return quality === "unknown" ? "" : quality;
+}
