@@ -1,0 +1,46 @@
+import type {
+  DescMessage,
+  DescMethod,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import type { World } from "../world/world.ts";
+import type { Confirmation } from "./confirmation.ts";
+import type { Caller } from "./contract.ts";
+import type { Ownership } from "./ownership.ts";
+import type { WorldDriver } from "./world-driver.ts";
+
+/** One call under way. */
+export interface Call {
+  readonly operation: string;
+  readonly caller: Caller;
+  /** How the record names the call as the cause of an effect. */
+  readonly by: string;
+}
+
+/** What the operations share. */
+export interface Desk {
+  readonly world: World;
+  readonly driver: WorldDriver;
+  readonly ownership: Ownership;
+  readonly confirmation: Confirmation;
+}
+
+/** The owner of what is started through this interface (wire-facts, missions). */
+export const API_OWNER = "api";
+
+/** An operation and what carries it out, its types set aside so that all fit in one table. */
+export interface CallHandler {
+  readonly method: DescMethod;
+  handle(call: Call, request: unknown): Promise<unknown>;
+}
+
+/** Pairs an operation with what carries it out. `handle` throws or rejects with a Refusal. */
+export function handler<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  handle: (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O>>,
+): CallHandler {
+  // The dispatcher looks handlers up by their own method, so the request has its input type.
+  return { method, handle: async (call, request) => handle(call, request as MessageShape<I>) };
+}

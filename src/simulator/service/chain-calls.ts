@@ -1,0 +1,85 @@
+import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
+import { Refusal } from "../refusal.ts";
+import type { Chain } from "../world/chain.ts";
+import { type Call, type CallHandler, type Desk, handler } from "./calls.ts";
+import { toQueryInfo } from "./chain-message.ts";
+import { readTasks, toChainOrder, toReassigned } from "./chain-request.ts";
+import { invalid } from "./mission-request.ts";
+
+const MOST_QUERIED = 10_000;
+
+/** The task-chain operations of TaskService. */
+export function chainCalls(desk: Desk): readonly CallHandler[] {
+  const { world, ownership, confirmation, driver } = desk;
+  const { chains } = world;
+  const { method } = TaskService;
+  return [
+    handler(method.addTaskChain, async ({ operation, caller, by }, { taskChain, tasks }) => {
+      if (taskChain === undefined) throw invalid("task_chain is required");
+      const wishes = readTasks("tasks", tasks);
+      const order = toChainOrder(ownership, caller, taskChain, wishes);
+      return confirmation.perform(operation, undefined, () => ({ taskChainId: chains.add(order, by) }));
+    }),
+    handler(method.reassignTaskByAmrId, async (call, request) => {
+      const wishes = readReassignment(request);
+      const robot = ownership.robotByAmrId(call.caller, request.amrId);
+      driver.sync();
+      if (robot.chain === undefined) {
+        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not executing a task chain`);
+      }
+      return reassign(desk, call, robot.chain, request, wishes);
+    }),
+    handler(method.reassignTaskByTaskChainId, async (call, request) => {
+      const wishes = readReassignment(request);
+      return reassign(desk, call, ownership.chain(call.caller, request.taskChainId), request, wishes);
+    }),
+    handler(method.finishTaskChain, async ({ operation, caller, by }, { taskChainId }) => {
+      const chain = ownership.chain(caller, taskChainId);
+      return confirmation.perform(operation, chain.robot, () => {
+        chains.finish(chain, by);
+        return {};
+      });
+    }),
+    handler(method.cancelTaskChain, async ({ operation, caller, by }, { taskChainId, force }) => {
+      const chain = ownership.chain(caller, taskChainId);
+      return confirmation.perform(operation, chain.robot, () => {
+        chains.cancel(chain, force, by);
+        return {};
+      });
+    }),
+    handler(method.queryTaskChain, async ({ operation, caller }, { taskChainIds }) => {
+      if (taskChainIds.length === 0) throw invalid("task_chain_ids: at least one id is required");
+      if (taskChainIds.length > MOST_QUERIED) throw invalid(`task_chain_ids: more than ${MOST_QUERIED}`);
+      const known = [...new Set(taskChainIds)].filter((id) => chains.get(id) !== undefined);
+      const found = known.map((id) => ownership.chain(caller, id));
+      return confirmation.answer(operation, "", () => ({
+        taskChains: found.map((chain) => toQueryInfo(chain, driver.wallMs)),
+      }));
+    }),
+  ];
+}
+
+interface Reassignment {
+  readonly sequence: number;
+  readonly isRetained: boolean;
+  readonly reassignTasks: Parameters<typeof readTasks>[1];
+}
+
+function readReassignment({ sequence, reassignTasks }: Reassignment): ReturnType<typeof readTasks> {
+  if (sequence < 1) throw invalid(`sequence: ${sequence}, but it counts from 1`);
+  return readTasks("reassign_tasks", reassignTasks);
+}
+
+function reassign(
+  { ownership, confirmation, world }: Desk,
+  { operation, caller, by }: Call,
+  chain: Chain,
+  { sequence, isRetained }: Reassignment,
+  wishes: ReturnType<typeof readTasks>,
+) {
+  const tasks = toReassigned(ownership, caller, chain.mapId, wishes);
+  return confirmation.perform(operation, chain.robot, () => {
+    world.chains.reassign(chain, sequence, isRetained, tasks, by);
+    return {};
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * What can go wrong between a command and its answer. The three delays answer
+ * DEADLINE_EXCEEDED after the service's wait for the robot, with the command
+ * having taken effect, never taking it, or taking it only after that answer.
+ */
+export type CommandFaultEffect =
+  | "delay-taken"
+  | "delay-not-taken"
+  | "delay-taken-late"
+  | "internal-before"
+  | "internal-after";
+
+/** A fault that waits for commands to befall. */
+export interface CommandFault {
+  /** Name of an operation, as `CreateMission`; undefined: every one. */
+  readonly operation?: string | undefined;
+  /** undefined: every robot. */
+  readonly robotId?: string | undefined;
+  /** How many commands it befalls before it is used up. */
+  readonly count: number;
+  readonly effect: CommandFaultEffect;
+}
+
+/** Where a command asks whether something goes wrong with it. */
+export interface CommandFaults {
+  /** The effect of the first fault that fits, which is thereby used once. */
+  take(operation: string, robotId: string): CommandFaultEffect | undefined;
+}
+
+/** Faults that can be switched on and off. */
+export interface FaultSwitch extends CommandFaults {
+  add(fault: CommandFault): void;
+  /** What is switched on, with the counts that are left. */
+  list(): readonly CommandFault[];
+  clear(): void;
+}
+
+/** Faults held in memory, taken in the order they were added. */
+export function createFaultSwitch(initial: readonly CommandFault[]): FaultSwitch {
+  let armed: CommandFault[] = [...initial];
+  return {
+    add(fault) {
+      armed.push(fault);
+    },
+    list: () => armed,
+    clear() {
+      armed = [];
+    },
+    take(operation, robotId) {
+      const found = armed.find(
+        (fault) => (fault.operation ?? operation) === operation && (fault.robotId ?? robotId) === robotId,
+      );
+      if (found === undefined) return undefined;
+      armed = armed
+        .map((fault) => (fault === found ? { ...fault, count: fault.count - 1 } : fault))
+        .filter((fault) => fault.count > 0);
+      return found.effect;
+    },
+  };
+}

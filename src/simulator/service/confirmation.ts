@@ -1,0 +1,105 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { Refusal } from "../refusal.ts";
+import type { Robot } from "../world/robot.ts";
+import type { CommandFaults } from "./command-faults.ts";
+import type { WorldDriver } from "./world-driver.ts";
+
+/** How long a robot takes to confirm, and how long the service waits for it. */
+export interface ConfirmationOptions {
+  readonly confirmMs: number;
+  readonly confirmWaitMs: number;
+}
+
+/** The way of a checked command to its robot and back, with everything that can go wrong on it. */
+export interface Confirmation {
+  /**
+   * Has the robot take the command and confirm it. `robot` is undefined where no
+   * robot is needed for the answer: the service gives it by itself, at once.
+   * Rejects with the Refusal of `effect`, with DEADLINE_EXCEEDED when no
+   * confirmation comes, or with INTERNAL where a fault says so.
+   */
+  perform<T>(operation: string, robot: Robot | undefined, effect: () => T | Promise<T>): Promise<T>;
+  /** What the service answers by itself about a robot. */
+  answer<T>(operation: string, robotId: string, effect: () => T): T;
+}
+
+/** Confirmations in real time, with faults from `faults`. */
+export function createConfirmation(
+  clock: Clock,
+  driver: WorldDriver,
+  faults: CommandFaults,
+  log: Log,
+  options: ConfirmationOptions,
+): Confirmation {
+  const waitMs = (durationMs: number) =>
+    durationMs <= 0
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => {
+          clock.after(durationMs, resolve);
+        });
+
+  const runOut = async (robotId: string): Promise<never> => {
+    await waitMs(options.confirmWaitMs);
+    throw new Refusal("DEADLINE_EXCEEDED", `no confirmation came from robot ${robotId}`);
+  };
+
+  /** The robot takes the command when nobody waits for it any more: what it refuses then, it has not done. */
+  const takeLate = (operation: string, robotId: string, effect: () => unknown) => {
+    clock.after(options.confirmWaitMs + LATE_BY_MS, () => {
+      driver.sync();
+      Promise.resolve()
+        .then(effect)
+        .catch((error: unknown) =>
+          log.warn({ operation, robotId, err: error }, "a late command was refused"),
+        );
+    });
+  };
+
+  return {
+    async perform(operation, robot, effect) {
+      driver.sync();
+      const robotId = robot?.id ?? "";
+      if (robot?.online === false) {
+        if (operation !== "SkipGoal") return runOut(robotId);
+        // The interface document names INTERNAL for a SkipGoal that could not be delivered.
+        await waitMs(options.confirmWaitMs);
+        throw new Refusal("INTERNAL", `the request could not be delivered to robot ${robotId}`);
+      }
+      switch (faults.take(operation, robotId)) {
+        case "internal-before":
+          throw internal();
+        case "internal-after":
+          await effect();
+          throw internal();
+        case "delay-taken":
+          await effect();
+          return runOut(robotId);
+        case "delay-not-taken":
+          return runOut(robotId);
+        case "delay-taken-late":
+          takeLate(operation, robotId, effect);
+          return runOut(robotId);
+        case undefined: {
+          const result = await effect();
+          if (robot !== undefined) await waitMs(options.confirmMs);
+          return result;
+        }
+      }
+    },
+    answer(operation, robotId, effect) {
+      driver.sync();
+      const fault = faults.take(operation, robotId);
+      if (fault === undefined) return effect();
+      if (fault.startsWith("internal")) throw internal();
+      throw new Refusal("DEADLINE_EXCEEDED", `no confirmation came from robot ${robotId}`);
+    },
+  };
+}
+
+/** How long after the answer DEADLINE_EXCEEDED a late command takes effect. */
+const LATE_BY_MS = 1_000;
+
+function internal(): Refusal {
+  return new Refusal("INTERNAL", "a fault was switched on for this command");
+}

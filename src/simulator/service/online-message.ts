@@ -1,0 +1,92 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { OnlineAMRInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
+import { executingTask } from "../world/chain.ts";
+import { distanceMeters } from "../world/map.ts";
+import { placeAt } from "../world/motion.ts";
+import { activeMission, isFlat, type Robot } from "../world/robot.ts";
+
+/** The interface document gives `taskState` without its meaning: these are ours. */
+const TASK_NONE = 0;
+const TASK_EXECUTING = 1;
+const TASK_PAUSED = 2;
+
+const BLOCKED_CODE = 1001;
+const FLAT_CODE = 1002;
+
+type OnlineInit = MessageInitShape<typeof OnlineAMRInfoSchema>;
+
+/** A robot as GetOnlineRobots answers it. */
+export function toOnlineInfo(robot: Robot, nowMs: number): OnlineInit {
+  const { chain, body } = robot;
+  const place = placeAt(robot, nowMs);
+  const [state, stateId] = runState(robot);
+  return {
+    id: String(robot.amrId),
+    name: robot.id,
+    ip: robot.ip,
+    areaId: robot.area,
+    mapId: robot.map.id,
+    mapName: robot.map.name,
+    pos: robot.map.vertexAt(place)?.code ?? "",
+    state,
+    stateId,
+    loadStatus: isLoaded(robot) ? "LOADED" : "EMPTY",
+    taskState: taskState(robot),
+    taskChainId: chain?.id ?? 0,
+    taskId: chain === undefined ? 0 : (executingTask(chain)?.id ?? 0),
+    batteryPercentile: robot.battery.shownPercent,
+    coordinate: { ...place, theta: body.heading },
+    amrException: exceptions(robot),
+    unFinishRoute: unfinishedRoute(robot, nowMs),
+  };
+}
+
+function runState(robot: Robot): readonly [string, string] {
+  const mission = activeMission(robot);
+  const { halts } = robot.body;
+  if (isFlat(robot) || halts.has("blocked")) return ["Error", "ROBOT_STATE_ERROR"];
+  if (halts.has("chain-paused") || mission?.status === "paused") return ["Paused", "ROBOT_STATE_PAUSED"];
+  if (robot.chain !== undefined || mission !== undefined) return ["Executing", "ROBOT_STATE_EXECUTING"];
+  if (robot.battery.state === "charging") return ["Charging", "ROBOT_STATE_CHARGING"];
+  return ["Idle", "ROBOT_STATE_IDLE"];
+}
+
+function taskState(robot: Robot): number {
+  if (robot.chain === undefined) return TASK_NONE;
+  return robot.body.halts.has("chain-paused") ? TASK_PAUSED : TASK_EXECUTING;
+}
+
+function isLoaded(robot: Robot): boolean {
+  return robot.loaded || robot.carriedKg > 0 || robot.conveyors.some((conveyor) => conveyor.loaded);
+}
+
+function exceptions(robot: Robot): NonNullable<OnlineInit["amrException"]> {
+  const found: Array<readonly [string, number]> = [];
+  if (robot.body.halts.has("blocked")) found.push(["the robot's way is blocked", BLOCKED_CODE]);
+  if (isFlat(robot)) found.push(["the robot's battery is empty", FLAT_CODE]);
+  return {
+    exception: found.map(([text]) => create(ValueSchema, { kind: { case: "stringValue", value: text } })),
+    exceptionCodes: found.map(([, code]) =>
+      create(ValueSchema, { kind: { case: "numberValue", value: code } }),
+    ),
+    level: found.length === 0 ? 0 : 1,
+  };
+}
+
+/** What is left of the route, as point codes, and the share of it that is done. */
+function unfinishedRoute(robot: Robot, nowMs: number): NonNullable<OnlineInit["unFinishRoute"]> {
+  const { action } = robot.body;
+  if (action?.kind !== "drive") return { unFinishedVertexes: [], processRate: 0 };
+  const points = action.route.slice(action.leg);
+  const codes = points.map((point) => robot.map.vertexAt(point)?.code ?? "").filter((code) => code !== "");
+  const legMeters = distanceMeters(action.from, points[0] ?? action.target);
+  const leftMeters = distanceMeters(placeAt(robot, nowMs), points[0] ?? action.target);
+  const ofLeg = legMeters === 0 ? 1 : 1 - leftMeters / legMeters;
+  return {
+    unFinishedVertexes: codes.map((code) =>
+      create(ValueSchema, { kind: { case: "stringValue", value: code } }),
+    ),
+    processRate: Math.min(Math.max((action.leg + ofLeg) / action.route.length, 0), 1),
+  };
+}

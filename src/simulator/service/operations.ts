@@ -1,0 +1,182 @@
+import type {
+  DescMessage,
+  DescMethod,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
+import {
+  type CreateWebhookRequest,
+  type CreateWebhookResponseSchema,
+  type DeleteWebhookRequest,
+  type DeleteWebhookResponseSchema,
+  FleetService,
+  type ListWebhooksRequest,
+  type ListWebhooksResponseSchema,
+} from "../../wire/fleet/v1/service_pb.js";
+import { Refusal } from "../refusal.ts";
+import type { World } from "../world/world.ts";
+import { describeRequest, robotConcerned } from "./call-record.ts";
+import { type CallHandler, type Desk, handler } from "./calls.ts";
+import { chainCalls } from "./chain-calls.ts";
+import type { CommandFaults } from "./command-faults.ts";
+import { type ConfirmationOptions, createConfirmation } from "./confirmation.ts";
+import type { Caller, FleetOperations, RobotEvent } from "./contract.ts";
+import { conveyorCalls } from "./conveyor-calls.ts";
+import { missionCalls } from "./mission-calls.ts";
+import { createOwnership, type Ownership } from "./ownership.ts";
+import { robotCalls } from "./robot-calls.ts";
+import { createStreams } from "./streams.ts";
+import type { WorldDriver } from "./world-driver.ts";
+
+/** The webhook operations, which somebody else carries out. They reject with a Refusal, never with anything else. */
+export interface WebhookCalls {
+  create(
+    caller: Caller,
+    request: CreateWebhookRequest,
+  ): Promise<MessageInitShape<typeof CreateWebhookResponseSchema>>;
+  list(
+    caller: Caller,
+    request: ListWebhooksRequest,
+  ): Promise<MessageInitShape<typeof ListWebhooksResponseSchema>>;
+  delete(
+    caller: Caller,
+    request: DeleteWebhookRequest,
+  ): Promise<MessageInitShape<typeof DeleteWebhookResponseSchema>>;
+}
+
+/** What the operations are made of. */
+export interface OperationsParts {
+  readonly world: World;
+  readonly driver: WorldDriver;
+  readonly clock: Clock;
+  readonly faults: CommandFaults;
+  readonly webhooks: WebhookCalls;
+  readonly log: Log;
+  readonly options: ConfirmationOptions;
+}
+
+/** The fleet service without its transports, and what webhooks need of it. */
+export interface Operations extends FleetOperations {
+  /** Who may name which robot and location. */
+  readonly ownership: Ownership;
+  /** Calls `listener` with each mission and battery change of each robot that is online. The result ends it. */
+  onEvent(listener: (event: RobotEvent) => void): () => void;
+}
+
+/** Operations that change nothing are not recorded: there is nothing to hold against anybody. */
+const reads: ReadonlySet<DescMethod> = new Set<DescMethod>([
+  FleetService.method.getConveyorIndex,
+  FleetService.method.listWebhooks,
+  TaskService.method.queryTaskChain,
+  TaskService.method.getOnlineRobots,
+  TaskService.method.getMap,
+]);
+
+/** Every operation of FleetService and TaskService on a world. */
+export function createOperations(parts: OperationsParts): Operations {
+  const { world, driver, clock, faults, webhooks, log, options } = parts;
+  const ownership = createOwnership(world);
+  const confirmation = createConfirmation(clock, driver, faults, log, options);
+  const desk: Desk = { world, driver, ownership, confirmation };
+  const streams = createStreams(desk);
+  const handlers = new Map<DescMethod, CallHandler>(
+    [
+      ...missionCalls(desk),
+      ...conveyorCalls(desk),
+      ...chainCalls(desk),
+      ...robotCalls(desk),
+      ...webhookCalls(desk, webhooks),
+    ].map((each) => [each.method, each]),
+  );
+  let nextCallId = 1;
+
+  const record = async <T>(
+    method: DescMethodUnary<DescMessage, DescMessage>,
+    caller: Caller,
+    request: MessageShape<DescMessage>,
+    handle: (by: string) => Promise<T>,
+  ): Promise<T> => {
+    const callId = nextCallId++;
+    if (reads.has(method)) return handle(`call:${callId}`);
+    const operation = method.name;
+    const robotId = robotConcerned(world, request);
+    driver.sync();
+    world.record.add(robotId, {
+      what: "received",
+      callId,
+      operation,
+      caller: `${caller.distributor}/${caller.apiKey}`,
+      request: describeRequest(method.input, request),
+    });
+    const answered = (code: Refusal["code"]) => {
+      driver.sync();
+      world.record.add(robotId, { what: "answered", callId, operation, code });
+    };
+    try {
+      const result = await handle(`call:${callId}`);
+      answered("OK");
+      return result;
+    } catch (error) {
+      answered(error instanceof Refusal ? error.code : "INTERNAL");
+      throw error;
+    }
+  };
+
+  return {
+    ownership,
+    onEvent: streams.onEvent,
+    async call<I extends DescMessage, O extends DescMessage>(
+      method: DescMethodUnary<I, O>,
+      caller: Caller,
+      request: MessageShape<I>,
+    ): Promise<MessageShape<O>> {
+      const found = handlers.get(method);
+      if (found === undefined) throw new Refusal("UNIMPLEMENTED", `${method.name} is not known`);
+      try {
+        const init = await record(method, caller, request, (by) =>
+          found.handle({ operation: method.name, caller, by }, request),
+        );
+        return create(method.output, init as MessageInitShape<O>);
+      } catch (error) {
+        throw toRefusal(log, method, error);
+      }
+    },
+    subscribe(method, caller, request, deliver) {
+      try {
+        driver.sync();
+        const end = streams.subscribe(method, caller, request, deliver);
+        if (end === undefined) throw new Refusal("UNIMPLEMENTED", `${method.name} is not known`);
+        return end;
+      } catch (error) {
+        throw toRefusal(log, method, error);
+      }
+    },
+  };
+}
+
+function webhookCalls({ confirmation }: Desk, webhooks: WebhookCalls): readonly CallHandler[] {
+  const { method } = FleetService;
+  return [
+    handler(method.createWebhook, ({ operation, caller }, request) =>
+      confirmation.perform(operation, undefined, () => webhooks.create(caller, request)),
+    ),
+    handler(method.listWebhooks, ({ operation, caller }, request) =>
+      confirmation.perform(operation, undefined, () => webhooks.list(caller, request)),
+    ),
+    handler(method.deleteWebhook, ({ operation, caller }, request) =>
+      confirmation.perform(operation, undefined, () => webhooks.delete(caller, request)),
+    ),
+  ];
+}
+
+/** What is no refusal is a fault of ours: the caller learns no more than that, the log all of it. */
+function toRefusal(log: Log, method: DescMethod, error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  log.error({ operation: method.name, err: error }, "an operation failed");
+  return new Refusal("INTERNAL", `${method.name} failed`);
+}

@@ -1,0 +1,84 @@
+import type { WorldContext } from "./context.ts";
+import { isDriving } from "./motion.ts";
+import type { Robot } from "./robot.ts";
+
+const MS_PER_HOUR = 3_600_000;
+/** How often every battery is looked at; quicker than any battery changes by a percent. */
+const ROUND_MS = 1_000;
+
+/** What batteries do. */
+export interface BatteryRules {
+  /** Brings a battery up to now and tells of it when what is shown of it has changed. */
+  settle(robot: Robot): void;
+  setPercent(robot: Robot, percent: number): void;
+  setPlugged(robot: Robot, plugged: boolean): void;
+}
+
+/**
+ * Batteries drain by driving and standing, and charge by wire or at a dock's
+ * contacts. `onFlat` is told of a robot that has no charge left.
+ */
+export function createBatteryRules(world: WorldContext, onFlat: (robot: Robot) => void): BatteryRules {
+  const settle = (robot: Robot) => {
+    const { battery } = robot;
+    const nowMs = world.agenda.nowMs();
+    const before = battery.percent;
+    const hours = (nowMs - battery.settledMs) / MS_PER_HOUR;
+    battery.percent = clamp(battery.percent + hours * percentPerHour(robot));
+    battery.settledMs = nowMs;
+    show(robot);
+    if (before > 0 && battery.percent <= 0) onFlat(robot);
+  };
+
+  const percentPerHour = (robot: Robot) => {
+    if (chargeMethod(robot) !== "none") return world.rules.chargingPercentPerHour;
+    return isDriving(robot) ? -world.rules.drivingPercentPerHour : -world.rules.standingPercentPerHour;
+  };
+
+  const show = (robot: Robot) => {
+    const { battery } = robot;
+    const method = chargeMethod(robot);
+    const state = method === "none" ? "discharging" : battery.percent >= 100 ? "full" : "charging";
+    const shownPercent = Math.floor(battery.percent);
+    const same =
+      battery.method === method && battery.state === state && battery.shownPercent === shownPercent;
+    if (same) return;
+    battery.method = method;
+    battery.state = state;
+    battery.shownPercent = shownPercent;
+    world.changed({ kind: "battery", robot });
+  };
+
+  const round = () => {
+    world.agenda.after(ROUND_MS, round);
+    for (const robot of world.robots.values()) settle(robot);
+  };
+  world.agenda.after(0, round);
+
+  return {
+    settle,
+    setPercent(robot, percent) {
+      settle(robot);
+      const wasFlat = robot.battery.percent <= 0;
+      robot.battery.percent = clamp(percent);
+      show(robot);
+      if (!wasFlat && robot.battery.percent <= 0) onFlat(robot);
+    },
+    setPlugged(robot, plugged) {
+      settle(robot);
+      robot.battery.plugged = plugged;
+      show(robot);
+    },
+  };
+}
+
+function chargeMethod(robot: Robot): Robot["battery"]["method"] {
+  if (robot.battery.plugged) return "wired";
+  const { dock, body } = robot;
+  const atDock = dock !== undefined && body.docked && body.place.x === dock.x && body.place.y === dock.y;
+  return atDock ? "contact" : "none";
+}
+
+function clamp(percent: number): number {
+  return Math.min(Math.max(percent, 0), 100);
+}

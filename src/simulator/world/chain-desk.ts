@@ -1,0 +1,191 @@
+import { Refusal } from "../refusal.ts";
+import {
+  type Chain,
+  type ChainOrder,
+  executingTask,
+  isChainOver,
+  type Task,
+  type TaskOrder,
+} from "./chain.ts";
+import type { ChainRun } from "./chain-run.ts";
+import type { WorldContext } from "./context.ts";
+import type { Motion } from "./motion.ts";
+import { activeMission, isFlat, type Robot } from "./robot.ts";
+
+/** Chains that are over are kept for queries, up to this many. */
+const KEPT_CHAINS = 10_000;
+/** No more chains than this wait for a robot. */
+const WAITING_CHAINS = 10_000;
+
+/**
+ * The task-chain operations on a world. Each refuses with a Refusal and then
+ * has changed nothing. `by` names the cause in the record.
+ */
+export interface ChainDesk {
+  get(chainId: number): Chain | undefined;
+  /** Takes a chain; it starts at once when a candidate is free, else when one gets free. @returns its id. */
+  add(order: ChainOrder, by: string): number;
+  /** Puts tasks at `sequence`, counted from 1; what stood there comes behind them, or goes. */
+  reassign(
+    chain: Chain,
+    sequence: number,
+    isRetained: boolean,
+    tasks: readonly TaskOrder[],
+    by: string,
+  ): void;
+  /** Completes the confirmation that the chain waits at. */
+  finish(chain: Chain, by: string): void;
+  cancel(chain: Chain, force: boolean, by: string): void;
+  /** Halts the robot in its chain: at once, or at the next waypoint. */
+  pause(robot: Robot, stopNow: boolean, by: string): void;
+  resume(robot: Robot, by: string): void;
+  /** A robot may have got free: the chain of highest priority that waits for it starts, the older first. */
+  offer(robot: Robot): void;
+  /** The robot cannot go on with its chain. */
+  fail(robot: Robot, by: string): void;
+}
+
+/** The task chains of a world. */
+export function createChainDesk(world: WorldContext, motion: Motion, run: ChainRun): ChainDesk {
+  const chains = new Map<number, Chain>();
+  const waiting = new Set<Chain>();
+  let nextChainId = 1;
+  let nextTaskId = 1;
+
+  const newTask = (order: TaskOrder): Task => ({
+    ...order,
+    id: nextTaskId++,
+    createdMs: world.agenda.nowMs(),
+    status: "waiting",
+    startedMs: undefined,
+    finishedMs: undefined,
+    amrId: 0,
+    awaitsConfirmation: false,
+  });
+
+  /** Lets the oldest chains that are over go. */
+  const forget = () => {
+    if (chains.size <= KEPT_CHAINS + WAITING_CHAINS) return;
+    for (const chain of chains.values()) {
+      if (!isChainOver(chain)) continue;
+      chains.delete(chain.id);
+      if (chains.size <= KEPT_CHAINS) return;
+    }
+  };
+
+  const begin = (robot: Robot, chain: Chain) => {
+    waiting.delete(chain);
+    run.start(robot, chain);
+  };
+
+  return {
+    get: (chainId) => chains.get(chainId),
+    add(order, by) {
+      if (waiting.size >= WAITING_CHAINS) {
+        throw new Refusal("FAILED_PRECONDITION", `${WAITING_CHAINS} task chains wait already`);
+      }
+      const chain: Chain = {
+        ...order,
+        id: nextChainId++,
+        createdMs: world.agenda.nowMs(),
+        tasks: order.tasks.map(newTask),
+        status: "waiting",
+        startedMs: undefined,
+        finishedMs: undefined,
+        robot: undefined,
+      };
+      chains.set(chain.id, chain);
+      waiting.add(chain);
+      forget();
+      const asked = order.candidates.length === 1 ? (order.candidates[0]?.id ?? "") : "";
+      world.record.add(asked, { what: "chain", chainId: chain.id, status: "waiting", by });
+      const robot = order.candidates.find(isFree);
+      if (robot === undefined) world.changed({ kind: "chain", chain });
+      else begin(robot, chain);
+      return chain.id;
+    },
+    reassign(chain, sequence, isRetained, tasks, by) {
+      refuseOver(chain);
+      if (sequence > chain.tasks.length + 1) {
+        throw new Refusal(
+          "INVALID_ARGUMENT",
+          `sequence ${sequence}: the chain has ${chain.tasks.length} tasks`,
+        );
+      }
+      const behind = chain.tasks.slice(sequence - 1);
+      if (behind.some((task) => task.status !== "waiting")) {
+        throw new Refusal(
+          "FAILED_PRECONDITION",
+          `task ${sequence} of chain ${chain.id} is executing or done`,
+        );
+      }
+      const kept = chain.tasks.slice(0, sequence - 1);
+      chain.tasks = [...kept, ...tasks.map(newTask), ...(isRetained ? behind : [])];
+      world.record.add(chain.robot?.id ?? "", { what: "chain", chainId: chain.id, status: "reassigned", by });
+      world.changed({ kind: "chain", chain });
+    },
+    finish(chain, by) {
+      if (executingTask(chain)?.awaitsConfirmation !== true) {
+        throw new Refusal("FAILED_PRECONDITION", `chain ${chain.id} waits for no confirmation`);
+      }
+      run.confirm(chain, by);
+    },
+    cancel(chain, force, by) {
+      refuseOver(chain);
+      if (!force && chain.status === "in-progress") {
+        throw new Refusal(
+          "FAILED_PRECONDITION",
+          `a task of chain ${chain.id} is executing: cancel needs force`,
+        );
+      }
+      waiting.delete(chain);
+      run.end(chain, "canceled", by);
+    },
+    pause(robot, stopNow, by) {
+      const chain = chainUnderWay(robot);
+      if (robot.body.halts.has("chain-paused")) {
+        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is paused already`);
+      }
+      world.record.add(robot.id, { what: "chain", chainId: chain.id, status: "paused", by });
+      robot.body.haltAtWaypoint = false;
+      if (stopNow) motion.halt(robot, "chain-paused");
+      else motion.haltAtWaypoint(robot);
+    },
+    resume(robot, by) {
+      const chain = chainUnderWay(robot);
+      const { body } = robot;
+      if (!body.halts.has("chain-paused") && !body.haltAtWaypoint) {
+        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not paused`);
+      }
+      world.record.add(robot.id, { what: "chain", chainId: chain.id, status: "resumed", by });
+      body.haltAtWaypoint = false;
+      motion.release(robot, "chain-paused");
+    },
+    offer(robot) {
+      if (waiting.size === 0 || !isFree(robot)) return;
+      const first = [...waiting]
+        .filter((chain) => chain.candidates.includes(robot))
+        .sort((a, b) => b.labels.priority - a.labels.priority || a.id - b.id)[0];
+      if (first !== undefined) begin(robot, first);
+    },
+    fail(robot, by) {
+      if (robot.chain !== undefined) run.end(robot.chain, "failed", by);
+    },
+  };
+}
+
+/** Whether a robot can be given a chain just now. */
+function isFree(robot: Robot): boolean {
+  return robot.online && !isFlat(robot) && robot.chain === undefined && activeMission(robot) === undefined;
+}
+
+function refuseOver(chain: Chain): void {
+  if (isChainOver(chain)) throw new Refusal("FAILED_PRECONDITION", `chain ${chain.id} is ${chain.status}`);
+}
+
+function chainUnderWay(robot: Robot): Chain {
+  if (robot.chain === undefined) {
+    throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not executing a task chain`);
+  }
+  return robot.chain;
+}

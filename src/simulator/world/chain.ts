@@ -1,0 +1,72 @@
+import type { Target } from "./map.ts";
+import type { Robot } from "./robot.ts";
+
+/** What a task has a robot do at its point. */
+export type TaskKind = "load" | "unload" | "confirm";
+
+export type TaskStatus = "waiting" | "executing" | "completed" | "canceled" | "failed";
+export type ChainStatus = "waiting" | "in-progress" | "completed" | "canceled" | "failed";
+
+/** A task as somebody asks for it. Only a confirmation can do without a point. */
+export interface TaskOrder {
+  readonly kind: TaskKind;
+  readonly mapId: number;
+  readonly endPointCode: string;
+  readonly target: Target | undefined;
+}
+
+export interface Task extends TaskOrder {
+  readonly id: number;
+  readonly createdMs: number;
+  status: TaskStatus;
+  startedMs: number | undefined;
+  finishedMs: number | undefined;
+  /** The robot that executes it; 0 before one does. */
+  amrId: number;
+  /** A confirmation that stands at its point and waits. */
+  awaitsConfirmation: boolean;
+}
+
+/** The client's own words about a chain; the service repeats them. */
+export interface ChainLabels {
+  readonly areaId: number;
+  readonly groupId: number;
+  readonly priority: number;
+  readonly isReturn: number;
+  readonly taskSeq: string;
+  readonly name: string;
+  readonly fromDetail: string;
+}
+
+/** A chain as somebody asks for it. */
+export interface ChainOrder {
+  readonly distributor: string;
+  /** The robots it may be given to, the preferred one first. */
+  readonly candidates: readonly Robot[];
+  readonly amrId: number;
+  readonly mapId: number;
+  readonly labels: ChainLabels;
+  readonly tasks: readonly TaskOrder[];
+}
+
+export interface Chain extends Omit<ChainOrder, "tasks" | "amrId"> {
+  readonly id: number;
+  readonly createdMs: number;
+  tasks: Task[];
+  /** The robot's number, once one is asked for or found; 0 before. */
+  amrId: number;
+  status: ChainStatus;
+  startedMs: number | undefined;
+  finishedMs: number | undefined;
+  robot: Robot | undefined;
+}
+
+/** Whether nothing more happens to a chain. */
+export function isChainOver(chain: Chain): boolean {
+  return chain.status !== "waiting" && chain.status !== "in-progress";
+}
+
+/** The task that a chain's robot is on. */
+export function executingTask(chain: Chain): Task | undefined {
+  return chain.tasks.find((task) => task.status === "executing");
+}

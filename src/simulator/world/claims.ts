@@ -1,0 +1,24 @@
+import { samePlace, type Target } from "./map.ts";
+import { isDriving } from "./motion.ts";
+import type { Robot } from "./robot.ts";
+
+/**
+ * The navigate-auto rule of the interface document: the first goal, in list
+ * order from `from`, that is neither occupied (another robot stands there) nor
+ * claimed (another robot is on its way there, for a mission or a task chain).
+ * @returns its index, or -1 when every one is taken.
+ */
+export function firstFreeGoal(
+  robot: Robot,
+  targets: readonly Target[],
+  robots: Iterable<Robot>,
+  from: number,
+): number {
+  const others = [...robots].filter((other) => other !== robot && other.map === robot.map);
+  return targets.findIndex((target, index) => index >= from && !others.some((other) => takes(other, target)));
+}
+
+function takes(other: Robot, target: Target): boolean {
+  if (other.bound !== undefined && samePlace(other.bound, target)) return true;
+  return !isDriving(other) && samePlace(other.body.place, target);
+}

@@ -1,0 +1,25 @@
+import type { Chance } from "../../platform/backoff.ts";
+import type { Agenda } from "./agenda.ts";
+import type { Chain } from "./chain.ts";
+import type { WorldRecord } from "./record.ts";
+import type { Robot } from "./robot.ts";
+import type { Rules } from "./spec.ts";
+
+/**
+ * A change that has just been made: listeners read the new state from the robot
+ * or the chain, at once. A robot's `missionStamp` and `batteryStamp` date it.
+ */
+export type WorldChange =
+  | { readonly kind: "mission" | "battery" | "conveyors" | "presence"; readonly robot: Robot }
+  | { readonly kind: "chain"; readonly chain: Chain };
+
+/** What the rules share: time, chance, the robots and where to tell of a change. */
+export interface WorldContext {
+  readonly agenda: Agenda;
+  readonly chance: Chance;
+  readonly rules: Rules;
+  readonly robots: ReadonlyMap<string, Robot>;
+  readonly record: WorldRecord;
+  /** Stamps the change and tells of it. */
+  changed(change: WorldChange): void;
+}

@@ -1,0 +1,114 @@
+import type { BatteryRules } from "./battery.ts";
+import type { ChainDesk } from "./chain-desk.ts";
+import type { WorldChange, WorldContext } from "./context.ts";
+import type { ConveyorRules } from "./conveyor.ts";
+import type { Happening } from "./happening.ts";
+import type { MissionQueue } from "./mission-queue.ts";
+import type { MissionRun } from "./mission-run.ts";
+import type { Motion } from "./motion.ts";
+import { activeMission, type Robot } from "./robot.ts";
+
+/** What befalls robots that nobody commanded. */
+export interface Fate {
+  /** Makes it happen. Throws for a robot that the world does not have. */
+  befall(happening: Happening): void;
+  /** A robot without charge stands still: its missions and its chain fail. */
+  runFlat(robot: Robot): void;
+}
+
+interface FateParts {
+  readonly world: WorldContext;
+  readonly motion: Motion;
+  readonly batteries: BatteryRules;
+  readonly conveyors: ConveyorRules;
+  readonly run: MissionRun;
+  readonly missions: MissionQueue;
+  readonly chains: ChainDesk;
+  /** Tells of a state without counting it as a change of the robot. */
+  tell(change: WorldChange): void;
+}
+
+/** Builds what can befall the robots of a world. */
+export function createFate(parts: FateParts): Fate {
+  const { world, motion, batteries, conveyors, run, missions, chains, tell } = parts;
+
+  const setOnline = (robot: Robot, online: boolean) => {
+    if (robot.online === online) return;
+    robot.online = online;
+    world.changed({ kind: "presence", robot });
+    if (!online) return;
+    reportAll(robot);
+    chains.offer(robot);
+  };
+
+  /** A robot that is back reports how it is now; what it did meanwhile shows in its numbers. */
+  const reportAll = (robot: Robot) => {
+    tell({ kind: "mission", robot });
+    tell({ kind: "battery", robot });
+    if (robot.family === "cart") tell({ kind: "conveyors", robot });
+  };
+
+  const block = (robot: Robot) => {
+    if (robot.body.halts.has("blocked")) return;
+    motion.halt(robot, "blocked");
+    robot.blockages += 1;
+    losePatience(robot, robot.blockages);
+  };
+
+  const losePatience = (robot: Robot, blockage: number) => {
+    world.agenda.after(world.rules.blockedFailMs, () => {
+      if (robot.blockages !== blockage || !robot.body.halts.has("blocked")) return;
+      losePatience(robot, blockage);
+      const mission = activeMission(robot);
+      if (mission?.status === "running") run.end(robot, mission, "failed", "blocked");
+      else chains.fail(robot, "blocked");
+    });
+  };
+
+  const resetSequences = (robot: Robot) => {
+    for (const stamp of [robot.missionStamp, robot.batteryStamp]) {
+      stamp.sequence = 0;
+      stamp.atMs = world.agenda.nowMs();
+    }
+    if (robot.online) reportAll(robot);
+  };
+
+  const apply = (robot: Robot, happening: Happening) => {
+    switch (happening.kind) {
+      case "offline":
+        return setOnline(robot, false);
+      case "online":
+        return setOnline(robot, true);
+      case "blocked":
+        return block(robot);
+      case "unblocked":
+        return motion.release(robot, "blocked");
+      case "battery":
+        batteries.setPercent(robot, happening.percent);
+        return chains.offer(robot);
+      case "wired":
+        return batteries.setPlugged(robot, happening.plugged);
+      case "sequence-reset":
+        return resetSequences(robot);
+      case "weight":
+        return run.changeWeight(robot, happening.changeKg);
+      case "conveyor-health":
+        return conveyors.setHealthy(robot, happening.index, happening.ok);
+      case "conveyor-payload":
+        return conveyors.setLoaded(robot, happening.index, happening.loaded);
+    }
+  };
+
+  return {
+    befall(happening) {
+      const robot = world.robots.get(happening.robotId);
+      if (robot === undefined) throw new Error(`there is no robot ${happening.robotId}`);
+      world.record.add(robot.id, { what: "happening", happening });
+      apply(robot, happening);
+    },
+    runFlat(robot) {
+      missions.failAll(robot, "flat");
+      chains.fail(robot, "flat");
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** Something that befalls a robot without anybody's command: on demand, or from a scenario. */
+export type Happening = { readonly robotId: string } & (
+  | { readonly kind: "offline" }
+  | { readonly kind: "online" }
+  | { readonly kind: "blocked" }
+  | { readonly kind: "unblocked" }
+  /** The charge jumps to `percent`; 0 is a robot that has run flat. */
+  | { readonly kind: "battery"; readonly percent: number }
+  /** A charging cable goes in or out. */
+  | { readonly kind: "wired"; readonly plugged: boolean }
+  /** The robot begins its sequence numbers again with 0, and reports with it. */
+  | { readonly kind: "sequence-reset" }
+  /** Somebody puts weight on a robot, or (negative) takes it off. */
+  | { readonly kind: "weight"; readonly changeKg: number }
+  | { readonly kind: "conveyor-health"; readonly index: number; readonly ok: boolean }
+  | { readonly kind: "conveyor-payload"; readonly index: number; readonly loaded: boolean }
+);

@@ -1,0 +1,120 @@
+import { pick } from "./chance.ts";
+import type { WorldContext } from "./context.ts";
+import type { Fate } from "./fate.ts";
+import { distanceMeters, type Target, targetOf } from "./map.ts";
+import type { MissionKind, MissionOrder } from "./mission.ts";
+import type { MissionQueue } from "./mission-queue.ts";
+import { activeMission, isFlat, type Robot } from "./robot.ts";
+import type { Family, Liveliness } from "./spec.ts";
+
+/** Who starts what nobody asked for over the interface. */
+const owners = ["touchscreen", "touchscreen", "fleet-manager"] as const;
+
+const missionKinds: Readonly<Record<Family, readonly [MissionKind, ...MissionKind[]]>> = {
+  base: ["base.navigate", "base.navigate-auto"],
+  cart: ["cart.traverse", "cart.navigate", "cart.navigate-auto"],
+  serve: ["serve.serving", "serve.bussing", "serve.navigate"],
+};
+
+/** A base robot has no patrol: it is sent on again each time it arrives. */
+const patrolKinds: Readonly<Record<Family, MissionKind>> = {
+  base: "base.navigate",
+  cart: "cart.traverse-patrol",
+  serve: "serve.hosting-patrol",
+};
+
+/** How long an idle robot waits for its next mission: from the first to the second. */
+const pausesMs = { missions: [4_000, 16_000], patrols: [100, 300] } as const;
+/** Staff swaps a battery below this, so that a fleet left alone does not run flat. */
+const SWAP_BELOW_PERCENT = 10;
+const PATROL_GOALS = 4;
+
+/** Robots that go about by themselves. */
+export interface Lively {
+  set(lively: Liveliness): void;
+}
+
+/** Other people and other clients at work, from the world's seed: one of them for each robot. */
+export function enliven(world: WorldContext, missions: MissionQueue, fate: Fate): Lively {
+  let mode: Liveliness = "none";
+  let round = 0;
+  const nearHome = new Map<Robot, readonly Target[]>();
+
+  const near = (robot: Robot) => {
+    const known = nearHome.get(robot) ?? stationsNear(robot);
+    nearHome.set(robot, known);
+    return known;
+  };
+
+  const visit = (robot: Robot, ofRound: number) => {
+    if (ofRound !== round || mode === "none") return;
+    const [shortestMs, longestMs] = pausesMs[mode];
+    world.agenda.after(shortestMs + world.chance() * (longestMs - shortestMs), () => {
+      if (ofRound !== round) return;
+      keepCharged(robot);
+      if (isIdle(robot)) send(robot);
+      visit(robot, ofRound);
+    });
+  };
+
+  const keepCharged = (robot: Robot) => {
+    if (robot.battery.percent >= SWAP_BELOW_PERCENT) return;
+    fate.befall({ robotId: robot.id, kind: "battery", percent: 100 });
+  };
+
+  const send = (robot: Robot) => {
+    const owner = pick(world.chance, owners);
+    const stations = near(robot);
+    const order = mode === "patrols" ? patrol(world, robot, stations) : errand(world, robot, stations);
+    if (order !== undefined) missions.begin(robot, [order], owner, owner);
+  };
+
+  return {
+    set(lively) {
+      mode = lively;
+      round += 1;
+      for (const robot of world.robots.values()) visit(robot, round);
+    },
+  };
+}
+
+function isIdle(robot: Robot): boolean {
+  return activeMission(robot) === undefined && robot.chain === undefined && !isFlat(robot);
+}
+
+/** One to three stations in a random order. */
+function errand(world: WorldContext, robot: Robot, stations: readonly Target[]): MissionOrder | undefined {
+  const kind = pick(world.chance, missionKinds[robot.family]);
+  const goals = shuffled(world, stations).slice(0, 1 + Math.floor(world.chance() * 3));
+  return order(kind, goals);
+}
+
+/** Round the stations nearest to home, so that a thousand robots do not cross the whole map. */
+function patrol(world: WorldContext, robot: Robot, stations: readonly Target[]): MissionOrder | undefined {
+  const nearest = stations.slice(0, PATROL_GOALS);
+  if (robot.family !== "base") return order(patrolKinds[robot.family], nearest);
+  const { place } = robot.body;
+  const elsewhere = nearest.filter((target) => target.x !== place.x || target.y !== place.y);
+  return order(patrolKinds.base, shuffled(world, elsewhere));
+}
+
+/** The stations of a robot's map, the nearest to its home first. */
+function stationsNear(robot: Robot): readonly Target[] {
+  return robot.map.vertices
+    .filter((vertex) => vertex.kind === "station")
+    .map(targetOf)
+    .sort((a, b) => distanceMeters(a, robot.home) - distanceMeters(b, robot.home));
+}
+
+function order(kind: MissionKind, goals: readonly Target[]): MissionOrder | undefined {
+  if (goals.length === 0) return undefined;
+  const single = kind.endsWith(".navigate");
+  return { kind, targets: single ? goals.slice(0, 1) : goals };
+}
+
+function shuffled(world: WorldContext, targets: readonly Target[]): readonly Target[] {
+  return targets
+    .map((target) => ({ target, at: world.chance() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ target }) => target);
+}

@@ -1,0 +1,141 @@
+import type { WorldContext } from "./context.ts";
+import { distanceMeters, type Point, type Target } from "./map.ts";
+import type { Action, Halt, Robot } from "./robot.ts";
+
+/** No drive is quicker than this, so that a mission cannot come to its end within its own command. */
+const SHORTEST_DRIVE_MS = 100;
+
+/** Moves bodies: straight legs at constant speed, and work that takes time. */
+export interface Motion {
+  /** Drives to a target over the map's route, then calls `done`. Replaces what the body did before. */
+  drive(robot: Robot, target: Target, done: () => void): void;
+  /** Stays for so long, then calls `done`; at once for 0, unless the robot is halted. */
+  work(robot: Robot, durationMs: number, done: () => void): void;
+  /** Stops here and forgets what it did. */
+  abandon(robot: Robot): void;
+  /** Interrupts: time stands still for the body until every halt is released. */
+  halt(robot: Robot, cause: Halt): void;
+  release(robot: Robot, cause: Halt): void;
+  /** Halts at the end of the leg that is being driven, or at once when none is. */
+  haltAtWaypoint(robot: Robot): void;
+}
+
+/** The motion of a world's robots. */
+export function createMotion(world: WorldContext): Motion {
+  const begin = (robot: Robot, action: Action) => {
+    stop(robot);
+    robot.body.action = action;
+    proceed(robot);
+  };
+
+  const proceed = (robot: Robot) => {
+    const { body } = robot;
+    const { action } = body;
+    if (action === undefined || isHalted(robot)) return;
+    action.startMs = world.agenda.nowMs();
+    if (action.kind === "work") {
+      if (action.remainingMs <= 0) finish(robot, action);
+      else body.timer = world.agenda.after(action.remainingMs, () => finish(robot, action));
+      return;
+    }
+    const to = action.route[action.leg] ?? action.target;
+    const meters = distanceMeters(body.place, to);
+    if (meters > 0) body.heading = Math.atan2(to.y - body.place.y, to.x - body.place.x);
+    action.from = body.place;
+    action.legMs = Math.max((meters / robot.speedMetersPerSecond) * 1_000, SHORTEST_DRIVE_MS);
+    body.docked = false;
+    body.timer = world.agenda.after(action.legMs, () => endLeg(robot, action, to));
+  };
+
+  const endLeg = (robot: Robot, action: Extract<Action, { kind: "drive" }>, at: Point) => {
+    const { body } = robot;
+    body.timer = undefined;
+    body.place = { x: at.x, y: at.y };
+    action.leg += 1;
+    if (body.haltAtWaypoint) {
+      body.haltAtWaypoint = false;
+      body.halts.add("chain-paused");
+    }
+    if (action.leg < action.route.length) return proceed(robot);
+    body.heading = action.target.heading;
+    finish(robot, action);
+  };
+
+  const finish = (robot: Robot, action: Action) => {
+    robot.body.timer = undefined;
+    robot.body.action = undefined;
+    action.done();
+  };
+
+  /** Takes the body out of its action as it is at this moment. */
+  const freeze = (robot: Robot) => {
+    const { body } = robot;
+    const { action } = body;
+    if (action === undefined || body.timer === undefined) return;
+    body.timer();
+    body.timer = undefined;
+    const passedMs = world.agenda.nowMs() - action.startMs;
+    if (action.kind === "work") action.remainingMs = Math.max(action.remainingMs - passedMs, 0);
+    else body.place = along(action, passedMs);
+  };
+
+  const stop = (robot: Robot) => {
+    freeze(robot);
+    robot.body.action = undefined;
+  };
+
+  return {
+    drive(robot, target, done) {
+      const route = robot.map.route(robot.body.place, target);
+      const { place } = robot.body;
+      begin(robot, { kind: "drive", route, target, done, leg: 0, from: place, startMs: 0, legMs: 0 });
+    },
+    work(robot, durationMs, done) {
+      begin(robot, { kind: "work", done, startMs: 0, remainingMs: durationMs });
+    },
+    abandon: stop,
+    halt(robot, cause) {
+      robot.body.halts.add(cause);
+      if (isHalted(robot)) freeze(robot);
+    },
+    release(robot, cause) {
+      if (!robot.body.halts.delete(cause)) return;
+      if (robot.body.timer === undefined) proceed(robot);
+    },
+    haltAtWaypoint(robot) {
+      if (robot.body.action?.kind === "drive" && robot.body.timer !== undefined) {
+        robot.body.haltAtWaypoint = true;
+      } else {
+        this.halt(robot, "chain-paused");
+      }
+    },
+  };
+}
+
+/** An obstacle holds up a drive, not work on the spot; a pause holds up both. */
+function isHalted(robot: Robot): boolean {
+  const { halts, action } = robot.body;
+  return (
+    halts.has("mission-paused") ||
+    halts.has("chain-paused") ||
+    (halts.has("blocked") && action?.kind === "drive")
+  );
+}
+
+/** Whether the robot's wheels turn. */
+export function isDriving(robot: Robot): boolean {
+  return robot.body.action?.kind === "drive" && robot.body.timer !== undefined;
+}
+
+/** Where a robot is at a moment of its action. */
+export function placeAt(robot: Robot, nowMs: number): Point {
+  const { action, timer, place } = robot.body;
+  return action?.kind === "drive" && timer !== undefined ? along(action, nowMs - action.startMs) : place;
+}
+
+function along(action: Extract<Action, { kind: "drive" }>, passedMs: number): Point {
+  const to = action.route[action.leg] ?? action.target;
+  const share = action.legMs === 0 ? 1 : Math.min(Math.max(passedMs / action.legMs, 0), 1);
+  const { from } = action;
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}

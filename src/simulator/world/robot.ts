@@ -1,0 +1,146 @@
+import type { Cancel } from "../../platform/clock.ts";
+import type { Chain } from "./chain.ts";
+import { type Conveyor, createConveyors } from "./conveyor.ts";
+import { type FleetMap, type Point, type Target, targetOf, type Vertex } from "./map.ts";
+import { isTerminal, type Mission } from "./mission.ts";
+import type { RobotSpec } from "./spec.ts";
+
+/** Why a robot does not go on with what it does. */
+export type Halt = "mission-paused" | "chain-paused" | "blocked";
+
+/** What a robot's body is doing. Standing about is doing nothing. */
+export type Action =
+  | {
+      readonly kind: "drive";
+      readonly route: readonly Point[];
+      readonly target: Target;
+      readonly done: () => void;
+      leg: number;
+      from: Point;
+      startMs: number;
+      legMs: number;
+    }
+  | { readonly kind: "work"; readonly done: () => void; startMs: number; remainingMs: number };
+
+/** The robot as a thing in a place. */
+export interface Body {
+  /** Where it stood when its action began or was last halted. */
+  place: Point;
+  heading: number;
+  docked: boolean;
+  action: Action | undefined;
+  timer: Cancel | undefined;
+  readonly halts: Set<Halt>;
+  /** To be halted at the end of the leg that it drives. */
+  haltAtWaypoint: boolean;
+}
+
+export interface Battery {
+  percent: number;
+  settledMs: number;
+  plugged: boolean;
+  state: "charging" | "discharging" | "full";
+  method: "none" | "wired" | "contact";
+  /** What was reported last, in whole percent. */
+  shownPercent: number;
+}
+
+/** When and under which number something of a robot changed last. */
+export interface Stamp {
+  atMs: number;
+  sequence: number;
+}
+
+/** One robot: what the scenario says of it, and how it is now. */
+export interface Robot extends Omit<RobotSpec, "home" | "dock" | "map"> {
+  readonly distributor: string;
+  readonly map: FleetMap;
+  readonly home: Vertex;
+  readonly dock: Vertex | undefined;
+  readonly body: Body;
+  readonly battery: Battery;
+  readonly conveyors: readonly Conveyor[];
+  /** The list since the last Create, Workflow or Charge, in order of assignment. */
+  missions: Mission[];
+  /** Index of the active or, while nothing newer is active, the last mission; -1 before the first. */
+  currentIndex: number;
+  /** Where the robot is on its way to, or stands for its mission or task. */
+  bound: Target | undefined;
+  chain: Chain | undefined;
+  carriedKg: number;
+  /** Loaded by a task of a chain. */
+  loaded: boolean;
+  online: boolean;
+  /** Rises with each obstacle, so that the patience with one does not end another. */
+  blockages: number;
+  readonly missionStamp: Stamp;
+  readonly batteryStamp: Stamp;
+}
+
+/** A robot as it stands at its home when the world begins. */
+export function createRobot(spec: RobotSpec, distributor: string, map: FleetMap, nowMs: number): Robot {
+  const home = vertexOf(map, spec.home, spec.id);
+  const { model, notInstalled } = spec;
+  return {
+    ...spec,
+    distributor,
+    map,
+    home,
+    dock: spec.dock === undefined ? undefined : vertexOf(map, spec.dock, spec.id),
+    body: {
+      place: { x: home.x, y: home.y },
+      heading: home.theta,
+      docked: home.docking,
+      action: undefined,
+      timer: undefined,
+      halts: new Set(),
+      haltAtWaypoint: false,
+    },
+    battery: {
+      percent: spec.batteryPercent,
+      settledMs: nowMs,
+      plugged: false,
+      state: "discharging",
+      method: "none",
+      shownPercent: Math.floor(spec.batteryPercent),
+    },
+    conveyors: spec.family === "cart" ? createConveyors(model, notInstalled) : [],
+    missions: [],
+    currentIndex: -1,
+    bound: undefined,
+    chain: undefined,
+    carriedKg: spec.payloadKg,
+    loaded: false,
+    online: true,
+    blockages: 0,
+    missionStamp: { atMs: nowMs, sequence: 0 },
+    batteryStamp: { atMs: nowMs, sequence: 0 },
+  };
+}
+
+function vertexOf(map: FleetMap, code: string, robotId: string): Vertex {
+  const vertex = map.byCode(code);
+  if (vertex === undefined) throw new Error(`robot ${robotId}: map ${map.id} has no vertex ${code}`);
+  return vertex;
+}
+
+/** The mission that the list's index names, terminal or not. */
+export function currentMission(robot: Robot): Mission | undefined {
+  return robot.missions[robot.currentIndex];
+}
+
+/** The mission that the robot is on, running or paused. */
+export function activeMission(robot: Robot): Mission | undefined {
+  const mission = currentMission(robot);
+  return mission === undefined || isTerminal(mission) ? undefined : mission;
+}
+
+/** A robot that moves no more for want of charge. */
+export function isFlat(robot: Robot): boolean {
+  return robot.battery.percent <= 0;
+}
+
+/** Where the robot would be sent to go home. */
+export function homeOf(robot: Robot): Target {
+  return targetOf(robot.home);
+}

@@ -1,0 +1,81 @@
+import type { Happening } from "./happening.ts";
+import type { MapSpec } from "./map.ts";
+
+/** The robot families of the interface document; `base` is a robot of neither. */
+export type Family = "cart" | "serve" | "base";
+
+/** Cart models, and how many conveyors each carries. The first is the uppermost or the front-facing one. */
+export const conveyorModels = { single: 1, "vertical-2": 2, "vertical-3": 3, "horizontal-2": 2 } as const;
+
+export type ConveyorModel = keyof typeof conveyorModels;
+
+/** Somebody who owns robots. */
+export interface LocationSpec {
+  readonly id: string;
+  readonly distributor: string;
+}
+
+export interface RobotSpec {
+  readonly id: string;
+  /** The number by which task chains name the robot. */
+  readonly amrId: number;
+  readonly family: Family;
+  readonly location: string;
+  readonly map: number;
+  /** Code of the vertex that the robot starts from and that workflows return to. */
+  readonly home: string;
+  /** Code of the charging vertex; undefined: no contact dock, charged by wire. */
+  readonly dock: string | undefined;
+  readonly speedMetersPerSecond: number;
+  readonly batteryPercent: number;
+  readonly payloadKg: number;
+  readonly group: number;
+  readonly area: number;
+  readonly ip: string;
+  /** How far the robot's own clock is ahead of the service's. */
+  readonly clockAheadMs: number;
+  /** Carts only. */
+  readonly model: ConveyorModel;
+  /** Conveyor indexes of the model that this cart was delivered without. */
+  readonly notInstalled: readonly number[];
+}
+
+/** How long things take and when they end. Milliseconds of world time unless the name says otherwise. */
+export interface Rules {
+  readonly undockMs: number;
+  readonly dockMs: number;
+  /** A cart's stop at each goal of a traverse. */
+  readonly traverseStopMs: number;
+  /** The stop at each goal of a patrol. */
+  readonly patrolStopMs: number;
+  /** When somebody takes or brings weight at a serve robot's stop; undefined: only on demand. */
+  readonly weightChangeMs: number | undefined;
+  /** What somebody takes or brings in one go. */
+  readonly weightChangeKg: number;
+  /** A bussing patrol ends above this. */
+  readonly bussingThresholdKg: number;
+  /** How long a conveyor rolls until its payload has moved. */
+  readonly transferMs: number;
+  /** How long a robot loads or unloads for a task. */
+  readonly taskMs: number;
+  /** A robot that stays blocked gives its mission up after this. */
+  readonly blockedFailMs: number;
+  readonly drivingPercentPerHour: number;
+  readonly standingPercentPerHour: number;
+  readonly chargingPercentPerHour: number;
+}
+
+/** What robots do of their own accord, besides what they are told. */
+export type Liveliness = "none" | "missions" | "patrols";
+
+/** Everything that a world is made from. */
+export interface WorldSpec {
+  readonly seed: number;
+  readonly rules: Rules;
+  readonly locations: readonly LocationSpec[];
+  readonly maps: readonly MapSpec[];
+  readonly robots: readonly RobotSpec[];
+  readonly lively: Liveliness;
+  /** What happens to robots, so many milliseconds after the start. */
+  readonly happenings: ReadonlyArray<{ readonly afterMs: number; readonly happening: Happening }>;
+}

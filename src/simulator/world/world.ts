@@ -1,0 +1,135 @@
+import { createAgenda } from "./agenda.ts";
+import { createBatteryRules } from "./battery.ts";
+import { type ChainDesk, createChainDesk } from "./chain-desk.ts";
+import { createChainRun } from "./chain-run.ts";
+import { seededChance } from "./chance.ts";
+import type { WorldChange, WorldContext } from "./context.ts";
+import { type ConveyorRules, createConveyorRules } from "./conveyor.ts";
+import { createFate } from "./fate.ts";
+import type { Happening } from "./happening.ts";
+import { enliven } from "./lively.ts";
+import { createMap, type FleetMap } from "./map.ts";
+import { createMissionQueue, type MissionQueue } from "./mission-queue.ts";
+import { createMissionRun } from "./mission-run.ts";
+import { createMotion } from "./motion.ts";
+import { createRecord, type WorldRecord } from "./record.ts";
+import { createRobot, type Robot } from "./robot.ts";
+import type { Liveliness, Rules, WorldSpec } from "./spec.ts";
+
+/**
+ * The robots of a scenario and the rules they follow: no input or output, no
+ * time but what `advance` lets pass, no chance but the seed's.
+ */
+export interface World {
+  readonly rules: Rules;
+  readonly robots: ReadonlyMap<string, Robot>;
+  readonly robotsByAmrId: ReadonlyMap<number, Robot>;
+  readonly maps: ReadonlyMap<number, FleetMap>;
+  /** Owner of each location, by its id. */
+  readonly locations: ReadonlyMap<string, string>;
+  readonly record: WorldRecord;
+  readonly missions: MissionQueue;
+  readonly conveyors: ConveyorRules;
+  readonly chains: ChainDesk;
+  /** World time in milliseconds since 1970. */
+  nowMs(): number;
+  /** Lets time pass and everything happen that is due. */
+  advance(toMs: number): void;
+  /** Makes something befall a robot. An unknown robot is an error of the caller: it throws. */
+  happen(happening: Happening): void;
+  /** Sets what robots do of their own accord from now on. */
+  setLively(lively: Liveliness): void;
+  /**
+   * Calls `listener` at once after each change; it reads the new state and gives
+   * no commands. Robots that are offline tell nothing. The result ends it.
+   */
+  onChange(listener: (change: WorldChange) => void): () => void;
+}
+
+/** A world as it begins at `startMs`, whose record keeps at least `recordCapacity` entries. */
+export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: number): World {
+  const agenda = createAgenda(startMs);
+  const record = createRecord(agenda.nowMs, recordCapacity);
+  const listeners = new Set<(change: WorldChange) => void>();
+  const locations = new Map(spec.locations.map(({ id, distributor }) => [id, distributor]));
+  const maps = new Map(spec.maps.map((map) => [map.id, createMap(map)]));
+  const robots = populate(spec, maps, locations, startMs);
+
+  const tell = (change: WorldChange) => {
+    for (const listener of listeners) listener(change);
+  };
+  const context: WorldContext = {
+    agenda,
+    chance: seededChance(spec.seed),
+    rules: spec.rules,
+    robots,
+    record,
+    changed(change) {
+      stamp(change, agenda.nowMs());
+      if (change.kind === "chain" || change.kind === "presence" || change.robot.online) tell(change);
+    },
+  };
+
+  const motion = createMotion(context);
+  const onFree = (robot: Robot) => chains.offer(robot);
+  const batteries = createBatteryRules(context, (robot) => fate.runFlat(robot));
+  const conveyors = createConveyorRules(context);
+  const run = createMissionRun(context, motion, batteries, onFree);
+  const missions = createMissionQueue(context, run);
+  const chains = createChainDesk(
+    context,
+    motion,
+    createChainRun(context, motion, batteries, conveyors, onFree),
+  );
+  const fate = createFate({ world: context, motion, batteries, conveyors, run, missions, chains, tell });
+  const lively = enliven(context, missions, fate);
+
+  lively.set(spec.lively);
+  for (const { afterMs, happening } of spec.happenings) agenda.after(afterMs, () => fate.befall(happening));
+
+  return {
+    rules: spec.rules,
+    robots,
+    robotsByAmrId: new Map([...robots.values()].map((robot) => [robot.amrId, robot])),
+    maps,
+    locations,
+    record,
+    missions,
+    conveyors,
+    chains,
+    nowMs: agenda.nowMs,
+    advance: agenda.advance,
+    happen: fate.befall,
+    setLively: lively.set,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function populate(
+  spec: WorldSpec,
+  maps: ReadonlyMap<number, FleetMap>,
+  locations: ReadonlyMap<string, string>,
+  nowMs: number,
+): Map<string, Robot> {
+  return new Map(
+    spec.robots.map((robot) => {
+      const map = maps.get(robot.map);
+      const distributor = locations.get(robot.location);
+      if (map === undefined) throw new Error(`robot ${robot.id}: there is no map ${robot.map}`);
+      if (distributor === undefined)
+        throw new Error(`robot ${robot.id}: there is no location ${robot.location}`);
+      return [robot.id, createRobot(robot, distributor, map, nowMs)];
+    }),
+  );
+}
+
+/** A robot counts its mission and its battery events, each in a sequence of its own. */
+function stamp(change: WorldChange, nowMs: number): void {
+  if (change.kind !== "mission" && change.kind !== "battery") return;
+  const at = change.kind === "mission" ? change.robot.missionStamp : change.robot.batteryStamp;
+  at.atMs = nowMs;
+  at.sequence += 1;
+}
