@@ -1,0 +1,124 @@
+import { changeKey, type StateChange } from "../../domain/change.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Log } from "../../platform/log.ts";
+import { nodeName } from "./node-name.ts";
+import type { KnownRobot } from "./options.ts";
+import type { RobotChange, RobotTags } from "./robot-tags.ts";
+
+/** Building a robot's nodes takes about 2 ms: at most so long at a time, then everybody else has a turn. */
+const SLICE_MS = 8;
+
+/** Makes the nodes of one robot. */
+export type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
+
+/**
+ * The robots that have nodes or are about to. Changes of a robot whose nodes are not built yet wait, the
+ * newest of each value, so that nothing is shown late and nothing grows.
+ */
+export interface FleetSpace {
+  /** Begins to build: first the robots that wait, each robot later when it is first heard of. */
+  open(build: BuildRobot): void;
+  close(): void;
+  apply(change: StateChange): void;
+  /** Robots with nodes. */
+  robots(): Iterable<RobotTags>;
+  readonly robotCount: number;
+  readonly waitingCount: number;
+  /** Robots refused because there were too many. */
+  readonly refusedCount: number;
+}
+
+interface WaitingRobot {
+  readonly robot: KnownRobot;
+  readonly changes: Map<string, RobotChange>;
+}
+
+/** `known` robots are built first, whether or not they are ever heard of. */
+export function createFleetSpace(known: readonly KnownRobot[], maxRobots: number, log: Log): FleetSpace {
+  const built = new Map<RobotId, RobotTags>();
+  const waiting = new Map<RobotId, WaitingRobot>();
+  const refused = new Set<RobotId>();
+  const names = new Set<string>();
+  let refusedCount = 0;
+  let build: BuildRobot | null = null;
+  let slice: NodeJS.Immediate | null = null;
+  const aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
+
+  for (const robot of known) waiting.set(robot.robotId, { robot, changes: new Map() });
+
+  function schedule(): void {
+    if (slice === null && build !== null && waiting.size > 0) slice = setImmediate(buildSlice);
+  }
+
+  function buildSlice(): void {
+    slice = null;
+    const untilMs = performance.now() + SLICE_MS;
+    for (const [robotId, { robot, changes }] of waiting) {
+      if (build === null) return;
+      waiting.delete(robotId);
+      const tags = build(freeName(robot), robot);
+      built.set(robotId, tags);
+      for (const change of changes.values()) tags.apply(change);
+      if (performance.now() > untilMs) break;
+    }
+    schedule();
+  }
+
+  /** An alias is its robot's own; an id that looks like another robot's alias steps aside. */
+  function freeName(robot: KnownRobot): string {
+    let name = robot.alias ?? nodeName(robot.robotId);
+    if (robot.alias === null && aliases.has(name)) name = `${name}~id`;
+    while (names.has(name)) name = `${name}~`;
+    names.add(name);
+    return name;
+  }
+
+  function expect(robotId: RobotId): WaitingRobot | null {
+    const before = waiting.get(robotId);
+    if (before !== undefined) return before;
+    if (built.size + waiting.size >= maxRobots) {
+      refuse(robotId);
+      return null;
+    }
+    const robot: KnownRobot = { robotId, alias: null, family: "unknown", conveyorIndexes: [] };
+    const entry = { robot, changes: new Map() };
+    waiting.set(robotId, entry);
+    schedule();
+    return entry;
+  }
+
+  function refuse(robotId: RobotId): void {
+    if (refused.has(robotId)) return;
+    if (refused.size === 0) log.error({ maxRobots }, "too many robots: the others are not shown on OPC UA");
+    if (refused.size < maxRobots) refused.add(robotId);
+    refusedCount += 1;
+  }
+
+  return {
+    open(builder) {
+      build = builder;
+      schedule();
+    },
+    close() {
+      build = null;
+      if (slice !== null) clearImmediate(slice);
+      slice = null;
+    },
+    apply(change) {
+      if (change.kind === "task_chain") return;
+      const tags = built.get(change.robotId);
+      if (tags !== undefined) tags.apply(change);
+      else expect(change.robotId)?.changes.set(changeKey(change), change);
+    },
+    robots: () => built.values(),
+    get robotCount() {
+      return built.size;
+    },
+    get waitingCount() {
+      return waiting.size;
+    },
+    get refusedCount() {
+      return refusedCount;
+    },
+  };
+}

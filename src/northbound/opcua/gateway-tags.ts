@@ -1,0 +1,55 @@
+import { StatusCodes } from "node-opcua";
+import type { NodeBuilder } from "./node-builder.ts";
+
+/** What the gateway knows of itself, asked for when it is shown. */
+export interface GatewayFacts {
+  readonly version: string;
+  readonly sessionId: string;
+  readonly startedAtMs: number;
+  /** Whether the session to the fleet service is up. */
+  fleetLinkUp(): boolean;
+}
+
+/** The figures that the server itself adds. */
+export interface GatewayFigures {
+  readonly robotCount: number;
+  readonly robotsNotShown: number;
+}
+
+/** The `Gateway` folder. */
+export interface GatewayTags {
+  /** Counts the heartbeat on and shows what is true now; called once a second. */
+  tick(nowMs: number, figures: GatewayFigures): void;
+}
+
+/** What an INT of a PLC holds; the heartbeat starts again from 0 after it. */
+const LAST_HEARTBEAT = 32_767;
+
+/** Adds the folder. */
+export function addGatewayTags(builder: NodeBuilder, facts: GatewayFacts): GatewayTags {
+  const folder = builder.root("Gateway", "What the gateway says of itself");
+  const heartbeat = builder.tag(folder, "Heartbeat", "Int32");
+  const fleetLinkUp = builder.tag(folder, "FleetLinkUp", "Boolean");
+  const robotCount = builder.tag(folder, "RobotCount", "Int32");
+  const robotsNotShown = builder.tag(folder, "RobotsNotShown", "Int32");
+  const version = builder.tag(folder, "Version", "String");
+  const sessionId = builder.tag(folder, "SessionId", "String");
+  const startTime = builder.tag(folder, "StartTime", "String");
+  const good = StatusCodes.Good;
+  let beat = 0;
+
+  return {
+    tick(nowMs, figures) {
+      const now = new Date(nowMs);
+      const times = { source: now, server: now };
+      beat = beat === LAST_HEARTBEAT ? 0 : beat + 1;
+      heartbeat.set(beat, good, times);
+      fleetLinkUp.set(facts.fleetLinkUp(), good, times);
+      robotCount.set(figures.robotCount, good, times);
+      robotsNotShown.set(figures.robotsNotShown, good, times);
+      version.set(facts.version, good, times);
+      sessionId.set(facts.sessionId, good, times);
+      startTime.set(new Date(facts.startedAtMs).toISOString(), good, times);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import {
+  DataType,
+  type INamespace,
+  StatusCodes,
+  type UAObject,
+  type UAVariable,
+  Variant,
+  VariantArrayType,
+} from "node-opcua";
+import { addEnumeration, type EnumTable, type EnumTag } from "./enumeration.ts";
+import { Tag } from "./tag.ts";
+
+/** The scalar types that every PLC knows. */
+export type TagType = "Boolean" | "Int32" | "Double" | "String";
+
+/** An object of the address space under which tags stand; its path is its string NodeId. */
+export interface Folder {
+  readonly node: UAObject;
+  readonly path: string;
+}
+
+/** Makes nodes with stable string NodeIds: the path of names, joined with dots. */
+export interface NodeBuilder {
+  /** A folder directly under Objects. */
+  root(name: string, description: string): Folder;
+  folder(parent: Folder, name: string): Folder;
+  tag(parent: Folder, name: string, type: TagType): Tag;
+  /** A fixed array of `length` values. */
+  list(parent: Folder, name: string, type: "Int32" | "String", length: number): Tag;
+  enumeration(parent: Folder, name: string, table: EnumTable): EnumTag;
+  /** A variable that clients may write, with its first value; an array when that is one. */
+  parameter(parent: Folder, name: string, type: TagType, value: ParameterValue): UAVariable;
+}
+
+export type ParameterValue = boolean | number | string | readonly string[];
+
+/** Builds under `objects` of the address space that `namespace` belongs to. */
+export function createNodeBuilder(namespace: INamespace, objects: UAObject): NodeBuilder {
+  function addVariable(
+    parent: Folder,
+    name: string,
+    type: TagType,
+    length: number | null,
+    accessLevel: string,
+  ) {
+    return namespace.addVariable({
+      componentOf: parent.node,
+      browseName: name,
+      nodeId: `s=${parent.path}.${name}`,
+      dataType: DataType[type],
+      valueRank: length === null ? -1 : 1,
+      arrayDimensions: length === null ? null : [length],
+      accessLevel,
+      minimumSamplingInterval: 0,
+    });
+  }
+
+  return {
+    root(name, description) {
+      const node = namespace.addObject({
+        organizedBy: objects,
+        typeDefinition: "FolderType",
+        browseName: name,
+        nodeId: `s=${name}`,
+        description,
+      });
+      return { node, path: name };
+    },
+    folder(parent, name) {
+      const path = `${parent.path}.${name}`;
+      const node = namespace.addObject({
+        componentOf: parent.node,
+        typeDefinition: "FolderType",
+        browseName: name,
+        nodeId: `s=${path}`,
+      });
+      return { node, path };
+    },
+    tag(parent, name, type) {
+      return new Tag(addVariable(parent, name, type, null, "CurrentRead"), DataType[type], false);
+    },
+    list(parent, name, type, length) {
+      return new Tag(addVariable(parent, name, type, length, "CurrentRead"), DataType[type], true);
+    },
+    enumeration(parent, name, table) {
+      return addEnumeration(namespace, parent.node, `${parent.path}.${name}`, name, table);
+    },
+    parameter(parent, name, type, value) {
+      const length = Array.isArray(value) ? value.length : null;
+      const variable = addVariable(parent, name, type, length, "CurrentRead | CurrentWrite");
+      variable.setValueFromSource(
+        new Variant({
+          dataType: DataType[type],
+          arrayType: length === null ? VariantArrayType.Scalar : VariantArrayType.Array,
+          value: length === null ? value : [...(value as readonly string[])],
+        }),
+        StatusCodes.Good,
+      );
+      return variable;
+    },
+  };
+}

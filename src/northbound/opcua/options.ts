@@ -1,0 +1,73 @@
+import type { Role } from "../../domain/command.ts";
+import type { Family, RobotId } from "../../domain/robot.ts";
+
+/** Who may log on, and what that user may do. Secrets come from files, read by the configuration. */
+export interface OpcUaUser {
+  readonly name: string;
+  /**
+   * `scrypt:<salt base64>:<hash base64>` (64 bytes of scrypt with Node's default cost), or the password
+   * itself as it stood in a secret file.
+   */
+  readonly secret:
+    | { readonly kind: "scrypt"; readonly text: string }
+    | { readonly kind: "plain"; readonly text: string };
+  readonly role: Role;
+}
+
+/** A robot that has its nodes from the start, whether or not it was ever heard of. */
+export interface KnownRobot {
+  readonly robotId: RobotId;
+  /** Names the node instead of the id, so that swapping a robot changes no PLC program. */
+  readonly alias: string | null;
+  readonly family: Family;
+  /** Conveyors that have nodes before the first message. */
+  readonly conveyorIndexes: readonly number[];
+}
+
+/** Everything the OPC UA server is told. All values are already defaulted. */
+export interface OpcUaOptions {
+  /** Address to listen on. */
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** The name that endpoints advertise. */
+  readonly hostname: string;
+  /** Other names and addresses that clients use for this machine. */
+  readonly alternateHostnames: readonly string[];
+  /** Identifies this server in certificates; `urn:fleetgate:<gateway id>`. */
+  readonly applicationUri: string;
+  /** Keeps the server's key and the trusted and rejected client certificates, in `<dataDir>/opcua`. */
+  readonly dataDir: string;
+  readonly users: readonly OpcUaUser[];
+  /**
+   * Anonymous users and unencrypted sessions with this role, for a demo. Refused unless `host` is a loopback
+   * address; null in every other case.
+   */
+  readonly insecureLoopback: { readonly role: Role } | null;
+  readonly robots: readonly KnownRobot[];
+  readonly limits: OpcUaLimits;
+}
+
+/** What clients may use up. */
+export interface OpcUaLimits {
+  readonly maxSessions: number;
+  readonly maxConnections: number;
+  readonly maxSubscriptions: number;
+  readonly maxSubscriptionsPerSession: number;
+  readonly maxMonitoredItems: number;
+  /** A session whose client crashed is given up after at most this long, in milliseconds. */
+  readonly maxSessionTimeoutMs: number;
+  /** How many robots have nodes at most; more are counted and logged, not shown. */
+  readonly maxRobots: number;
+}
+
+/** Room for a plant; node-opcua's own defaults (10 sessions, 100 subscriptions) are for a bench. */
+export const defaultOpcUaLimits: OpcUaLimits = {
+  maxSessions: 100,
+  maxConnections: 100,
+  maxSubscriptions: 1_000,
+  maxSubscriptionsPerSession: 100,
+  maxMonitoredItems: 500_000,
+  maxSessionTimeoutMs: 120_000,
+  maxRobots: 10_000,
+};

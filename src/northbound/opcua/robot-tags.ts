@@ -1,0 +1,165 @@
+import { StatusCodes } from "node-opcua";
+import type { StateChange } from "../../domain/change.ts";
+import type { Stamp } from "../../domain/observed.ts";
+import { type Quality, qualities } from "../../domain/quality.ts";
+import type { Family, RobotId } from "../../domain/robot.ts";
+import { addBatteryTags } from "./battery-tags.ts";
+import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
+import { createEnumTable } from "./enumeration.ts";
+import { addMissionTags } from "./mission-tags.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
+import { addPositionTags } from "./position-tags.ts";
+import { isShown, statusOfQuality } from "./status.ts";
+import type { TagTimes } from "./tag.ts";
+
+const qualityTable = createEnumTable(qualities);
+
+/** The changes that concern one robot. */
+export type RobotChange = Exclude<StateChange, { kind: "task_chain" }>;
+
+/** All nodes of one robot, and what they show. */
+export interface RobotTags {
+  readonly folder: Folder;
+  apply(change: RobotChange): void;
+  /** Lets AgeSeconds grow; called about once a second. */
+  tick(nowMs: number): void;
+  /** Makes the nodes of a conveyor before its first message. */
+  ensureConveyor(index: number): void;
+  quality(): Quality;
+}
+
+/** Builds the nodes of `robotId` under `robots`; `name` is one step of their NodeIds. */
+export function addRobotTags(
+  builder: NodeBuilder,
+  robots: Folder,
+  name: string,
+  robotId: RobotId,
+  nowMs: () => number,
+): RobotTags {
+  const folder = builder.folder(robots, name);
+  const robot = addSummaryTags(builder, folder, robotId, nowMs);
+  const mission = addMissionTags(builder, folder);
+  const battery = addBatteryTags(builder, folder);
+  const position = addPositionTags(builder, folder);
+  const conveyors = new Map<number, ConveyorTags>();
+  let conveyorFolder: Folder | null = null;
+
+  function conveyorTags(index: number): ConveyorTags {
+    let tags = conveyors.get(index);
+    if (tags === undefined) {
+      conveyorFolder ??= builder.folder(folder, "Conveyors");
+      tags = addConveyorTags(builder, conveyorFolder, index);
+      conveyors.set(index, tags);
+    }
+    return tags;
+  }
+
+  return {
+    folder,
+    apply(change) {
+      if (change.kind === "robot") {
+        robot.show(change.family, change.quality);
+        return;
+      }
+      const { observed } = change;
+      const status = statusOfQuality[observed.quality];
+      const times = tagTimes(observed.stamp);
+      const shown = isShown(observed.quality);
+      switch (change.kind) {
+        case "mission":
+          if (shown) mission.show(change.observed.value, observed.stamp.sequence, status, times);
+          else mission.fail(status, times);
+          return;
+        case "battery":
+          if (shown) battery.show(change.observed.value, status, times);
+          else battery.fail(status, times);
+          return;
+        case "conveyor": {
+          const tags = conveyorTags(change.observed.value.index);
+          if (shown) tags.show(change.observed.value, status, times);
+          else tags.fail(status, times);
+          return;
+        }
+        case "presence":
+          robot.showPresence(observed.quality === "good");
+          if (shown) position.show(change.observed.value, status, times);
+          else position.fail(status, times);
+          return;
+      }
+    },
+    tick: robot.tick,
+    ensureConveyor(index) {
+      conveyorTags(index);
+    },
+    quality: robot.quality,
+  };
+}
+
+/** Conveyors carry no time of their own: then the gateway's is the best there is. */
+function tagTimes(stamp: Stamp): TagTimes {
+  const server = new Date(stamp.receivedAtMs);
+  return { source: stamp.sourceTimeMs === null ? server : new Date(stamp.sourceTimeMs), server };
+}
+
+/**
+ * What the gateway itself says of a robot: always of status Good, for these are its own findings, and for
+ * programs that drop status codes.
+ */
+function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, nowMs: () => number) {
+  const valid = builder.tag(folder, "Valid", "Boolean");
+  const qualityTag = builder.enumeration(folder, "Quality", qualityTable);
+  const ageSeconds = builder.tag(folder, "AgeSeconds", "Double");
+  const familyTag = builder.tag(folder, "Family", "String");
+  const robotIdTag = builder.tag(folder, "RobotId", "String");
+  const present = builder.tag(folder, "Present", "Boolean");
+  const ready = builder.tag(folder, "ReadyForCommand", "Boolean");
+  const notReadyReason = builder.tag(folder, "NotReadyReason", "String");
+  const good = StatusCodes.Good;
+  let quality: Quality = "unknown";
+  let lastGoodMs = nowMs();
+  let isListed: boolean | null = null;
+
+  function times(): TagTimes {
+    const now = new Date(nowMs());
+    return { source: now, server: now };
+  }
+  function showPresent(at: TagTimes): void {
+    present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
+  }
+  function show(family: Family, next: Quality): void {
+    const at = times();
+    if (quality === "good") lastGoodMs = nowMs();
+    quality = next;
+    valid.set(next === "good", good, at);
+    qualityTag.set(qualities.indexOf(next), good, at);
+    familyTag.set(family, good, at);
+    ready.set(next === "good", good, at);
+    notReadyReason.set(next === "good" ? "" : notReady[next], good, at);
+    showPresent(at);
+    tick(nowMs());
+  }
+  function tick(atMs: number): void {
+    const ageMs = quality === "good" ? 0 : Math.max(0, atMs - lastGoodMs);
+    const at = new Date(atMs);
+    ageSeconds.set(Math.floor(ageMs / 1000), good, { source: at, server: at });
+  }
+
+  robotIdTag.set(robotId, good, times());
+  show("unknown", "unknown");
+  return {
+    show,
+    tick,
+    showPresence(listed: boolean) {
+      isListed = listed;
+      showPresent(times());
+    },
+    quality: () => quality,
+  };
+}
+
+const notReady: Readonly<Record<Exclude<Quality, "good">, string>> = {
+  stale: "the robot's values are stale: its stream is silent or cut",
+  offline: "the robot is offline, or the fleet service is not reached",
+  lost: "nothing has been known of the robot for longer than values are held",
+  unknown: "no message of the robot has been received yet",
+};

@@ -1,0 +1,146 @@
+import { createHash, scrypt, timingSafeEqual } from "node:crypto";
+import { join } from "node:path";
+import {
+  AnonymousIdentityToken,
+  type ISessionContext,
+  MessageSecurityMode,
+  makeRoles,
+  OPCUACertificateManager,
+  type OPCUAServer,
+  type OPCUAServerOptions,
+  SecurityPolicy,
+  UserNameIdentityToken,
+  UserTokenType,
+} from "node-opcua";
+import type { Role } from "../../domain/command.ts";
+import type { OpcUaOptions, OpcUaUser } from "./options.ts";
+
+/** Who a session belongs to, as far as the server vouches for it. */
+export interface Account {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** Names the user that node-opcua itself gives to anonymous sessions. */
+const ANONYMOUS = "anonymous";
+const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/**
+ * The security half of the server's options. Signed and encrypted sessions of known certificates and named
+ * users; anonymous and unencrypted ones only on loopback and only when asked for by name.
+ * Rejects insecureLoopback on any other address, and a user called "anonymous".
+ */
+export async function securityOptions(options: OpcUaOptions): Promise<OPCUAServerOptions> {
+  refuseUnsafe(options);
+  const serverCertificateManager = certificateManager(join(options.dataDir, "opcua", "server"));
+  const userCertificateManager = certificateManager(join(options.dataDir, "opcua", "users"));
+  await serverCertificateManager.initialize();
+  await userCertificateManager.initialize();
+  const insecure = options.insecureLoopback !== null;
+  return {
+    serverCertificateManager,
+    userCertificateManager,
+    allowAnonymous: insecure,
+    securityModes: insecure
+      ? [MessageSecurityMode.None, MessageSecurityMode.SignAndEncrypt]
+      : [MessageSecurityMode.SignAndEncrypt],
+    securityPolicies: [
+      ...(insecure ? [SecurityPolicy.None] : []),
+      SecurityPolicy.Basic256Sha256,
+      SecurityPolicy.Aes128_Sha256_RsaOaep,
+      SecurityPolicy.Aes256_Sha256_RsaPss,
+    ],
+    userManager: {
+      isValidUserAsync(name, password, callback) {
+        const user = options.users.find((candidate) => candidate.name === name);
+        isPassword(user, password).then(
+          (valid) => callback(null, valid),
+          (error: Error) => callback(error),
+        );
+      },
+      getUserRoles(name) {
+        const role = options.users.find((user) => user.name === name)?.role;
+        return makeRoles(role === undefined ? "Anonymous" : opcUaRoles[role]);
+      },
+    },
+  };
+}
+
+const opcUaRoles: Readonly<Record<Role, string>> = {
+  observer: "Observer",
+  operator: "Observer;Operator",
+  engineer: "Observer;Operator;Engineer",
+};
+
+function refuseUnsafe(options: OpcUaOptions): void {
+  if (options.insecureLoopback !== null && !loopbackHosts.has(options.host)) {
+    throw new Error(
+      `opcua.insecureLoopback is for loopback addresses only, and the server listens on ${options.host}`,
+    );
+  }
+  if (options.users.some((user) => user.name === ANONYMOUS)) {
+    throw new Error(`opcua.users: the name "${ANONYMOUS}" means a session without a user; choose another`);
+  }
+}
+
+function certificateManager(rootFolder: string): OPCUACertificateManager {
+  return new OPCUACertificateManager({ rootFolder, automaticallyAcceptUnknownCertificate: false });
+}
+
+/**
+ * Users log on with passwords only: a user certificate would become the user that its common name names
+ * without anybody having asked the list of users. To be called when the endpoints exist.
+ */
+export function allowPasswordsOnly(server: OPCUAServer): void {
+  for (const endpoint of server.endpoints) {
+    for (const description of endpoint.endpointDescriptions()) {
+      const policies = description.userIdentityTokens ?? [];
+      description.userIdentityTokens = policies.filter(
+        (policy) => policy.tokenType !== UserTokenType.Certificate,
+      );
+    }
+  }
+}
+
+/** The user of a session; null for one that may not write anything. */
+export function accountOf(context: ISessionContext, options: OpcUaOptions): Account | null {
+  const token = context.session?.userIdentityToken;
+  if (token instanceof UserNameIdentityToken) {
+    const user = options.users.find((candidate) => candidate.name === token.userName);
+    return user === undefined ? null : { name: user.name, role: user.role };
+  }
+  if (token instanceof AnonymousIdentityToken && options.insecureLoopback !== null) {
+    return { name: ANONYMOUS, role: options.insecureLoopback.role };
+  }
+  return null;
+}
+
+/** A hash that is compared for users who do not exist, so that an answer takes as long for them. */
+const nobody: OpcUaUser["secret"] = { kind: "plain", text: "" };
+
+async function isPassword(user: OpcUaUser | undefined, password: string): Promise<boolean> {
+  const secret = user?.secret ?? nobody;
+  const matches = await isSecret(secret, password);
+  return matches && user !== undefined && password !== "";
+}
+
+async function isSecret(secret: OpcUaUser["secret"], password: string): Promise<boolean> {
+  if (secret.kind === "plain") return timingSafeEqual(digest(secret.text), digest(password));
+  const [scheme, salt, hash] = secret.text.split(":");
+  if (scheme !== "scrypt" || salt === undefined || hash === undefined) return false;
+  const expected = Buffer.from(hash, "base64");
+  if (expected.length !== SCRYPT_BYTES) return false;
+  return timingSafeEqual(await scryptHash(password, Buffer.from(salt, "base64")), expected);
+}
+
+const SCRYPT_BYTES = 64;
+
+function scryptHash(password: string, salt: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, SCRYPT_BYTES, (error, hash) => (error === null ? resolve(hash) : reject(error)));
+  });
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,170 @@
+import { nodesets, OPCUAServer, type OPCUAServerOptions } from "node-opcua";
+import type { Sink } from "../../contracts/link.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import { aborted, type Component, type Health } from "../../platform/component.ts";
+import type { Log } from "../../platform/log.ts";
+import { listenError } from "../../platform/port-taken.ts";
+import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
+import { createFleetSpace } from "./fleet-space.ts";
+import { addGatewayTags, type GatewayFacts } from "./gateway-tags.ts";
+import { createNodeBuilder } from "./node-builder.ts";
+import type { OpcUaOptions } from "./options.ts";
+import { addRobotTags } from "./robot-tags.ts";
+import { reviseRequests } from "./sampling.ts";
+import { allowPasswordsOnly, securityOptions } from "./security.ts";
+
+/** What the server is made of. */
+export interface OpcUaParts {
+  readonly facts: GatewayFacts;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The OPC UA server: a component that shows at once what its sink is given. */
+export interface OpcUaServer extends Component, Sink {
+  /** `opc.tcp://host:port` while it listens. */
+  url(): string | null;
+}
+
+const TICK_MS = 1_000;
+
+/**
+ * Makes the server; nothing happens before `run`. What the sink is given before is kept, the newest of each
+ * value. `run` rejects with PortTaken when another program has the port.
+ */
+export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
+  const { clock, log } = parts;
+  const space = createFleetSpace(options.robots, options.limits.maxRobots, log);
+  let state: Health["state"] = "starting";
+  let server: OPCUAServer | null = null;
+  let url: string | null = null;
+
+  return {
+    name: "opcua",
+    url: () => url,
+    write(batch) {
+      for (const change of batch.changes) space.apply(change);
+    },
+    health: () => ({
+      state,
+      ...(url === null ? {} : { detail: url }),
+      figures: {
+        sessions: server?.currentSessionCount ?? 0,
+        subscriptions: server?.currentSubscriptionCount ?? 0,
+        robots: space.robotCount,
+        robotsWaiting: space.waitingCount,
+        robotsRefused: space.refusedCount,
+      },
+    }),
+    async run(signal, ready) {
+      if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
+      try {
+        server = await openServer(options, parts.facts.version);
+        openSpace(server);
+        await listen(server, options.port);
+        url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
+        if (!signal.aborted) {
+          state = "up";
+          log.info({ url }, "OPC UA server listens");
+          ready();
+        }
+        await aborted(signal);
+      } finally {
+        state = "down";
+        url = null;
+        space.close();
+        await server?.shutdown(0);
+        server = null;
+      }
+
+      function openSpace(opened: OPCUAServer): void {
+        const addressSpace = opened.engine.addressSpace;
+        if (addressSpace === null) throw new Error("the OPC UA server has no address space");
+        const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
+        const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects);
+        const gateway = addGatewayTags(builder, parts.facts);
+        const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
+        space.open((name, robot) => {
+          const tags = addRobotTags(builder, robots, name, robot.robotId, () => clock.nowMs());
+          for (const index of robot.conveyorIndexes) tags.ensureConveyor(index);
+          return tags;
+        });
+        const tick = () => {
+          const nowMs = clock.nowMs();
+          gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
+          for (const robot of space.robots()) robot.tick(nowMs);
+        };
+        tick();
+        every(clock, TICK_MS, signal, tick);
+        reviseRequests(opened, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
+      }
+    },
+  };
+}
+
+function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
+  log.warn(
+    { host: options.host, role: options.insecureLoopback?.role },
+    "OPC UA WITHOUT SECURITY: anonymous users and unencrypted sessions are let in from this machine; for a demo only",
+  );
+}
+
+async function openServer(options: OpcUaOptions, version: string): Promise<OPCUAServer> {
+  const server = new OPCUAServer({ ...(await securityOptions(options)), ...describe(options, version) });
+  await server.initialize();
+  allowPasswordsOnly(server);
+  return server;
+}
+
+function describe(options: OpcUaOptions, version: string): OPCUAServerOptions {
+  const { limits } = options;
+  return {
+    host: options.host,
+    port: options.port,
+    hostname: options.hostname,
+    alternateHostname: [...options.alternateHostnames],
+    nodesets: [nodesets.standard, fleetNodeset],
+    serverInfo: {
+      applicationUri: options.applicationUri,
+      productUri: "urn:fleetgate",
+      applicationName: { text: "Fleetgate" },
+    },
+    buildInfo: {
+      productName: "Fleetgate",
+      productUri: "urn:fleetgate",
+      softwareVersion: version,
+      buildNumber: version,
+    },
+    maxConnectionsPerEndpoint: limits.maxConnections,
+    serverCapabilities: {
+      maxSessions: limits.maxSessions,
+      maxSubscriptions: limits.maxSubscriptions,
+      maxSubscriptionsPerSession: limits.maxSubscriptionsPerSession,
+      maxMonitoredItems: limits.maxMonitoredItems,
+      maxMonitoredItemsPerSubscription: limits.maxMonitoredItems,
+      // Every change of a variable goes out: there is no slower clock that samples it.
+      minSupportedSampleRate: 0,
+      operationLimits: {
+        maxNodesPerRead: 10_000,
+        maxNodesPerWrite: 10_000,
+        maxNodesPerBrowse: 10_000,
+        maxMonitoredItemsPerCall: 10_000,
+      },
+    },
+    unresolvedPermissionPolicy: "allow",
+  };
+}
+
+async function listen(server: OPCUAServer, port: number): Promise<void> {
+  try {
+    await server.start();
+  } catch (error) {
+    throw listenError(error, "opcua", port);
+  }
+}
+
+function boundPort(server: OPCUAServer): number {
+  const port = server.endpoints[0]?.port;
+  if (port === undefined) throw new Error("the OPC UA server has no endpoint");
+  return port;
+}

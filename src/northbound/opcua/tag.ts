@@ -1,0 +1,127 @@
+import {
+  type DataType,
+  type DataValue,
+  type LocalizedText,
+  type StatusCode,
+  StatusCodes,
+  type UAVariable,
+  Variant,
+  VariantArrayType,
+} from "node-opcua";
+
+/** Longest text that a PLC's STRING[254] takes, in bytes. */
+export const LONGEST_TEXT_BYTES = 254;
+
+/** When a value was true: by the robot's clock where it has one, and when the gateway got it. One for a whole message. */
+export interface TagTimes {
+  readonly source: Date;
+  readonly server: Date;
+}
+
+export type TagScalar = boolean | number | string | LocalizedText;
+export type TagList = readonly string[] | readonly number[];
+
+const nothing = new Variant(null);
+
+/**
+ * One variable that the gateway writes and clients read.
+ *
+ * Writing a value through node-opcua costs 1.3 µs, checked and cloned each time; a robot's message changes
+ * ten. So a tag keeps the variable's own DataValue and changes it in place, only when something changed, and
+ * makes a copy only for those who listen: 0.05 µs otherwise.
+ */
+export class Tag {
+  readonly variable: UAVariable;
+  readonly #live: DataValue;
+  readonly #variant: Variant;
+  #status: StatusCode;
+  #last: TagScalar | TagList | null = null;
+
+  constructor(variable: UAVariable, dataType: DataType, isList: boolean) {
+    this.variable = variable;
+    this.#live = liveValue(variable);
+    this.#status = this.#live.statusCode;
+    this.#variant = new Variant(null);
+    this.#variant.dataType = dataType;
+    this.#variant.arrayType = isList ? VariantArrayType.Array : VariantArrayType.Scalar;
+  }
+
+  /** Shows a value; nothing happens when it is what is shown already, its old times included. */
+  set(value: TagScalar, status: StatusCode, times: TagTimes): void {
+    if (value === this.#last && status === this.#status) return;
+    if (typeof value === "string" && isTooLong(value)) {
+      this.fail(StatusCodes.BadOutOfRange, times);
+      return;
+    }
+    this.#last = value;
+    this.#variant.value = value;
+    this.#show(this.#variant, status, times);
+  }
+
+  /** Shows a list. `values` may be used again by the caller: it is copied when it differs. */
+  setList(values: TagList, status: StatusCode, times: TagTimes): void {
+    if (status === this.#status && isSameList(values, this.#last)) return;
+    this.#last = values.slice();
+    this.#variant.value = isNumbers(values) ? Int32Array.from(values) : values.slice();
+    this.#show(this.#variant, status, times);
+  }
+
+  /** Shows that there is no value, and why. */
+  fail(status: StatusCode, times: TagTimes): void {
+    if (this.#last === null && status === this.#status) return;
+    this.#last = null;
+    this.#show(nothing, status, times);
+  }
+
+  /** What is shown now; null when there is no value. */
+  get value(): TagScalar | TagList | null {
+    return this.#last;
+  }
+
+  #show(variant: Variant, status: StatusCode, times: TagTimes): void {
+    const live = this.#live;
+    live.value = variant;
+    live.statusCode = status;
+    live.sourceTimestamp = times.source;
+    live.sourcePicoseconds = 0;
+    live.serverTimestamp = times.server;
+    live.serverPicoseconds = 0;
+    this.#status = status;
+    if (this.variable.listenerCount("value_changed") > 0) {
+      this.variable.emit("value_changed", live.clone());
+    }
+  }
+}
+
+/**
+ * The very DataValue that `variable` answers reads from. node-opcua hands out copies of good values, but of
+ * any other the value itself, and then strips it of the timestamps that one reader did not ask for: so reads
+ * get a copy always.
+ */
+function liveValue(variable: UAVariable): DataValue {
+  variable.setValueFromSource(nothing, StatusCodes.BadWaitingForInitialData);
+  const live = variable.readValue();
+  variable.readValue = readCopy;
+  return live;
+}
+
+function readCopy(this: UAVariable, ...args: Parameters<UAVariable["readValue"]>): DataValue {
+  const plain: Pick<UAVariable, "readValue"> = Object.getPrototypeOf(this);
+  const value = plain.readValue.apply(this, args);
+  return value.statusCode.isGoodish() ? value : value.clone();
+}
+
+/** A character is at most three bytes for each of its UTF-16 units: most texts are short enough without a count. */
+export function isTooLong(text: string): boolean {
+  return text.length * 3 > LONGEST_TEXT_BYTES && Buffer.byteLength(text) > LONGEST_TEXT_BYTES;
+}
+
+function isSameList(a: TagList, b: TagScalar | TagList | null): boolean {
+  if (!Array.isArray(b) || a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false;
+  return true;
+}
+
+function isNumbers(list: TagList): list is readonly number[] {
+  return typeof list[0] === "number";
+}
