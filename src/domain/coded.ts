@@ -21,3 +21,8 @@ export function codeNumber<Name extends string>(names: readonly Name[], value: C
 export function codeText(value: Coded<string>): string | number {
   return typeof value === "string" ? value : value.raw;
 }
+
+/** Whether two enum values are one; numbers without a name are compared as numbers. */
+export function sameCode(a: Coded<string>, b: Coded<string>): boolean {
+  return a === b || (typeof a !== "string" && typeof b !== "string" && a.raw === b.raw);
+}

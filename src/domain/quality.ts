@@ -12,7 +12,10 @@ export interface QualityTimes {
   readonly holdMs: number;
 }
 
-/** What is known of the way a value came, at one moment. Times are on one clock, in milliseconds. */
+/**
+ * What is known of the way a value came, at one moment. Times are on one clock, in
+ * milliseconds: a monotonic one, or a wall clock set back would keep the dead alive.
+ */
 export interface SourceHealth {
   /** When the value was last received or confirmed; null when never. */
   readonly confirmedAtMs: number | null;
@@ -20,22 +23,27 @@ export interface SourceHealth {
   readonly linkDownSinceMs: number | null;
   /** When traffic, a keepalive or a re-subscription last proved the stream alive. */
   readonly streamProvenAtMs: number;
-  /** Since when the stream is known to be cut; null while it is open. */
+  /**
+   * Since when the stream of this value is cut, or was cut without the value having been
+   * confirmed since: what changed meanwhile was not heard. Null while nothing was missed.
+   */
   readonly streamLostSinceMs: number | null;
   /** Since when GetOnlineRobots no longer lists the robot; null while it does, or is not polled. */
   readonly absentSinceMs: number | null;
 }
 
-/** The quality of a value at `nowMs`. Computed when read: silence of a value is not age, only its source is judged. */
+/**
+ * The quality of a value at `nowMs`. Computed when read: silence of a value is not age,
+ * only its source is judged (design, Truth over time). Runs for every message, so it
+ * allocates nothing.
+ */
 export function qualityAt(source: SourceHealth, times: QualityTimes, nowMs: number): Quality {
   if (source.confirmedAtMs === null) return "unknown";
-  const offlineSinceMs = earliest(source.linkDownSinceMs, source.absentSinceMs);
-  const staleSinceMs = earliest(
-    source.streamLostSinceMs,
-    passed(source.streamProvenAtMs + times.streamSilenceMs, nowMs),
-    passed(source.confirmedAtMs + times.resyncMs, nowMs),
-  );
-  const brokenSinceMs = earliest(offlineSinceMs, staleSinceMs);
+  const offlineSinceMs = earlier(source.linkDownSinceMs, source.absentSinceMs);
+  const silentSinceMs = passed(source.streamProvenAtMs + times.streamSilenceMs, nowMs);
+  const outdatedSinceMs = passed(source.confirmedAtMs + times.resyncMs, nowMs);
+  const staleSinceMs = earlier(source.streamLostSinceMs, earlier(silentSinceMs, outdatedSinceMs));
+  const brokenSinceMs = earlier(offlineSinceMs, staleSinceMs);
   if (brokenSinceMs === null) return "good";
   if (nowMs - brokenSinceMs > times.holdMs) return "lost";
   return offlineSinceMs !== null ? "offline" : "stale";
@@ -43,15 +51,14 @@ export function qualityAt(source: SourceHealth, times: QualityTimes, nowMs: numb
 
 /** The worse of two qualities. */
 export function worse(a: Quality, b: Quality): Quality {
-  return qualities.indexOf(a) >= qualities.indexOf(b) ? a : b;
+  return a === b || qualities.indexOf(a) > qualities.indexOf(b) ? a : b;
 }
 
 function passed(limitMs: number, nowMs: number): number | null {
   return nowMs > limitMs ? limitMs : null;
 }
 
-function earliest(...times: ReadonlyArray<number | null>): number | null {
-  let first: number | null = null;
-  for (const time of times) if (time !== null && (first === null || time < first)) first = time;
-  return first;
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null || a < b ? a : b;
 }

@@ -1,0 +1,93 @@
+import type { StateChange } from "../../domain/change.ts";
+import type { Stamp } from "../../domain/observed.ts";
+import type { Quality } from "../../domain/quality.ts";
+import type { TaskChain } from "../../domain/task-chain.ts";
+import type { QualityReader } from "./quality-reader.ts";
+
+interface Entry {
+  chain: TaskChain;
+  stamp: Stamp;
+  confirmedAtMs: number;
+  doubtedSinceMs: number | null;
+  told: Quality;
+}
+
+/** The task chains that were seen lately. */
+export interface TaskChainBook {
+  receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
+  /** Something may be missed from now on. */
+  doubt(nowMs: number): void;
+  /** Adds every chain whose quality is another than was last told. */
+  retell(nowMs: number, changes: StateChange[]): void;
+  /** Adds every chain. */
+  describe(nowMs: number, changes: StateChange[]): void;
+  current(chainId: number, nowMs: number): StateChange | undefined;
+  /** How many were let go of to make room. */
+  readonly evicted: number;
+  readonly size: number;
+}
+
+/**
+ * Keeps at most `limit` chains and lets go of the oldest, finished ones first. A finished
+ * chain is polled no more and stays as it is, so it stays good; the others age as polled values do.
+ */
+export function createTaskChainBook(limit: number, reader: QualityReader): TaskChainBook {
+  const entries = new Map<number, Entry>();
+  let evicted = 0;
+
+  const qualityOf = (entry: Entry, nowMs: number): Quality =>
+    entry.chain.finished ? "good" : reader.ofPolled(entry.confirmedAtMs, entry.doubtedSinceMs, nowMs);
+
+  function makeRoom(): void {
+    let victim: number | undefined;
+    for (const [chainId, entry] of entries) {
+      victim ??= chainId;
+      if (!entry.chain.finished) continue;
+      victim = chainId;
+      break;
+    }
+    if (victim === undefined) return;
+    entries.delete(victim);
+    evicted += 1;
+  }
+
+  return {
+    receive(chain, receivedAtMs, nowMs, changes) {
+      if (!entries.has(chain.chainId) && entries.size >= limit) makeRoom();
+      const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs };
+      const entry: Entry = { chain, stamp, confirmedAtMs: nowMs, doubtedSinceMs: null, told: "good" };
+      entry.told = qualityOf(entry, nowMs);
+      entries.set(chain.chainId, entry);
+      changes.push(asChange(entry, entry.told));
+    },
+    doubt(nowMs) {
+      for (const entry of entries.values()) entry.doubtedSinceMs ??= nowMs;
+    },
+    retell(nowMs, changes) {
+      for (const entry of entries.values()) {
+        const quality = qualityOf(entry, nowMs);
+        if (quality === entry.told) continue;
+        entry.told = quality;
+        changes.push(asChange(entry, quality));
+      }
+    },
+    describe(nowMs, changes) {
+      for (const entry of entries.values()) changes.push(asChange(entry, qualityOf(entry, nowMs)));
+    },
+    current(chainId, nowMs) {
+      const entry = entries.get(chainId);
+      return entry === undefined ? undefined : asChange(entry, qualityOf(entry, nowMs));
+    },
+    get evicted() {
+      return evicted;
+    },
+    get size() {
+      return entries.size;
+    },
+  };
+}
+
+function asChange(entry: Entry, quality: Quality): StateChange {
+  const { chain, stamp } = entry;
+  return { kind: "task_chain", chainId: chain.chainId, observed: { value: chain, stamp, quality } };
+}
