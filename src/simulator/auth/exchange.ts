@@ -1,0 +1,96 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Clock } from "../../platform/clock.ts";
+import { type ApiKey, apiKeySchema } from "./api-key.ts";
+import { createRateLimit, type Limit } from "./rate-limit.ts";
+import type { Tokens } from "./token.ts";
+
+/** What the exchange answers: a JWT, or a status with an explanation. */
+export type ExchangeAnswer =
+  | { readonly status: 200; readonly token: string }
+  | { readonly status: number; readonly code: string; readonly message: string };
+
+/** POST /authorizeApiAccess, without its HTTP. */
+export interface Exchange {
+  /** `body` is the parsed JSON, undefined when it was none; `address` is the client's. */
+  ask(body: unknown, address: string): Promise<ExchangeAnswer>;
+}
+
+/** How many exchanges are answered (wire-facts: 20 in 5 minutes, 100 in 10 minutes). */
+export interface ExchangeLimits {
+  readonly perKeyAndAddress: Limit;
+  readonly perAddress: Limit;
+}
+
+export const deployedLimits: ExchangeLimits = {
+  perKeyAndAddress: { count: 20, windowMs: 300_000 },
+  perAddress: { count: 100, windowMs: 600_000 },
+};
+
+export interface ExchangeOptions {
+  readonly keys: readonly ApiKey[];
+  readonly tokens: Tokens;
+  readonly limits: ExchangeLimits;
+  readonly clock: Clock;
+  /** What to answer instead, when a fault is switched on. */
+  fault(): ExchangeAnswer | undefined;
+}
+
+/**
+ * The credential exchange. 429 past a limit, whatever the request; 400 for a
+ * malformed one; 401 when the three fields do not match a key together.
+ */
+export function createExchange(options: ExchangeOptions): Exchange {
+  const nowMs = () => options.clock.monotonicMs();
+  const perAddress = createRateLimit(options.limits.perAddress, nowMs);
+  const perKey = createRateLimit(options.limits.perKeyAndAddress, nowMs);
+  return {
+    async ask(body, address) {
+      if (!perAddress.admit(address)) return tooMany("this address");
+      const parsed = apiKeySchema.safeParse(body);
+      if (!parsed.success) {
+        const problems = parsed.error.issues.map(
+          (issue) => `${issue.path.join(".") || "body"}: ${issue.message}`,
+        );
+        return {
+          status: 400,
+          code: "INVALID_ARGUMENT",
+          message: `no API key document: ${problems.join("; ")}`,
+        };
+      }
+      // Separated by a character that no key of ours holds unescaped: two pairs never share a count.
+      if (!perKey.admit(JSON.stringify([parsed.data.api_key, address])))
+        return tooMany("this key and address");
+      const fault = options.fault();
+      if (fault !== undefined) return fault;
+      const key = options.keys.find((candidate) => matches(candidate, parsed.data));
+      if (key === undefined) {
+        return {
+          status: 401,
+          code: "UNAUTHENTICATED",
+          message: "api_key, scope and secret do not belong together, or the key is not known",
+        };
+      }
+      return {
+        status: 200,
+        token: await options.tokens.issue({ distributor: key.scope, apiKey: key.api_key }),
+      };
+    },
+  };
+}
+
+function tooMany(who: string): ExchangeAnswer {
+  return {
+    status: 429,
+    code: "RESOURCE_EXHAUSTED",
+    message: `too many exchanges from ${who}: keep the token and use it until it expires`,
+  };
+}
+
+/** All three fields, in a time that does not tell how much of the secret was right. */
+function matches(key: ApiKey, asked: ApiKey): boolean {
+  const digest = ({ api_key, scope, secret }: ApiKey) =>
+    createHash("sha256")
+      .update(JSON.stringify([api_key, scope, secret]))
+      .digest();
+  return timingSafeEqual(digest(key), digest(asked));
+}

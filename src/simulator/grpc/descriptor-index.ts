@@ -1,0 +1,113 @@
+import { clone, create, type DescFile, toBinary } from "@bufbuild/protobuf";
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  ServiceDescriptorProtoSchema,
+} from "@bufbuild/protobuf/wkt";
+import { FleetService, file_fleet_v1_service } from "../../wire/fleet/v1/service_pb.js";
+import { file_grpc_health_v1_health } from "../../wire/grpc/health/v1/health_pb.js";
+import { file_grpc_reflection_v1_reflection } from "../../wire/grpc/reflection/v1/reflection_pb.js";
+
+/** File descriptors as reflection hands them out. */
+export interface DescriptorIndex {
+  /** The file of that name and all that it imports, each encoded; undefined when there is none. */
+  byFileName(name: string): readonly Uint8Array[] | undefined;
+  /** The file that defines a service, method, message, enum, field or extension, and all that it imports. */
+  bySymbol(symbol: string): readonly Uint8Array[] | undefined;
+  byExtension(extendee: string, number: number): readonly Uint8Array[] | undefined;
+  /** The numbers of the known extensions of a message. */
+  extensionNumbers(extendee: string): readonly number[];
+}
+
+/** Descriptors of FleetService under each of its names, of health and of reflection. */
+export function createDescriptorIndex(serviceNames: readonly string[]): DescriptorIndex {
+  const files = new Map<string, FileDescriptorProto>();
+  const roots: readonly DescFile[] = [
+    file_fleet_v1_service,
+    file_grpc_health_v1_health,
+    file_grpc_reflection_v1_reflection,
+  ];
+  for (const root of roots) collect(root, files);
+  for (const name of serviceNames) {
+    if (name === FleetService.typeName) continue;
+    const alias = aliasFile(name);
+    files.set(alias.name, alias);
+  }
+  const symbols = new Map<string, FileDescriptorProto>();
+  for (const file of files.values()) for (const symbol of symbolsOf(file)) symbols.set(symbol, file);
+
+  const withImports = (file: FileDescriptorProto | undefined) => {
+    if (file === undefined) return undefined;
+    const found = new Map<string, FileDescriptorProto>();
+    gather(file, files, found);
+    return [...found.values()].map((each) => toBinary(FileDescriptorProtoSchema, each));
+  };
+  const extensions = [...files.values()].flatMap((file) => file.extension.map((field) => ({ file, field })));
+
+  return {
+    byFileName: (name) => withImports(files.get(name)),
+    bySymbol: (symbol) => withImports(symbols.get(symbol)),
+    byExtension: (extendee, number) =>
+      withImports(
+        extensions.find(({ field }) => field.extendee === `.${extendee}` && field.number === number)?.file,
+      ),
+    extensionNumbers: (extendee) =>
+      extensions.filter(({ field }) => field.extendee === `.${extendee}`).map(({ field }) => field.number),
+  };
+}
+
+function collect(file: DescFile, into: Map<string, FileDescriptorProto>): void {
+  if (into.has(file.proto.name)) return;
+  into.set(file.proto.name, file.proto);
+  for (const dependency of file.dependencies) collect(dependency, into);
+}
+
+function gather(
+  file: FileDescriptorProto,
+  files: ReadonlyMap<string, FileDescriptorProto>,
+  into: Map<string, FileDescriptorProto>,
+): void {
+  if (into.has(file.name)) return;
+  into.set(file.name, file);
+  for (const name of file.dependency) {
+    const dependency = files.get(name);
+    if (dependency !== undefined) gather(dependency, files, into);
+  }
+}
+
+/** A file that holds FleetService alone, under another package and name. Its messages stay where they are. */
+function aliasFile(serviceName: string): FileDescriptorProto {
+  const at = serviceName.lastIndexOf(".");
+  const original = file_fleet_v1_service.proto;
+  const services = original.service.map((service) => ({
+    ...clone(ServiceDescriptorProtoSchema, service),
+    name: serviceName.slice(at + 1),
+  }));
+  return create(FileDescriptorProtoSchema, {
+    name: `${serviceName.replaceAll(".", "/")}.proto`,
+    package: serviceName.slice(0, Math.max(at, 0)),
+    dependency: [original.name, ...original.dependency],
+    service: services,
+    syntax: original.syntax,
+  });
+}
+
+function symbolsOf(file: FileDescriptorProto): readonly string[] {
+  const prefix = file.package === "" ? "" : `${file.package}.`;
+  const symbols: string[] = [];
+  for (const service of file.service) {
+    symbols.push(`${prefix}${service.name}`);
+    for (const method of service.method) symbols.push(`${prefix}${service.name}.${method.name}`);
+  }
+  for (const each of file.enumType) symbols.push(`${prefix}${each.name}`);
+  for (const field of file.extension) symbols.push(`${prefix}${field.name}`);
+  const addMessage = (message: FileDescriptorProto["messageType"][number], scope: string) => {
+    const name = `${scope}${message.name}`;
+    symbols.push(name);
+    for (const field of message.field) symbols.push(`${name}.${field.name}`);
+    for (const each of message.enumType) symbols.push(`${name}.${each.name}`);
+    for (const nested of message.nestedType) addMessage(nested, `${name}.`);
+  };
+  for (const message of file.messageType) addMessage(message, prefix);
+  return symbols;
+}

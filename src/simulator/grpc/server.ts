@@ -1,0 +1,132 @@
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { Log } from "../../platform/log.ts";
+import { listenError } from "../../platform/port-taken.ts";
+import type { CodeName } from "../refusal.ts";
+import type { TlsIdentity } from "../tls/identity.ts";
+import { handleCall } from "./call.ts";
+import type { MethodTable } from "./method.ts";
+import { createResponse, type Response } from "./response.ts";
+
+export interface GrpcServerOptions {
+  readonly identity: TlsIdentity;
+  readonly methods: MethodTable;
+  /** Calls at once on one connection; deployed services commonly allow 100. */
+  readonly maxConcurrentStreams: number;
+  readonly maxMessageBytes: number;
+  /** Bytes that may wait for a subscriber that does not read. */
+  readonly maxUnreadBytes: number;
+  /** While true calls are neither looked at nor answered; connections stay open and pings are answered. */
+  isSilent(): boolean;
+  readonly log: Log;
+}
+
+/**
+ * gRPC over TLS, straight on HTTP/2: a service that must misbehave on demand has
+ * to reach its own connections and streams, which grpc-js keeps to itself, and a
+ * burst to one subscriber has to be one write.
+ */
+export interface GrpcServer {
+  /** Binds and returns the port. Rejects with PortTaken. */
+  listen(host: string, port: number): Promise<number>;
+  /** Ends every call under way with a status. */
+  endCalls(code: CodeName, message: string): void;
+  /** Cuts every call under way off with RST_STREAM code 0, as load balancers do. */
+  resetCalls(): void;
+  /** Tells every connection to go away, and drops those that have not gone after `graceMs`. */
+  goAway(graceMs: number): void;
+  /** Calls under way. */
+  openCalls(): number;
+  close(): Promise<void>;
+}
+
+// Node counts what waits for subscribers against this, and refuses new calls past it.
+const MAX_SESSION_MEGABYTES = 512;
+const CLOSE_GRACE_MS = 500;
+
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const { identity, log } = options;
+  const sessions = new Set<ServerHttp2Session>();
+  const calls = new Map<ServerHttp2Stream, Response>();
+  const server = createSecureServer({
+    key: identity.key,
+    cert: identity.certificate,
+    minVersion: "TLSv1.2",
+    handshakeTimeout: 10_000,
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
+    settings: { maxConcurrentStreams: options.maxConcurrentStreams },
+  });
+
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    // A client that breaks the protocol loses its connection, and that is all.
+    session.on("error", (error) => log.debug({ err: error }, "a gRPC connection broke"));
+  });
+  server.on("sessionError", (error) => log.debug({ err: error }, "a gRPC connection broke"));
+  server.on("tlsClientError", (error) => log.debug({ err: error }, "a client failed to speak TLS"));
+  server.on("stream", (stream, headers) => {
+    stream.on("error", (error) => log.debug({ err: error }, "a gRPC call broke"));
+    if (options.isSilent() || refusedAsHttp(stream, headers)) return;
+    const response = createResponse(stream, options);
+    calls.set(stream, response);
+    stream.once("close", () => calls.delete(stream));
+    handleCall(stream, headers, response, options);
+  });
+
+  function goAway(graceMs: number): void {
+    for (const session of sessions) {
+      session.close();
+      const timer = setTimeout(() => session.destroy(), graceMs);
+      session.once("close", () => clearTimeout(timer));
+    }
+  }
+  const endCalls = (code: CodeName, message: string) => {
+    for (const response of calls.values()) response.end(code, message);
+  };
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    endCalls,
+    resetCalls() {
+      for (const response of calls.values()) response.reset(constants.NGHTTP2_NO_ERROR);
+    },
+    goAway,
+    openCalls: () => calls.size,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      endCalls("UNAVAILABLE", "the service is shutting down");
+      goAway(CLOSE_GRACE_MS);
+      await closed;
+    },
+  };
+}
+
+/** Answers what is no gRPC call in HTTP's own words. */
+function refusedAsHttp(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+  const isPost = headers[":method"] === "POST";
+  const isGrpc = /^application\/grpc(\+proto)?(;|$)/.test(headers["content-type"] ?? "");
+  if (isPost && isGrpc) return false;
+  stream.respond({ ":status": isPost ? 415 : 405 }, { endStream: true });
+  stream.resume();
+  return true;
+}
+
+function listen(server: Http2SecureServer, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => reject(listenError(error, "fleet gRPC", port));
+    server.once("error", refuse);
+    server.listen(port, host, () => {
+      server.off("error", refuse);
+      // Bound to a host and port, so the address is no pipe's name.
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}

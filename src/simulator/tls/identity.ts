@@ -1,0 +1,92 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { readIfThere, writeWhole } from "../data-file.ts";
+import { createAuthority, createServerCertificate, type KeyedCertificate } from "./certificate.ts";
+
+/** What the servers need to speak TLS, and what clients need to trust them. */
+export interface TlsIdentity {
+  /** Path of the authority's certificate: what a client is pointed at. */
+  readonly caFile: string;
+  /** The authority's certificate, PEM. */
+  readonly ca: string;
+  /** The server's certificate, PEM. */
+  readonly certificate: string;
+  /** The server's private key, PEM. */
+  readonly key: string;
+}
+
+export interface IdentityOptions {
+  readonly dataDir: string;
+  /** Host names and addresses beyond localhost, 127.0.0.1 and ::1 that clients will use. */
+  readonly extraNames: readonly string[];
+  /** The machine's time: peers judge certificates by theirs. */
+  readonly nowMs: number;
+}
+
+const RENEW_BEFORE_MS = 30 * 86_400_000;
+
+/**
+ * The authority and the server certificate of the data folder: made when missing,
+ * kept otherwise, and renewed when a month or less is left, when they do not
+ * belong together, or when a name is missing. Keys are readable by their owner only.
+ */
+export async function loadIdentity(options: IdentityOptions): Promise<TlsIdentity> {
+  const names = [...new Set(["localhost", "127.0.0.1", "::1", ...options.extraNames])];
+  const { dataDir, nowMs } = options;
+  const caFile = join(dataDir, "ca.pem");
+  const authority =
+    (await loadPair(dataDir, "ca", (certificate) => certificate.ca && isFresh(certificate, nowMs))) ??
+    (await savePair(dataDir, "ca", await createAuthority(nowMs)));
+  const issuer = new X509Certificate(authority.certificate);
+  const server =
+    (await loadPair(
+      dataDir,
+      "server",
+      (certificate) =>
+        isFresh(certificate, nowMs) && certificate.verify(issuer.publicKey) && covers(certificate, names),
+    )) ?? (await savePair(dataDir, "server", await createServerCertificate(authority, names, nowMs)));
+  return { caFile, ca: authority.certificate, certificate: server.certificate, key: server.key };
+}
+
+/** The stored pair, or undefined when it is missing, unreadable or does not pass. */
+async function loadPair(
+  dataDir: string,
+  name: string,
+  passes: (certificate: X509Certificate) => boolean,
+): Promise<KeyedCertificate | undefined> {
+  const certificate = await readIfThere(join(dataDir, `${name}.pem`));
+  const key = await readIfThere(join(dataDir, `${name}.key`));
+  if (certificate === undefined || key === undefined) return undefined;
+  const parsed = parsePair(certificate, key);
+  return parsed !== undefined && passes(parsed) ? { certificate, key } : undefined;
+}
+
+async function savePair(dataDir: string, name: string, pair: KeyedCertificate): Promise<KeyedCertificate> {
+  await writeWhole(join(dataDir, `${name}.key`), pair.key, "secret");
+  await writeWhole(join(dataDir, `${name}.pem`), pair.certificate, "public");
+  return pair;
+}
+
+/** The certificate, when it is one and the key is its own. */
+function parsePair(pem: string, key: string): X509Certificate | undefined {
+  try {
+    const certificate = new X509Certificate(pem);
+    return certificate.checkPrivateKey(createPrivateKey(key)) ? certificate : undefined;
+  } catch {
+    // A damaged file is replaced like a missing one: nothing else is lost with it.
+    return undefined;
+  }
+}
+
+function isFresh(certificate: X509Certificate, nowMs: number): boolean {
+  return (
+    Date.parse(certificate.validTo) - nowMs > RENEW_BEFORE_MS && Date.parse(certificate.validFrom) <= nowMs
+  );
+}
+
+function covers(certificate: X509Certificate, names: readonly string[]): boolean {
+  return names.every((name) =>
+    isIP(name) === 0 ? certificate.checkHost(name) !== undefined : certificate.checkIP(name) !== undefined,
+  );
+}
