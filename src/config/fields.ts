@@ -33,15 +33,16 @@ export function flag(usual: boolean, description: string) {
 
 /** Where a server listens. Loopback unless told otherwise, so that nothing is open to the plant by accident. */
 export function listen(usualPort: number) {
-  const schema = z.strictObject({
-    host: z
-      .string()
-      .min(1)
-      .default("127.0.0.1")
-      .describe("Address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
-    port: z.int().min(0).max(65535).default(usualPort).describe("TCP port; 0 for any free one."),
-  });
-  return schema.prefault({}).describe("Where the server listens. Loopback unless told otherwise.");
+  return z
+    .strictObject({
+      host: z
+        .string()
+        .min(1)
+        .default("127.0.0.1")
+        .describe("Address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
+      port: z.int().min(0).max(65535).default(usualPort).describe("TCP port; 0 for any free one."),
+    })
+    .describe("Where the server listens.");
 }
 
 /** `host:port`, with an IPv6 address in brackets. */
@@ -57,15 +58,25 @@ export function hostPort(description: string) {
     .describe(description);
 }
 
-/** A URL of one of these schemes, without user and password. */
-export function url(schemes: readonly string[], description: string, otherwise = "") {
+/**
+ * A URL of one of these schemes, without user and password.
+ * @param words what may stand there instead of a URL
+ * @param why why no other scheme will do, as the end of a sentence
+ */
+export function url(
+  schemes: readonly string[],
+  description: string,
+  words: readonly string[] = [],
+  why = "",
+) {
+  const wanted = [...words, ...schemes.map((scheme) => `a URL that begins with ${scheme}//`)].join(" or ");
   return z
     .string()
-    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol), {
-      error: `write a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}${otherwise}`,
+    .refine((text) => words.includes(text) || hasScheme(text, schemes), {
+      error: `write ${wanted}${why}`,
       abort: true,
     })
-    .refine((text) => new URL(text).username === "" && new URL(text).password === "", {
+    .refine((text) => words.includes(text) || !hasUser(text), {
       error: "write no user or password in a URL: it would show up in logs; there are keys for them",
     })
     .describe(description);
@@ -82,4 +93,13 @@ export function names(description: string) {
 function isHostPort(text: string): boolean {
   const match = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/@]+):(\d{1,5})$/.exec(text);
   return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= 65535;
+}
+
+function hasScheme(text: string, schemes: readonly string[]): boolean {
+  return URL.canParse(text) && schemes.includes(new URL(text).protocol);
+}
+
+function hasUser(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== "" || password !== "";
 }

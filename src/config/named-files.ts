@@ -85,7 +85,7 @@ async function readNamed(
         : null,
     };
   } catch (error) {
-    return { message: `${path} ${reasonOf(error)}` };
+    return { message: `${path} ${fileProblem(error)}` };
   }
 }
 
@@ -132,7 +132,8 @@ function firstLine(text: string): string {
   return text.split(/\r?\n/, 1)[0] ?? "";
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file cannot be read, as the end of a sentence. */
+export function fileProblem(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
   if (code === "EACCES") return "cannot be read by the user that the gateway runs as";

@@ -1,0 +1,106 @@
+import { type Finding, together, unwise, wrong } from "./finding.ts";
+import { isLoopback } from "./loopback.ts";
+import { nearest } from "./nearest.ts";
+import type { ConfigFile } from "./schema.ts";
+import type { FleetSection } from "./sections/fleet.ts";
+import { mqttFindings } from "./sections/mqtt-checks.ts";
+import { opcUaFindings } from "./sections/opcua-checks.ts";
+import type { RightsSection } from "./sections/rights.ts";
+
+/** The sections that are right in themselves. One that is not has its own problems already. */
+export type SoundSections = Partial<ConfigFile>;
+
+/** What no single key can be blamed for: keys that contradict, or need, each other. */
+export function crossChecks(sections: SoundSections): readonly Finding[] {
+  const { fleet, mqtt, opcua, web, rights } = sections;
+  return [
+    ...(fleet === undefined ? [] : fleetFindings(fleet)),
+    ...(mqtt === undefined ? [] : mqttFindings(mqtt)),
+    ...(opcua === undefined ? [] : opcUaFindings(opcua)),
+    ...(web === undefined || isLoopback(web.listen.host)
+      ? []
+      : [
+          unwise(
+            ["web", "listen", "host"],
+            "the page has no login, and is open to everybody who reaches this address",
+          ),
+        ]),
+    ...(rights === undefined ? [] : rightsFindings(rights, fleet)),
+    ...portFindings(sections),
+  ];
+}
+
+function fleetFindings(fleet: FleetSection): readonly Finding[] {
+  const findings: Finding[] = [
+    ...together(fleet, ["fleet"], "clientCertificate", "clientKey"),
+    ...(fleet.proxy === undefined ? [] : together(fleet.proxy, ["fleet", "proxy"], "username", "password")),
+  ];
+  const { robots, locations, times } = fleet;
+  if (robots === undefined && locations === undefined) {
+    findings.push(wrong(["fleet"], "needs robots or locations: which robots the gateway is for"));
+  }
+  if (robots !== undefined && locations !== undefined) {
+    findings.push(wrong(["fleet", "locations"], "stands beside robots; the gateway is for one or the other"));
+  }
+  if (times.tokenMarginMs >= times.tokenRefreshMs) {
+    findings.push(wrong(["fleet", "times", "tokenMarginMs"], "must be less than tokenRefreshMs"));
+  }
+  if (times.backoffBaseMs > times.backoffCapMs) {
+    findings.push(wrong(["fleet", "times", "backoffBaseMs"], "must not be more than backoffCapMs"));
+  }
+  return [...findings, ...numberFindings(fleet), ...strangers(fleet)];
+}
+
+function numberFindings(fleet: FleetSection): readonly Finding[] {
+  const owners = new Map<number, string>();
+  const findings: Finding[] = [];
+  for (const [robotId, number] of Object.entries(fleet.robotNumbers)) {
+    const owner = owners.get(number);
+    if (owner === undefined) owners.set(number, robotId);
+    else findings.push(wrong(["fleet", "robotNumbers", robotId], `has the number of ${owner}`));
+  }
+  return findings;
+}
+
+/** Robots that are described and not the gateway's: most likely misspelt. */
+function strangers(fleet: FleetSection): readonly Finding[] {
+  return (["robotNumbers", "families"] as const).flatMap((key) =>
+    Object.keys(fleet[key]).flatMap((robotId) => stranger(fleet, robotId, ["fleet", key, robotId])),
+  );
+}
+
+function stranger(
+  fleet: FleetSection | undefined,
+  robotId: string,
+  path: Finding["path"],
+): readonly Finding[] {
+  const known = fleet?.robots;
+  if (known === undefined || known.includes(robotId)) return [];
+  return [
+    wrong(
+      path,
+      `is about a robot that fleet.robots does not name; the nearest there is "${nearest(robotId, known)}"`,
+    ),
+  ];
+}
+
+function rightsFindings(rights: RightsSection, fleet: FleetSection | undefined): readonly Finding[] {
+  return rights.flatMap((rule, index) =>
+    (rule.robots ?? []).flatMap((robotId, place) =>
+      stranger(fleet, robotId, ["rights", index, "robots", place]),
+    ),
+  );
+}
+
+/** Two of our own servers cannot share a port, and the second would fail with a message that blames another program. */
+function portFindings({ mqtt, opcua, web }: SoundSections): readonly Finding[] {
+  const listeners = [
+    { name: "mqtt", port: mqtt?.broker === "embedded" ? (mqtt.listen?.port ?? 1883) : 0 },
+    { name: "opcua", port: opcua?.listen.port ?? 0 },
+    { name: "web", port: web?.listen.port ?? 0 },
+  ].filter((listener) => listener.port !== 0);
+  return listeners.flatMap(({ name, port }, index) => {
+    const other = listeners.slice(0, index).find((earlier) => earlier.port === port);
+    return other === undefined ? [] : [wrong([name, "listen", "port"], `is the port of ${other.name} too`)];
+  });
+}

@@ -1,0 +1,128 @@
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { QualityTimes } from "../domain/quality.ts";
+import type { FleetOptions } from "../fleet/options.ts";
+import type { MqttOptions } from "../northbound/mqtt/options.ts";
+import type { OpcUaOptions } from "../northbound/opcua/options.ts";
+import type { WebOptions } from "../northbound/web/options.ts";
+import type { LogLevel } from "../platform/log.ts";
+import { crossChecks, type SoundSections } from "./cross-checks.ts";
+import { type ConfigDocument, readDocument } from "./document.ts";
+import { problemAt, problemsOf } from "./issues.ts";
+import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "./named-files.ts";
+import type { ConfigProblem } from "./problem.ts";
+import { type ConfigFile, configSchema } from "./schema.ts";
+import { fleetOptions } from "./sections/fleet.ts";
+import { mqttOptions } from "./sections/mqtt.ts";
+import { opcUaOptions } from "./sections/opcua.ts";
+import type { RightsSection } from "./sections/rights.ts";
+
+/** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
+export interface Config {
+  readonly gateway: {
+    readonly id: string;
+    /** Absolute. */
+    readonly dataDir: string;
+  };
+  readonly log: { readonly level: LogLevel };
+  readonly fleet: FleetOptions;
+  readonly quality: QualityTimes;
+  /** Null: switched off, as its section is not there. So are the next two. */
+  readonly mqtt: MqttOptions | null;
+  readonly opcua: OpcUaOptions | null;
+  readonly web: WebOptions | null;
+  readonly commands: { readonly startByMs: number };
+  readonly rights: RightsSection;
+}
+
+/** A configuration, or everything that is wrong with the file. */
+export type LoadResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly ConfigProblem[] }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+/**
+ * Reads the configuration file and every file that it names. Never rejects for
+ * what stands in them, or for one that is missing: every problem is in the result
+ * at once, in the order of the file's lines.
+ * @param env the environment, for systemd's $CREDENTIALS_DIRECTORY and $STATE_DIRECTORY
+ */
+export async function loadConfig(path: string, env: Environment): Promise<LoadResult> {
+  const text = await readText(path);
+  if (!text.ok) return text;
+  const read = readDocument(text.text);
+  if (!read.ok) return read;
+  const { document } = read;
+  if (document.value === null || document.value === undefined) {
+    return { ok: false, problems: [{ path: "", line: null, message: "the file is empty" }] };
+  }
+  const parsed = configSchema.safeParse(document.value);
+  const files = await readNamedFiles(configSchema, document, path, env);
+  const findings = crossChecks(parsed.success ? parsed.data : soundSections(document));
+  const [wrong, unwise] = (["problem", "warning"] as const).map((severity) =>
+    findings
+      .filter((finding) => finding.severity === severity)
+      .map((finding) => problemAt(document, finding.path, finding.message)),
+  );
+  const problems = [
+    ...problemsOf(parsed.error?.issues ?? [], configSchema, document),
+    ...files.problems,
+    ...(wrong ?? []),
+  ];
+  if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
+  return {
+    ok: true,
+    config: assemble(parsed.data, files, path, env),
+    warnings: inOrder([...files.warnings, ...(unwise ?? [])]),
+  };
+}
+
+async function readText(
+  path: string,
+): Promise<
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problems: ConfigProblem[] }
+> {
+  try {
+    return { ok: true, text: await readFile(path, "utf8") };
+  } catch (error) {
+    return { ok: false, problems: [{ path: "", line: null, message: `the file ${fileProblem(error)}` }] };
+  }
+}
+
+/** The sections that fit their schema, so that a mistake in one does not hide contradictions in the others. */
+function soundSections(document: ConfigDocument): SoundSections {
+  const sound: Record<string, unknown> = {};
+  const { value } = document;
+  if (typeof value !== "object" || value === null) return {};
+  for (const [key, section] of Object.entries(configSchema.shape)) {
+    const parsed = section.safeParse(Reflect.get(value, key));
+    if (parsed.success) sound[key] = parsed.data;
+  }
+  return sound as SoundSections;
+}
+
+function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}
+
+function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Environment): Config {
+  const gateway = { id: file.gateway.id, dataDir: dataDir(file, path, env) };
+  const { startByMs } = file.commands;
+  return {
+    gateway,
+    log: file.log,
+    quality: file.quality,
+    fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
+    mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, startByMs, files),
+    opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, files),
+    web: file.web ?? null,
+    commands: file.commands,
+    rights: file.rights,
+  };
+}
+
+function dataDir(file: ConfigFile, path: string, env: Environment): string {
+  const folder = dirname(resolve(path));
+  // systemd lists several folders with colons; the first is the service's own.
+  const state = env.STATE_DIRECTORY?.split(":", 1)[0];
+  return resolve(folder, file.gateway.dataDir ?? (state === undefined || state === "" ? "data" : state));
+}

@@ -1,0 +1,27 @@
+/** What stands in the place of a secret. */
+const HIDDEN = "(hidden)";
+
+/** Keys of the configuration whose values nobody may read, whatever is inside. */
+const secretKeys: ReadonlySet<string> = new Set(["apiKey", "secret", "password", "key"]);
+
+/**
+ * A configuration as it may be shown: secrets hidden, maps as objects, PEM texts by
+ * their first line. For logs and for `fleetgate check`.
+ */
+export function redact(value: unknown): unknown {
+  if (typeof value === "string") return redactText(value);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(redact);
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([key, inner]) => [
+      key,
+      secretKeys.has(String(key)) && inner !== null ? HIDDEN : redact(inner),
+    ]),
+  );
+}
+
+function redactText(text: string): string {
+  if (text.startsWith("-----BEGIN ")) return text.split(/\r?\n/, 1)[0] ?? "";
+  return text.replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`);
+}

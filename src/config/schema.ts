@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { commandsSection } from "./sections/commands.ts";
+import { fleetSection } from "./sections/fleet.ts";
+import { gatewaySection, logSection } from "./sections/gateway.ts";
+import { mqttSection } from "./sections/mqtt.ts";
+import { opcuaSection } from "./sections/opcua.ts";
+import { qualitySection } from "./sections/quality.ts";
+import { rightsSection } from "./sections/rights.ts";
+import { webSection } from "./sections/web.ts";
+
+/** The whole file. Strict: what is not named here is a mistake. */
+export const configSchema = z.strictObject({
+  gateway: gatewaySection,
+  log: logSection,
+  fleet: fleetSection,
+  quality: qualitySection,
+  mqtt: mqttSection.optional(),
+  opcua: opcuaSection.optional(),
+  web: webSection.optional(),
+  commands: commandsSection,
+  rights: rightsSection,
+});
+
+export type ConfigFile = z.output<typeof configSchema>;
+
+/** The JSON schema of the file, for editors that complete and check while one types. */
+export function configJsonSchema(): Readonly<Record<string, unknown>> {
+  return {
+    ...z.toJSONSchema(configSchema, { io: "input", target: "draft-7" }),
+    title: "Fleetgate configuration",
+  };
+}

@@ -1,0 +1,192 @@
+import { join } from "node:path";
+import { z } from "zod";
+import {
+  type FleetCredentials,
+  type FleetOptions,
+  type RobotChoice,
+  defaultFleetTimes as usual,
+} from "../../fleet/options.ts";
+import { file, hostPort, milliseconds, names, url } from "../fields.ts";
+import { fileAt, type NamedFiles } from "../named-files.ts";
+
+const families = ["cart", "serve", "base"] as const;
+const noToken = ": a token must not travel without TLS";
+
+const times = z
+  .strictObject({
+    tokenRefreshMs: milliseconds(
+      10_000,
+      3_600_000,
+      usual.tokenRefreshMs,
+      "Age at which the token is exchanged for a new one.",
+    ),
+    tokenMarginMs: milliseconds(
+      0,
+      600_000,
+      usual.tokenMarginMs,
+      "How long before its end a token is no longer used.",
+    ),
+    keepaliveMs: z
+      .int()
+      .min(10_000)
+      .max(3_600_000)
+      .nullable()
+      .default(usual.keepaliveMs)
+      .describe(
+        "Between two HTTP/2 pings; null for none. Many servers cut off who pings more than every 5 minutes.",
+      ),
+    keepaliveTimeoutMs: milliseconds(
+      1_000,
+      60_000,
+      usual.keepaliveTimeoutMs,
+      "How long a ping waits for its answer.",
+    ),
+    connectMs: milliseconds(100, 60_000, usual.connectMs, "How long a connection may take to be made."),
+    backoffBaseMs: milliseconds(
+      10,
+      60_000,
+      usual.backoffBaseMs,
+      "Longest wait after the first failure; doubles with each.",
+    ),
+    backoffCapMs: milliseconds(10, 600_000, usual.backoffCapMs, "Longest wait between two attempts."),
+    refusedRetryMs: milliseconds(
+      1_000,
+      3_600_000,
+      usual.refusedRetryMs,
+      "After how long a robot or location that was refused is asked for again.",
+    ),
+    rosterPollMs: z
+      .int()
+      .min(200)
+      .max(3_600_000)
+      .nullable()
+      .default(usual.rosterPollMs)
+      .describe("Between two GetOnlineRobots; null: never asked."),
+    taskChainPollMs: z
+      .int()
+      .min(200)
+      .max(3_600_000)
+      .nullable()
+      .default(usual.taskChainPollMs)
+      .describe("Between two QueryTaskChain of unfinished chains; null: never asked."),
+    callMs: milliseconds(
+      1_000,
+      120_000,
+      usual.callMs,
+      "Deadline of the calls that the gateway makes for itself.",
+    ),
+  })
+  .prefault({})
+  .describe("How long things take. The product's own values suit most services.");
+
+/** `fleet:` the service, the key to it, and the robots that the gateway is for. */
+export const fleetSection = z
+  .strictObject({
+    grpc: z
+      .strictObject({
+        address: hostPort("host:port of the gRPC service. Always TLS."),
+        serviceName: z
+          .string()
+          .regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
+            error: "write package.Service, as fleet.v1.FleetService",
+          })
+          .default("fleet.v1.FleetService")
+          .describe("Package and service as the maker calls them; the path of every call begins with it."),
+      })
+      .describe("Missions, batteries, conveyors, and their commands."),
+    https: url(["https:"], "Base URL of the task chain, robot and map operations.", [], noToken),
+    authUrl: url(
+      ["https:"],
+      "Base URL of the token exchange. Default: the value of https.",
+      [],
+      noToken,
+    ).optional(),
+    credentials: file("apiKey", "File of the API key document (JSON: api_key, scope, secret)."),
+    ca: file("certificate", "File of the authority to trust instead of the system's (PEM).").optional(),
+    clientCertificate: file(
+      "certificate",
+      "File of our own certificate, where the service asks for one (PEM).",
+    ).optional(),
+    clientKey: file("privateKey", "File of the key of clientCertificate (PEM).").optional(),
+    proxy: z
+      .strictObject({
+        url: url(["http:"], "http://host:port of the proxy."),
+        username: z.string().min(1).optional().describe("User at the proxy."),
+        password: file("password", "File of the user's password.").optional(),
+      })
+      .optional()
+      .describe("An HTTP proxy to go through (CONNECT)."),
+    transport: z
+      .enum(["grpc", "rest"])
+      .default("grpc")
+      .describe("How commands travel. Streams are gRPC always."),
+    robots: names("The robots that the gateway is for, by robot_id. Either this or locations.")
+      .min(1)
+      .optional(),
+    locations: names("The gateway is for all robots at these locations. Either this or robots.")
+      .min(1)
+      .optional(),
+    robotNumbers: z
+      .record(z.string(), z.int().min(1).max(2_147_483_647))
+      .default({})
+      .describe("Numbers (amr_id) of robots by robot_id, where the online list does not say."),
+    families: z
+      .record(z.string(), z.enum(families))
+      .default({})
+      .describe("Families of robots by robot_id, where they should not be found out."),
+    times,
+  })
+  .describe("The fleet service, the key to it, and the robots that the gateway is for.");
+
+export type FleetSection = z.output<typeof fleetSection>;
+
+/** What the section and its files say, as the fleet session wants it. */
+export function fleetOptions(
+  section: FleetSection,
+  quality: { readonly streamSilenceMs: number; readonly resyncMs: number },
+  files: NamedFiles,
+  dataDir: string,
+): FleetOptions {
+  return {
+    grpcAddress: section.grpc.address,
+    serviceName: section.grpc.serviceName,
+    httpsUrl: section.https,
+    authUrl: section.authUrl ?? section.https,
+    credentials: credentials(fileAt(files, "fleet", "credentials")?.text ?? "{}"),
+    tls: { ca: fileAt(files, "fleet", "ca")?.text ?? null, client: client(files) },
+    proxyUrl: section.proxy === undefined ? null : proxyUrl(section.proxy, files),
+    transport: section.transport,
+    robots: robotChoice(section),
+    families: new Map(Object.entries(section.families)),
+    amrIds: new Map(Object.entries(section.robotNumbers)),
+    cacheDirectory: join(dataDir, "fleet"),
+    times: { ...section.times, streamSilenceMs: quality.streamSilenceMs, resyncMs: quality.resyncMs },
+  };
+}
+
+/** The document was checked when its file was read. */
+function credentials(text: string): FleetCredentials {
+  const { api_key: apiKey, scope, secret } = apiKeyDocument.parse(JSON.parse(text));
+  return { apiKey, scope, secret };
+}
+
+const apiKeyDocument = z.object({ api_key: z.string(), scope: z.string(), secret: z.string() });
+
+function client(files: NamedFiles): FleetOptions["tls"]["client"] {
+  const certificate = fileAt(files, "fleet", "clientCertificate");
+  const key = fileAt(files, "fleet", "clientKey");
+  return certificate !== null && key !== null ? { certificate: certificate.text, key: key.text } : null;
+}
+
+function proxyUrl(proxy: NonNullable<FleetSection["proxy"]>, files: NamedFiles): string {
+  const address = new URL(proxy.url);
+  address.username = encodeURIComponent(proxy.username ?? "");
+  address.password = encodeURIComponent(fileAt(files, "fleet", "proxy", "password")?.text ?? "");
+  return address.href;
+}
+
+function robotChoice(section: FleetSection): RobotChoice {
+  return section.robots !== undefined
+    ? { kind: "ids", ids: section.robots }
+    : { kind: "locations", locations: section.locations ?? [] };
+}

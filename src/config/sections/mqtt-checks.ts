@@ -1,0 +1,80 @@
+import { templateProblems } from "../../northbound/mqtt/topics.ts";
+import { type Finding, together, unwise, wrong } from "../finding.ts";
+import { isLoopback } from "../loopback.ts";
+import type { MqttSection } from "./mqtt.ts";
+
+const forEmbedded = ["listen", "users", "certificate", "key"] as const;
+const forPlantBroker = ["clientId", "username", "password", "ca", "clientCertificate", "clientKey"] as const;
+
+/** Keys of `mqtt` that contradict, or need, each other. */
+export function mqttFindings(mqtt: MqttSection): readonly Finding[] {
+  const broker = mqtt.broker === "embedded" ? embeddedFindings(mqtt) : plantBrokerFindings(mqtt);
+  const topics = templateProblems(mqtt.base ?? "fleetgate", mqtt.topics);
+  return [...broker, ...topics.map((problem) => wrong(["mqtt", "topics"], problem))];
+}
+
+function embeddedFindings(mqtt: MqttSection): readonly Finding[] {
+  const findings = [
+    ...pointless(mqtt, forPlantBroker, "is for a broker of the plant; this one is embedded"),
+    ...together(mqtt, ["mqtt"], "certificate", "key"),
+  ];
+  const users = Object.keys(mqtt.users ?? {}).length;
+  const host = mqtt.listen?.host ?? "127.0.0.1";
+  if (mqtt.anonymousLoopback && !isLoopback(host)) {
+    findings.push(wrong(["mqtt", "anonymousLoopback"], "needs a loopback address in mqtt.listen.host"));
+  }
+  if (!mqtt.anonymousLoopback && users === 0) {
+    findings.push(unwise(["mqtt"], "has no users: no client will get in"));
+  }
+  if (!isLoopback(host) && mqtt.certificate === undefined) {
+    findings.push(
+      unwise(
+        ["mqtt", "listen", "host"],
+        "passwords travel without TLS; certificate and key would protect them",
+      ),
+    );
+  }
+  if (mqtt.protocolVersion === 5) {
+    findings.push(wrong(["mqtt", "protocolVersion"], "must be 4: the embedded broker does not speak MQTT 5"));
+  }
+  return findings;
+}
+
+function plantBrokerFindings(mqtt: MqttSection): readonly Finding[] {
+  const findings = [
+    ...pointless(mqtt, forEmbedded, "is for the embedded broker only"),
+    ...together(mqtt, ["mqtt"], "username", "password"),
+    ...together(mqtt, ["mqtt"], "clientCertificate", "clientKey"),
+  ];
+  if (mqtt.anonymousLoopback) {
+    findings.push(wrong(["mqtt", "anonymousLoopback"], "is for the embedded broker only"));
+  }
+  const { protocol, hostname } = new URL(mqtt.broker);
+  if (protocol === "mqtt:") {
+    findings.push(
+      ...pointless(mqtt, ["ca", "clientCertificate"], "needs TLS: write mqtts:// in mqtt.broker"),
+    );
+    if (mqtt.password !== undefined && !isLoopback(hostname)) {
+      findings.push(
+        unwise(["mqtt", "broker"], "the password travels without TLS; mqtts:// would protect it"),
+      );
+    }
+  }
+  if (mqtt.commands.enabled && !mqtt.commands.brokerEnforcesClientNames) {
+    findings.push(
+      unwise(
+        ["mqtt", "commands"],
+        "commands stay off until brokerEnforcesClientNames says that names can be trusted",
+      ),
+    );
+  }
+  return findings;
+}
+
+function pointless(
+  mqtt: MqttSection,
+  keys: ReadonlyArray<keyof MqttSection>,
+  why: string,
+): readonly Finding[] {
+  return keys.filter((key) => mqtt[key] !== undefined).map((key) => wrong(["mqtt", key], why));
+}

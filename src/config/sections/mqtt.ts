@@ -1,0 +1,162 @@
+import { z } from "zod";
+import type { MqttOptions } from "../../northbound/mqtt/options.ts";
+import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topics.ts";
+import { file, flag, listen, milliseconds, url } from "../fields.ts";
+import { fileAt, type NamedFiles } from "../named-files.ts";
+
+const commands = z
+  .strictObject({
+    enabled: flag(true, "Whether commands are taken from the broker at all."),
+    brokerEnforcesClientNames: flag(
+      false,
+      "Your word that the plant's broker lets a client write under clients/<its own name> only. Without it, that broker brings no commands.",
+    ),
+    requireExpiry: flag(true, "Whether a command that moves a robot needs expires_at, or MQTT 5 expiry."),
+  })
+  .prefault({})
+  .describe("Commands from the broker. Who may send what is said under rights.");
+
+function template(usualTemplate: string, description: string) {
+  return z.string().min(1).default(usualTemplate).describe(description);
+}
+
+const topics = z
+  .strictObject({
+    status: template(usual.status, "Whether the gateway is online; its last will."),
+    health: template(usual.health, "The gateway's links, rates, queues and ages."),
+    availability: template(usual.availability, "A robot's quality as bare text."),
+    mission: template(usual.mission, "A robot's missions."),
+    battery: template(usual.battery, "A robot's battery."),
+    conveyor: template(usual.conveyor, "One conveyor of a cart."),
+    presence: template(usual.presence, "A robot as the online list shows it."),
+    taskChain: template(usual.taskChain, "A task chain."),
+    event: template(usual.event, "What happened to a robot, one message each."),
+    tag: template(usual.tag, "One bare value."),
+    command: template(usual.command, "Where clients publish commands."),
+    reply: template(usual.reply, "Where they are answered."),
+  })
+  .prefault({})
+  .describe("Topics under base. What is in braces is filled in, and must be a whole level.");
+
+/** `mqtt:` the broker, what is published there, and how commands come from it. */
+export const mqttSection = z
+  .strictObject({
+    broker: url(
+      ["mqtt:", "mqtts:"],
+      "embedded: a broker inside the gateway. Else mqtt://host:port or mqtts://host:port.",
+      ["embedded"],
+    ),
+    listen: listen(1883).optional(),
+    users: z
+      .record(z.string(), z.strictObject({ password: file("password", "File of the user's password.") }))
+      .optional()
+      .describe("Who may log in to the embedded broker, by name; it is the client's name in command topics."),
+    anonymousLoopback: flag(
+      false,
+      "INSECURE, for a demo: programs of this machine need no password at the embedded broker.",
+    ),
+    certificate: file(
+      "certificate",
+      "File of the embedded broker's certificate; with it, it speaks TLS (PEM).",
+    ).optional(),
+    key: file("privateKey", "File of the key of certificate (PEM).").optional(),
+    username: z.string().min(1).optional().describe("User at the plant's broker."),
+    password: file("password", "File of the user's password.").optional(),
+    ca: file("certificate", "File of the authority to trust instead of the system's (PEM).").optional(),
+    clientCertificate: file(
+      "certificate",
+      "File of our own certificate for the plant's broker (PEM).",
+    ).optional(),
+    clientKey: file("privateKey", "File of the key of clientCertificate (PEM).").optional(),
+    clientId: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe("Our MQTT client id. Default: fleetgate-<gateway id>."),
+    protocolVersion: z
+      .union([z.literal(4), z.literal(5)])
+      .optional()
+      .describe("4 is MQTT 3.1.1. Default: 5 at the plant's broker; the embedded one speaks 4 only."),
+    base: z
+      .string()
+      .regex(/^[^/+#\0](?:[^+#\0]*[^/+#\0])?$/, {
+        error: "use a topic without + and #, and without / at its ends",
+      })
+      .optional()
+      .describe("What every topic begins with. Default: fleetgate/<gateway id>."),
+    topics,
+    stateQos: z
+      .union([z.literal(0), z.literal(1)])
+      .default(0)
+      .describe("QoS of state, which is retained. Events and replies are QoS 1 always."),
+    refreshMs: milliseconds(
+      1_000,
+      3_600_000,
+      60_000,
+      "With MQTT 5, state is published again after this time, and expires after three of them.",
+    ),
+    tags: flag(
+      false,
+      "Whether each value is published on a topic of its own too, for clients that cannot read JSON.",
+    ),
+    commands,
+  })
+  .describe("MQTT. Leave the section out to switch it off.");
+
+export type MqttSection = z.output<typeof mqttSection>;
+
+/** What the section and its files say, as the MQTT northbound wants it. */
+export function mqttOptions(
+  section: MqttSection,
+  gatewayId: string,
+  startByMs: number,
+  files: NamedFiles,
+): MqttOptions {
+  return {
+    broker: section.broker === "embedded" ? embedded(section, files) : external(section, files),
+    protocolVersion: section.protocolVersion ?? (section.broker === "embedded" ? 4 : 5),
+    base: section.base ?? `fleetgate/${gatewayId}`,
+    gatewayId,
+    clientId: section.clientId ?? `fleetgate-${gatewayId}`,
+    topics: section.topics,
+    stateQos: section.stateQos,
+    refreshMs: section.refreshMs,
+    tags: section.tags,
+    commands: { ...section.commands, startByMs },
+  };
+}
+
+function embedded(section: MqttSection, files: NamedFiles): MqttOptions["broker"] {
+  const listening = section.listen ?? { host: "127.0.0.1", port: 1883 };
+  const cert = text(files, "certificate");
+  const key = text(files, "key");
+  return {
+    kind: "embedded",
+    host: listening.host,
+    port: listening.port,
+    anonymousLoopback: section.anonymousLoopback,
+    users: Object.keys(section.users ?? {}).map((name) => ({
+      name,
+      password: fileAt(files, "mqtt", "users", name, "password")?.text ?? "",
+    })),
+    tls: cert !== null && key !== null ? { key, cert } : null,
+  };
+}
+
+function external(section: MqttSection, files: NamedFiles): MqttOptions["broker"] {
+  const cert = text(files, "clientCertificate");
+  const key = text(files, "clientKey");
+  return {
+    kind: "external",
+    url: section.broker,
+    username: section.username ?? null,
+    password: text(files, "password"),
+    ca: text(files, "ca"),
+    clientCert: cert !== null && key !== null ? { cert, key } : null,
+  };
+}
+
+function text(files: NamedFiles, key: string): string | null {
+  return fileAt(files, "mqtt", key)?.text ?? null;
+}

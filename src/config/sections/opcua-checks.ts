@@ -1,0 +1,34 @@
+import { type Finding, unwise, wrong } from "../finding.ts";
+import { isLoopback } from "../loopback.ts";
+import type { OpcUaSection } from "./opcua.ts";
+
+/** Keys of `opcua` that contradict, or need, each other. */
+export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
+  const findings: Finding[] = [...aliasFindings(opcua)];
+  const open = opcua.insecureLoopback !== undefined;
+  if (open && !isLoopback(opcua.listen.host)) {
+    findings.push(
+      wrong(
+        ["opcua", "insecureLoopback"],
+        "lets everybody in, so it needs a loopback address in opcua.listen.host",
+      ),
+    );
+  }
+  if (!open && Object.keys(opcua.users).length === 0) {
+    findings.push(unwise(["opcua"], "has no users: no client will get in"));
+  }
+  return findings;
+}
+
+/** An alias takes the place of an id in node names: two robots of one name would be one node. */
+function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
+  const owners = new Map(Object.keys(opcua.robots).map((robotId) => [robotId, robotId]));
+  const findings: Finding[] = [];
+  for (const [robotId, { alias }] of Object.entries(opcua.robots)) {
+    if (alias === undefined || alias === robotId) continue;
+    const owner = owners.get(alias);
+    if (owner === undefined) owners.set(alias, robotId);
+    else findings.push(wrong(["opcua", "robots", robotId, "alias"], `is the name of ${owner} already`));
+  }
+  return findings;
+}

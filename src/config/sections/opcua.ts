@@ -1,0 +1,142 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { roles } from "../../domain/command.ts";
+import type { Family, RobotId } from "../../domain/robot.ts";
+import {
+  type KnownRobot,
+  type OpcUaOptions,
+  type OpcUaUser,
+  defaultOpcUaLimits as usual,
+} from "../../northbound/opcua/options.ts";
+import { count, file, listen, milliseconds } from "../fields.ts";
+import { isLoopback } from "../loopback.ts";
+import { fileAt, type NamedFiles } from "../named-files.ts";
+
+const limits = z
+  .strictObject({
+    maxSessions: count(1, 10_000, usual.maxSessions, "Sessions at once."),
+    maxConnections: count(1, 10_000, usual.maxConnections, "Connections at once."),
+    maxSubscriptions: count(1, 100_000, usual.maxSubscriptions, "Subscriptions of all sessions."),
+    maxSubscriptionsPerSession: count(
+      1,
+      10_000,
+      usual.maxSubscriptionsPerSession,
+      "Subscriptions of one session.",
+    ),
+    maxMonitoredItems: count(1, 10_000_000, usual.maxMonitoredItems, "Monitored items of all sessions."),
+    maxSessionTimeoutMs: milliseconds(
+      10_000,
+      3_600_000,
+      usual.maxSessionTimeoutMs,
+      "How long a session outlives a client that crashed.",
+    ),
+    maxRobots: count(1, 100_000, usual.maxRobots, "Robots that have nodes."),
+  })
+  .prefault({})
+  .describe("What clients may use up. The product's own values suit most plants.");
+
+/** `opcua:` the OPC UA server. */
+export const opcuaSection = z
+  .strictObject({
+    listen: listen(4840).prefault({}),
+    hostname: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "The name that endpoints advertise. Default: localhost on loopback, else this machine's name.",
+      ),
+    alternateHostnames: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("Other names and addresses that clients use for this machine."),
+    users: z
+      .record(
+        z.string(),
+        z.strictObject({
+          password: file(
+            "password",
+            "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
+          ),
+          role: z.enum(roles).describe("What the user may see and write."),
+        }),
+      )
+      .default({})
+      .describe("Who may log on, by name."),
+    insecureLoopback: z
+      .strictObject({ role: z.enum(roles).default("observer").describe("What anonymous clients may do.") })
+      .optional()
+      .describe(
+        "INSECURE, for a demo: anonymous clients without encryption. Needs a loopback address to listen on.",
+      ),
+    robots: z
+      .record(
+        z.string(),
+        z.strictObject({
+          alias: z
+            .string()
+            .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
+            .optional()
+            .describe("Names the node instead of the id, so that swapping a robot changes no PLC program."),
+          conveyors: z
+            .array(z.int().min(0).max(255))
+            .default([])
+            .describe("Conveyor indexes that have nodes before the first message."),
+        }),
+      )
+      .default({})
+      .describe(
+        "Robots that have nodes from the start, by robot_id; those of fleet.robots have them anyway.",
+      ),
+    limits,
+  })
+  .describe("OPC UA. Leave the section out to switch it off.");
+
+export type OpcUaSection = z.output<typeof opcuaSection>;
+
+/** What the section and its files say, as the OPC UA server wants it. */
+export function opcUaOptions(
+  section: OpcUaSection,
+  gateway: { readonly id: string; readonly dataDir: string },
+  fleet: {
+    readonly robots?: readonly RobotId[] | undefined;
+    readonly families: Readonly<Record<RobotId, Family>>;
+  },
+  files: NamedFiles,
+): OpcUaOptions {
+  const { host, port } = section.listen;
+  return {
+    host,
+    port,
+    hostname: section.hostname ?? (isLoopback(host) ? "localhost" : hostname()),
+    alternateHostnames: section.alternateHostnames,
+    applicationUri: `urn:fleetgate:${gateway.id}`,
+    dataDir: join(gateway.dataDir, "opcua"),
+    users: users(section, files),
+    insecureLoopback: section.insecureLoopback ?? null,
+    robots: knownRobots(section, fleet.robots ?? [], fleet.families),
+    limits: section.limits,
+  };
+}
+
+function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
+  return Object.entries(section.users).map(([name, { role }]) => {
+    const text = fileAt(files, "opcua", "users", name, "password")?.text ?? "";
+    return { name, role, secret: { kind: text.startsWith("scrypt:") ? "scrypt" : "plain", text } };
+  });
+}
+
+function knownRobots(
+  section: OpcUaSection,
+  fleetRobots: readonly RobotId[],
+  families: Readonly<Record<RobotId, Family>>,
+): readonly KnownRobot[] {
+  const ids = new Set([...fleetRobots, ...Object.keys(section.robots)]);
+  return [...ids].map((robotId) => ({
+    robotId,
+    alias: section.robots[robotId]?.alias ?? null,
+    family: families[robotId] ?? "unknown",
+    conveyorIndexes: section.robots[robotId]?.conveyors ?? [],
+  }));
+}

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { roles } from "../../domain/command.ts";
+import { names } from "../fields.ts";
+
+const doors = ["mqtt", "opcua", "web", "cli"] as const;
+
+/** `rights:` who may send what. Whoever no rule names may only read. */
+export const rightsSection = z
+  .array(
+    z.strictObject({
+      source: z
+        .strictObject({
+          door: z.enum(doors).describe("Which way the command comes in."),
+          name: z
+            .string()
+            .min(1)
+            .describe('The client\'s name in its MQTT topic, the user of OPC UA or web; "*" for any.'),
+        })
+        .describe("Who."),
+      role: z.enum(roles).describe("observer reads, operator moves robots, engineer also sets up webhooks."),
+      robots: names("Only these robots, by robot_id. Left out: all.").min(1).optional(),
+      operations: names("Only these operations of docs/commands.md. Left out: all of the role.")
+        .min(1)
+        .optional(),
+    }),
+  )
+  .default([])
+  .describe("Who may send what. Whoever no rule names may only read.");
+
+export type RightsSection = z.output<typeof rightsSection>;

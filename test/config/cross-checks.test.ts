@@ -1,0 +1,150 @@
+import { chmod } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
+
+let folder: ConfigFolder;
+
+beforeEach(async () => {
+  folder = await createConfigFolder();
+});
+
+afterEach(async () => {
+  await folder[Symbol.asyncDispose]();
+});
+
+describe("keys that contradict or need each other", () => {
+  it.each<[string, string, string]>([
+    ["no robots", minimal.replace("robots: [cart-1]", ""), "fleet: needs robots or locations"],
+    ["robots and locations", `${minimal}  locations: [hall]\n`, "fleet.locations: stands beside robots"],
+    [
+      "gRPC without TLS",
+      minimal.replace("localhost:7443", "http://localhost:7443"),
+      "fleet.grpc.address: write host:port, without a scheme",
+    ],
+    [
+      "a user in a URL",
+      minimal.replace("https://localhost", "https://me:pw@localhost"),
+      "fleet.https: write no user or password",
+    ],
+    [
+      "a token exchange without TLS",
+      `${minimal}  authUrl: http://localhost:1\n`,
+      "fleet.authUrl: write a URL that begins with https://",
+    ],
+    [
+      "a key without certificate",
+      `${minimal}  clientKey: key.pem\n`,
+      "fleet.clientKey: needs clientCertificate beside it",
+    ],
+    [
+      "a number twice",
+      `${minimal.replace("[cart-1]", "[a, b]")}  robotNumbers: { a: 1, b: 1 }\n`,
+      "fleet.robotNumbers.b: has the number of a",
+    ],
+    [
+      "a family of a stranger",
+      `${minimal}  families: { cart-7: cart }\n`,
+      'fleet.families.cart-7: is about a robot that fleet.robots does not name; the nearest there is "cart-1"',
+    ],
+    [
+      "a backoff upside down",
+      `${minimal}  times: { backoffBaseMs: 9000 }\n`,
+      "fleet.times.backoffBaseMs: must not be more",
+    ],
+    [
+      "a margin longer than a token's use",
+      `${minimal}  times: { tokenRefreshMs: 60000 }\n`,
+      "fleet.times.tokenMarginMs: must be less",
+    ],
+    [
+      "anonymous MQTT off loopback",
+      `${minimal}mqtt: { broker: embedded, anonymousLoopback: true, listen: { host: 0.0.0.0 } }\n`,
+      "mqtt.anonymousLoopback: needs a loopback address",
+    ],
+    [
+      "MQTT 5 embedded",
+      `${minimal}mqtt: { broker: embedded, protocolVersion: 5 }\n`,
+      "mqtt.protocolVersion: must be 4",
+    ],
+    [
+      "a listener of a plant's broker",
+      `${minimal}mqtt: { broker: "mqtt://b", listen: {} }\n`,
+      "mqtt.listen: is for the embedded broker only",
+    ],
+    [
+      "a password for the embedded broker",
+      `${minimal}mqtt: { broker: embedded, username: a }\n`,
+      "mqtt.username: is for a broker of the plant",
+    ],
+    [
+      "a user without password",
+      `${minimal}mqtt: { broker: "mqtt://b", username: a }\n`,
+      "mqtt.username: needs password beside it",
+    ],
+    [
+      "wildcards in the base",
+      `${minimal}mqtt: { broker: "mqtt://b", base: "a/+" }\n`,
+      "mqtt.base: use a topic without + and #",
+    ],
+    [
+      "a topic that names no robot",
+      `${minimal}mqtt: { broker: "mqtt://b", topics: { mission: robots/mission } }\n`,
+      "mqtt.topics: mission: ",
+    ],
+    [
+      "anonymous OPC UA off loopback",
+      `${minimal}opcua: { listen: { host: 192.0.2.1 }, insecureLoopback: {} }\n`,
+      "opcua.insecureLoopback: lets everybody in",
+    ],
+    [
+      "an alias twice",
+      `${minimal}opcua: { robots: { a: { alias: X }, b: { alias: X } } }\n`,
+      "opcua.robots.b.alias: is the name of a already",
+    ],
+    [
+      "one port for two",
+      `${minimal}opcua: { listen: { port: 8080 } }\nweb: {}\n`,
+      "web.listen.port: is the port of opcua too",
+    ],
+    [
+      "rights on a stranger",
+      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, robots: [cart-2] }]\n`,
+      "rights[0].robots[0]: is about a robot",
+    ],
+  ])("%s", async (_what, text, start) => {
+    const found = await folder.problems(text);
+    expect(
+      found.some((line) => line.replace(/^f(:\d+)?: /, "").startsWith(start)),
+      found.join("\n"),
+    ).toBe(true);
+  });
+
+  it("are found in the sound sections though another section is wrong", async () => {
+    const found = await folder.problems(
+      `${minimal}log: { level: loud }\nopcua: { listen: { port: 8080 } }\nweb: {}\n`,
+    );
+    expect(found).toHaveLength(2);
+  });
+});
+
+describe("warnings", () => {
+  it("name what is allowed and unwise", async () => {
+    await chmod(await folder.write("open", "password"), 0o644);
+    const found = await folder.warnings(`${minimal}
+mqtt: { broker: "mqtt://broker.example.com", username: a, password: open }
+opcua: {}
+web: { listen: { host: 0.0.0.0 } }
+`);
+    expect(found).toEqual([
+      expect.stringMatching(/^f:9: mqtt\.password: .*open can be read by every user/),
+      expect.stringMatching(/^f:9: mqtt\.broker: the password travels without TLS/),
+      expect.stringMatching(/^f:9: mqtt\.commands: commands stay off/),
+      expect.stringMatching(/^f:10: opcua: has no users/),
+      expect.stringMatching(/^f:11: web\.listen\.host: the page has no login/),
+    ]);
+  });
+
+  it("are none for a configuration that is locked up", async () => {
+    expect(await folder.warnings(`${minimal}web: {}\n`)).toEqual([]);
+  });
+});

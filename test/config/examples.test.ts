@@ -1,0 +1,78 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { z } from "zod";
+import { loadConfig } from "../../src/config/load.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { bare } from "../../src/config/schema-walk.ts";
+
+let folder = "";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fleetgate-examples-"));
+  const mode = { mode: 0o600 };
+  await writeFile(join(folder, "api-key.json"), '{"api_key":"k","scope":"s","secret":"x"}', mode);
+  await writeFile(join(folder, "mqtt-password"), "a password\n", mode);
+  await writeFile(join(folder, "line1-password"), "a password\n", mode);
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+it.each(["minimal.yaml", "fleetgate.example.yaml"])("config/%s loads", async (name) => {
+  const copy = join(folder, name);
+  await cp(join("config", name), copy);
+  expect(await loadConfig(copy, {})).toMatchObject({ ok: true });
+});
+
+it("the example names every key of the schema", async () => {
+  const text = await readFile("config/fleetgate.example.yaml", "utf8");
+  const keys = schemaKeys(configSchema);
+  expect(keys.size).toBeGreaterThan(80);
+  for (const key of keys) expect(text, key).toMatch(new RegExp(`^[ #-]*${key}:`, "m"));
+});
+
+it("the example shows the values that the schema would give by itself", async () => {
+  const example: unknown = parse(await readFile("config/fleetgate.example.yaml", "utf8"));
+  const byItself: unknown = configSchema.parse({
+    gateway: { id: "plant1" },
+    fleet: {
+      grpc: { address: "fleet.example.com:443" },
+      https: "https://fleet.example.com",
+      credentials: "api-key.json",
+    },
+    mqtt: { broker: "mqtts://broker.example.com:8883" },
+    opcua: {},
+    web: {},
+  });
+  const usual = scalars(byItself);
+  const shown = scalars(example);
+  expect(usual.size).toBeGreaterThan(50);
+  for (const [path, value] of usual) expect(shown.get(path), path).toBe(value);
+});
+
+function schemaKeys(schema: z.core.$ZodType, found = new Set<string>()): Set<string> {
+  const { def } = bare(schema)._zod as { readonly def: SchemaParts };
+  for (const [key, child] of Object.entries(def.shape ?? {})) {
+    found.add(key);
+    schemaKeys(child, found);
+  }
+  for (const child of [def.element, def.valueType]) if (child !== undefined) schemaKeys(child, found);
+  return found;
+}
+
+interface SchemaParts {
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+  readonly element?: z.core.$ZodType;
+  readonly valueType?: z.core.$ZodType;
+}
+
+function scalars(value: unknown, path = "", found = new Map<string, unknown>()): Map<string, unknown> {
+  if (value !== null && typeof value === "object") {
+    for (const [key, child] of Object.entries(value)) scalars(child, `${path}/${key}`, found);
+  } else if (value !== undefined) found.set(path, value);
+  return found;
+}
