@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
+import type { Clock } from "../../platform/clock.ts";
 import type { MqttOptions } from "./options.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */
@@ -12,6 +13,7 @@ export interface Will {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const END_MS = 1_000;
 const KEEPALIVE_SECONDS = 15;
 const RECEIVE_MAXIMUM = 200;
 
@@ -54,6 +56,27 @@ export function openClient(
     client.on("error", onError);
     client.on("close", onClose);
     signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** Says goodbye and closes; a broker that does not answer is left after a second. */
+export async function endClient(client: MqttClient, clock: Clock): Promise<void> {
+  const ended = new Promise<void>((resolve) => client.end(false, () => resolve()));
+  if (!(await within(clock, END_MS, ended))) client.stream.destroy();
+}
+
+/** Whether `work` succeeds within the time. What it fails with is told elsewhere: by the lost connection. */
+export function within(clock: Clock, limitMs: number, work: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(limitMs, () => resolve(false));
+    const settle = (done: boolean) => {
+      cancel();
+      resolve(done);
+    };
+    work.then(
+      () => settle(true),
+      () => settle(false),
+    );
   });
 }
 

@@ -1,7 +1,7 @@
 import { shortestFloat } from "../../platform/float.ts";
 
 /** Text that JSON must escape: quotes, backslashes, control characters and surrogates. */
-const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
+const needsEscape = /["\\\p{Cc}\p{Surrogate}]/u;
 
 /** A string as JSON. Most ids need no escaping, and looking is cheaper than JSON.stringify. */
 export function jsonText(text: string): string {

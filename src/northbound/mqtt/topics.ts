@@ -166,8 +166,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     },
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
     readCommand,
-    reply: (client, id) =>
-      fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
+    reply: (client, id) => fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {
       if (!topic.startsWith(own)) return null;
       const end = topic.indexOf("/", own.length);

@@ -53,12 +53,22 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           break;
         case "mission": {
           const { observed, robotId } = change;
-          show(topics.robot(robotId).mission, robotId, observed, missionState(observed.value, observed.stamp));
+          show(
+            topics.robot(robotId).mission,
+            robotId,
+            observed,
+            missionState(observed.value, observed.stamp),
+          );
           break;
         }
         case "battery": {
           const { observed, robotId } = change;
-          show(topics.robot(robotId).battery, robotId, observed, batteryState(observed.value, observed.stamp));
+          show(
+            topics.robot(robotId).battery,
+            robotId,
+            observed,
+            batteryState(observed.value, observed.stamp),
+          );
           break;
         }
         case "conveyor": {

@@ -1,0 +1,251 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { type Duplex, duplexPair } from "node:stream";
+import { createServer as createTlsServer } from "node:tls";
+import { Aedes, type AuthenticateError, type Client } from "aedes";
+import { aborted, type Component } from "../../platform/component.ts";
+import type { Log } from "../../platform/log.ts";
+import { listenError } from "../../platform/port-taken.ts";
+import { type Identity, identify, mayPublish, mayRead, unusableName } from "./broker-rights.ts";
+import { createFrameLimit } from "./frame-limit.ts";
+import type { EmbeddedBrokerOptions } from "./options.ts";
+import type { Topics } from "./topics.ts";
+
+/** The broker that the gateway brings along. It keeps nothing: no sessions, and retained state in memory only. */
+export interface EmbeddedBroker extends Component {
+  /** The port that it listens on. Throws while it does not. */
+  port(): number;
+  /** A stream for the gateway itself, which may write everywhere. Throws while the broker is not up. */
+  open(): Duplex;
+}
+
+/** What the broker needs of the house. */
+export interface BrokerParts {
+  readonly options: EmbeddedBrokerOptions;
+  readonly topics: Topics;
+  /** The gateway's client identifier: nobody else may take it. */
+  readonly clientId: string;
+  readonly log: Log;
+}
+
+const CLIENTS = 500;
+const PACKET_LIMIT_BYTES = 320 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A client that reads nothing for so long is closed: it would hold up deliveries to the others. */
+const DRAIN_TIMEOUT_MS = 10_000;
+const DELIVERIES_AT_ONCE = 1_000;
+const QOS2_HALF_OPEN = 20;
+
+/** The open broker. */
+interface Running {
+  readonly aedes: Aedes;
+  readonly server: Server;
+  readonly sockets: Set<Socket>;
+}
+
+/** aedes 1.2 behind our rules. Speaks MQTT 3.1 and 3.1.1. */
+export function createBroker(parts: BrokerParts): EmbeddedBroker {
+  const { options, log } = parts;
+  let running: Running | null = null;
+  /** Streams that `open` gave to the gateway: being one of them is its proof of identity. */
+  const own = new WeakSet<object>();
+
+  const up = (): Running => {
+    if (running === null) throw new Error("the embedded MQTT broker is not up");
+    return running;
+  };
+
+  return {
+    name: "mqtt-broker",
+    async run(signal, ready) {
+      warnOfOptions(options, log);
+      const aedes = await createAedes(parts, own);
+      const sockets = new Set<Socket>();
+      const server = createListener(options, aedes, sockets, log);
+      try {
+        await listen(server, options);
+        running = { aedes, server, sockets };
+        ready();
+        await aborted(signal);
+      } finally {
+        running = null;
+        await close(aedes, server, sockets);
+      }
+    },
+    port() {
+      const address = up().server.address();
+      if (address === null || typeof address === "string") throw new Error("the MQTT listener has no port");
+      return address.port;
+    },
+    open() {
+      const { aedes } = up();
+      const [near, far] = duplexPair();
+      // Node 20 does not tell one side that the other was destroyed.
+      near.on("close", () => far.destroy());
+      far.on("close", () => near.destroy());
+      own.add(far);
+      aedes.handle(far);
+      return near;
+    },
+    health: () =>
+      running === null
+        ? { state: "down" }
+        : { state: "up", figures: { clients: running.aedes.connectedClients } },
+  };
+}
+
+async function createAedes(parts: BrokerParts, own: WeakSet<object>): Promise<Aedes> {
+  const { options, topics, log } = parts;
+  const identities = new WeakMap<Client, Identity>();
+  const identityOf = (client: Client) => identities.get(client) ?? nobody;
+  const aedes = await Aedes.createBroker({
+    concurrency: DELIVERIES_AT_ONCE,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    drainTimeout: DRAIN_TIMEOUT_MS,
+    maxInflightInbound: QOS2_HALF_OPEN,
+    preConnect(client, packet, callback) {
+      // A session that outlives its connection would queue events for a client that may never
+      // come back; SessionPresent 0 tells it to subscribe again.
+      packet.clean = true;
+      const full = aedes.connectedClients >= CLIENTS && !own.has(client.conn);
+      callback(full ? new Error(`more than ${CLIENTS} MQTT clients`) : null, !full);
+    },
+    authenticate(client, username, password, done) {
+      const identity: Identity | null = own.has(client.conn)
+        ? { kind: "gateway" }
+        : identify(
+            { username, password, remoteAddress: addressOf(client) },
+            options.users,
+            options.anonymousLoopback,
+          );
+      if (identity === null) return done(refused(4, "bad user name or password"), false);
+      if (idBelongsToAnother(aedes, client, identity, identityOf, parts.clientId))
+        return done(refused(2, "the client identifier belongs to another client"), false);
+      identities.set(client, identity);
+      done(null, true);
+    },
+    authorizePublish(client, packet, callback) {
+      const identity = client === null ? nobody : identityOf(client);
+      if (mayPublish(identity, packet.topic, topics)) return callback(null);
+      callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
+    },
+    authorizeSubscribe(client, subscription, callback) {
+      // Filters are judged by what they deliver: "#" is everything that the client may read.
+      callback(null, client.connected || client.connecting ? subscription : null);
+    },
+    authorizeForward: (client, packet) => (mayRead(identityOf(client), packet.topic, topics) ? packet : null),
+  });
+  aedes.on("subscribe", (subscriptions, client) => {
+    if (identityOf(client).kind !== "gateway") return;
+    // MQTT 3.1.1 hides from a subscriber that a new message was sent with the retain flag; the
+    // gateway must know, to refuse such a command.
+    const asPublished = subscriptions.filter((subscription) => subscription.rap !== true);
+    if (asPublished.length === 0) return;
+    client.subscribe(
+      { subscriptions: asPublished.map((subscription) => ({ ...subscription, rap: true })) },
+      (error) => {
+        if (error)
+          log.error({ err: error }, "the embedded broker could not widen the gateway's subscription");
+      },
+    );
+  });
+  aedes.on("clientError", (client, error) =>
+    log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected"),
+  );
+  aedes.on("connectionError", (_client, error) =>
+    log.info({ reason: error.message }, "an MQTT connection was refused"),
+  );
+  return aedes;
+}
+
+/** A client that was never let in has no rights. */
+const nobody: Identity = { kind: "user", name: "" };
+
+function idBelongsToAnother(
+  aedes: Aedes,
+  client: Client,
+  identity: Identity,
+  identityOf: (client: Client) => Identity,
+  gatewayClientId: string,
+): boolean {
+  if (identity.kind === "gateway") return false;
+  if (client.id === gatewayClientId) return true;
+  const holder = (aedes as Aedes & { readonly clients: Readonly<Record<string, Client>> }).clients[client.id];
+  return holder !== undefined && nameOf(identityOf(holder)) !== nameOf(identity);
+}
+
+function nameOf(identity: Identity): string {
+  return identity.kind === "user" ? `user ${identity.name}` : identity.kind;
+}
+
+function refused(returnCode: 2 | 4, message: string): AuthenticateError {
+  return Object.assign(new Error(message), { returnCode });
+}
+
+function addressOf(client: Client): string | undefined {
+  return "remoteAddress" in client.conn ? client.conn.remoteAddress : undefined;
+}
+
+function createListener(
+  options: EmbeddedBrokerOptions,
+  aedes: Aedes,
+  sockets: Set<Socket>,
+  log: Log,
+): Server {
+  const take = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.setNoDelay(true);
+    limitFrames(socket);
+    aedes.handle(socket);
+  };
+  if (options.tls === null) return createServer(take);
+  const server = createTlsServer({ ...options.tls, handshakeTimeout: CONNECT_TIMEOUT_MS }, take);
+  server.on("tlsClientError", (error) =>
+    log.info({ reason: error.message }, "an MQTT connection failed its TLS handshake"),
+  );
+  return server;
+}
+
+/** aedes pulls with read(): what it gets is looked at on the way. */
+function limitFrames(socket: Socket): void {
+  const fits = createFrameLimit(PACKET_LIMIT_BYTES);
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number) => {
+    const chunk: Uint8Array | null = read(size);
+    if (chunk === null || fits(chunk)) return chunk;
+    socket.destroy(new Error(`an MQTT packet of more than ${PACKET_LIMIT_BYTES} bytes`));
+    return null;
+  };
+}
+
+function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => reject(listenError(error, "mqtt", options.port));
+    server.once("error", onError);
+    server.listen(options.port, options.host, () => {
+      server.removeListener("error", onError);
+      resolve();
+    });
+  });
+}
+
+async function close(aedes: Aedes, server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  const listenerClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+  await new Promise<void>((resolve) => aedes.close(() => resolve()));
+  for (const socket of sockets) socket.destroy();
+  await listenerClosed;
+}
+
+function warnOfOptions(options: EmbeddedBrokerOptions, log: Log): void {
+  if (options.anonymousLoopback)
+    log.warn(
+      { host: options.host, port: options.port },
+      "INSECURE: the embedded MQTT broker lets any program on this machine send commands under any client name",
+    );
+  for (const { name } of options.users)
+    if (unusableName(name))
+      log.warn(
+        { user: name },
+        "this MQTT user can read, but never send a command: its name does not fit a topic",
+      );
+}

@@ -1,0 +1,246 @@
+import type { IPublishPacket, MqttClient } from "mqtt";
+import type { Commander } from "../../contracts/commander.ts";
+import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
+import type { ErrorName } from "../../domain/errors.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { type CommandMessage, readCommandMessage } from "./command-message.ts";
+import type { MqttOptions } from "./options.ts";
+import { createReplies, type ReplyTo } from "./replies.ts";
+import type { CommandTopic, Topics } from "./topics.ts";
+
+/** What the command desk needs of the house. */
+export interface CommandParts {
+  readonly options: MqttOptions;
+  readonly topics: Topics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalogue: Catalogue;
+  readonly commander: Commander;
+}
+
+/** Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its connections. */
+export interface CommandDesk {
+  /** Listens on a new connection, where commands are on. Rejects when the broker refuses the subscription. */
+  serve(client: MqttClient, lost: Promise<unknown>): Promise<void>;
+  figures(): Readonly<Record<string, number>>;
+}
+
+/** Commands whose outcome is awaited, of all clients and of one. Stops may go over it, once more as many. */
+const IN_FLIGHT = 256;
+const IN_FLIGHT_A_CLIENT = 32;
+const LOG_WINDOW_MS = 1_000;
+const LOGS_A_WINDOW = 10;
+
+/** A message that was refused before the commander saw it. */
+interface Refused {
+  readonly code: ErrorName;
+  readonly reason: string;
+}
+
+export function createCommandDesk(parts: CommandParts): CommandDesk {
+  const { options, topics, clock, log } = parts;
+  const counts = { commands: 0, refusedMessages: 0 };
+  const inFlight = new Map<string, number>();
+  let allInFlight = 0;
+  const replies = createReplies(log);
+  const logRefused = createLimitedLog(clock, log);
+
+  const refuse = (to: ReplyTo, { code, reason }: Refused) => {
+    counts.refusedMessages += 1;
+    logRefused(to, code, reason);
+    replies.send(to, refusal(code, reason));
+  };
+
+  const submit = async (
+    to: ReplyTo,
+    message: CommandMessage,
+    name: string,
+    request: ParsedRequest,
+    startByMs: number,
+  ) => {
+    counts.commands += 1;
+    count(inFlight, to.client, 1);
+    allInFlight += 1;
+    try {
+      const outcome = await parts.commander.submit(
+        {
+          source: { door: "mqtt", name: to.client },
+          requestId: message.id,
+          operation: name,
+          effect: request.effect,
+          robotId: request.robotId,
+          requestJson: request.json,
+          startByMs,
+        },
+        neverAborted,
+      );
+      replies.send(to, outcome);
+    } catch (error) {
+      log.error({ err: error, client: to.client, operation: name }, "a command failed inside the gateway");
+      replies.send(to, faultOutcome);
+    } finally {
+      count(inFlight, to.client, -1);
+      allInFlight -= 1;
+    }
+  };
+
+  const full = (client: string, request: ParsedRequest) => {
+    const room = request.effect === "stops" ? 2 : 1;
+    return allInFlight >= room * IN_FLIGHT || (inFlight.get(client) ?? 0) >= room * IN_FLIGHT_A_CLIENT;
+  };
+
+  const take = (topic: CommandTopic, packet: IPublishPacket) => {
+    const read = readCommandMessage(bytesOf(packet));
+    const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
+    const answer = responseTopicProblem(topics, topic, packet);
+    if (packet.retain) return refuse(to, { code: "RETAINED", reason: "commands must not be retained" });
+    if (!read.ok) return refuse(to, { code: "MALFORMED", reason: read.reason });
+    if (answer !== null) return refuse(to, { code: "MALFORMED", reason: answer });
+    const operation = parts.catalogue.get(topic.operation);
+    if (operation === undefined)
+      return refuse(to, { code: "UNKNOWN_OPERATION", reason: `there is no operation "${topic.operation}"` });
+    const parsed = parseRequest(operation, read.message, log);
+    if ("reason" in parsed) return refuse(to, parsed);
+    const startByMs = startBy(packet, read.message, clock.nowMs());
+    if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry)
+      return refuse(to, {
+        code: "NO_EXPIRY",
+        reason: `${operation.name} moves a robot: give expires_at, or MQTT 5 message expiry`,
+      });
+    if (full(to.client, parsed))
+      return refuse(to, { code: "QUEUE_FULL", reason: "too many commands wait for their outcome" });
+    const limitMs = startByMs ?? clock.nowMs() + options.commands.startByMs;
+    void submit(to, read.message, operation.name, parsed, limitMs);
+  };
+
+  const cleared = createClearing();
+  const hear = (client: MqttClient, name: string, packet: IPublishPacket) => {
+    const topic = topics.readCommand(name);
+    if (topic === null) return;
+    const empty = bytesOf(packet).byteLength === 0;
+    if (empty && cleared.echo(name)) return;
+    if (packet.retain && !empty) {
+      cleared.expect(name);
+      client.publish(name, "", { qos: 1, retain: true });
+    }
+    take(topic, packet);
+  };
+
+  return {
+    async serve(client, lost) {
+      if (!commandsOn(options, log)) return;
+      replies.use(client);
+      cleared.reset();
+      const onMessage = (topic: string, _payload: Buffer, packet: IPublishPacket) =>
+        hear(client, topic, packet);
+      client.on("message", onMessage);
+      void lost.then(() => client.removeListener("message", onMessage));
+      // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
+      const granted = await client.subscribeAsync(topics.commandFilter, { qos: 1, rap: true });
+      if (granted.some((grant) => grant.qos === 128))
+        throw new Error(`the broker refused the subscription ${topics.commandFilter}`);
+    },
+    figures: () => ({ ...counts, commandsInFlight: allInFlight, ...replies.figures() }),
+  };
+}
+
+/** The outcome is wanted by the journal and the robot, whatever becomes of this connection. */
+const neverAborted = new AbortController().signal;
+
+const faultOutcome: Outcome = {
+  ...refusal("INTERNAL_FAULT", "the gateway failed; whether the command was sent is not known", false),
+  outcome: "unknown",
+};
+
+function commandsOn(options: MqttOptions, log: Log): boolean {
+  if (!options.commands.enabled) return false;
+  if (options.broker.kind === "embedded" || options.commands.brokerEnforcesClientNames) return true;
+  log.warn(
+    {},
+    "MQTT commands stay off: the configuration does not say brokerEnforcesClientNames for the external broker",
+  );
+  return false;
+}
+
+function parseRequest(operation: Operation, message: CommandMessage, log: Log): ParsedRequest | Refused {
+  try {
+    const parsed = operation.parse(message.request);
+    if (parsed.ok) return parsed.request;
+    const { path, message: reason } = parsed.problem;
+    return { code: "MALFORMED", reason: path === "" ? `request: ${reason}` : `request.${path}: ${reason}` };
+  } catch (error) {
+    // A parser answers with a problem and throws only by our mistake; nothing has left yet.
+    log.error({ err: error, operation: operation.name }, "an operation could not read its request");
+    return { code: "INTERNAL_FAULT", reason: "the gateway failed to read the request; nothing was sent" };
+  }
+}
+
+/** When the command may no longer be sent: the earlier of the message's own expiry and MQTT 5's; null without either. */
+function startBy(packet: IPublishPacket, message: CommandMessage, nowMs: number): number | null {
+  const seconds = packet.properties?.messageExpiryInterval;
+  const expiryMs = seconds === undefined ? null : nowMs + seconds * 1000;
+  if (expiryMs === null || message.expiresAtMs === null) return expiryMs ?? message.expiresAtMs;
+  return Math.min(expiryMs, message.expiresAtMs);
+}
+
+function replyTo(topics: Topics, topic: CommandTopic, packet: IPublishPacket, id: string | null): ReplyTo {
+  const { responseTopic, correlationData } = packet.properties ?? {};
+  const own = responseTopic !== undefined && topics.mayAnswerOn(topic.client, responseTopic);
+  return {
+    client: topic.client,
+    operation: topic.operation,
+    id,
+    topic: own ? responseTopic : id === null ? null : topics.reply(topic.client, id),
+    correlationData: correlationData ?? null,
+  };
+}
+
+function responseTopicProblem(topics: Topics, topic: CommandTopic, packet: IPublishPacket): string | null {
+  const response = packet.properties?.responseTopic;
+  if (response === undefined || topics.mayAnswerOn(topic.client, response)) return null;
+  return "the response topic is outside the client's own subtree";
+}
+
+function bytesOf(packet: IPublishPacket): Uint8Array {
+  return typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
+}
+
+function count(counts: Map<string, number>, key: string, by: number): void {
+  const value = (counts.get(key) ?? 0) + by;
+  if (value === 0) counts.delete(key);
+  else counts.set(key, value);
+}
+
+/** Knows the empty messages that come back when the gateway clears a retained command. */
+function createClearing() {
+  const expected = new Set<string>();
+  return {
+    expect: (topic: string) => expected.add(topic),
+    echo: (topic: string) => expected.delete(topic),
+    reset: () => expected.clear(),
+  };
+}
+
+/** Logs refusals, at most ten a second: a client that sends rubbish must not fill the disk. */
+function createLimitedLog(clock: Clock, log: Log) {
+  let windowAtMs = Number.NEGATIVE_INFINITY;
+  let logged = 0;
+  let silent = 0;
+  return (to: ReplyTo, code: ErrorName, reason: string) => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - windowAtMs >= LOG_WINDOW_MS) {
+      windowAtMs = nowMs;
+      logged = 0;
+    }
+    if (logged === LOGS_A_WINDOW) {
+      silent += 1;
+      return;
+    }
+    logged += 1;
+    const { client, operation, id } = to;
+    log.warn({ client, operation, id, code, reason, notLogged: silent }, "an MQTT command was refused");
+    silent = 0;
+  };
+}

@@ -1,0 +1,192 @@
+import type { Socket } from "node:net";
+import type { IClientPublishOptions, MqttClient } from "mqtt";
+import type { Connection } from "../../contracts/link.ts";
+import type { FleetNotice, StateChange } from "../../domain/change.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import { type Acks, createAcks } from "./acks.ts";
+import { endClient, within } from "./client.ts";
+import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
+import { createLoss, type Loss } from "./loss.ts";
+import { noticePayload } from "./payloads.ts";
+import { createRefresh } from "./refresh.ts";
+import { statusPayload } from "./status.ts";
+import { createTagWriter } from "./tags.ts";
+import type { Topics } from "./topics.ts";
+import { createValueWriter, type PublishState } from "./values.ts";
+
+/** What one connection publishes, and counts. */
+export interface ConnectionParts {
+  readonly topics: Topics;
+  readonly sessionId: string;
+  readonly gatewayId: string;
+  readonly stateQos: 0 | 1;
+  /** Null where retained state cannot expire (MQTT 3.1.1). */
+  readonly refreshMs: number | null;
+  readonly tags: boolean;
+  readonly clock: Clock;
+  readonly health: () => HealthReport;
+  readonly counts: PublishCounts;
+}
+
+/** Messages handed to the broker since the gateway started. */
+export interface PublishCounts {
+  state: number;
+  events: number;
+}
+
+const HEALTH_PERIOD_MS = 10_000;
+const HEALTH_LOOK_MS = 1_000;
+const REFRESH_SLICES = 20;
+const REFRESH_LIMIT = 2_000;
+const CHANGES_A_SLICE = 512;
+const NOTICES_IN_FLIGHT = 64;
+const GOODBYE_MS = 2_000;
+
+/** State expires after so many refreshes that did not come (design, MQTT). */
+const REFRESHES_TO_LIVE = 3;
+
+/** Takes over a client that the broker has accepted, and says that the gateway is online. */
+export async function openConnection(client: MqttClient, parts: ConnectionParts): Promise<Connection> {
+  const { topics, clock } = parts;
+  const loss = watchLoss(client);
+  // mqtt.js leaves Nagle's algorithm on, which costs tens of milliseconds a message.
+  const stream = client.stream as Partial<Pick<Socket, "setNoDelay">>;
+  stream.setNoDelay?.(true);
+
+  const life = new AbortController();
+  void loss.lost.then(() => life.abort());
+  const acks = createAcks(loss);
+  const publishState = statePublisher(client, parts, acks, life.signal);
+  const tags = parts.tags ? createTagWriter(topics, publishState) : null;
+  const values = createValueWriter({ topics, sessionId: parts.sessionId, publish: publishState, tags });
+  const sayStatus = (state: "online" | "offline") => {
+    const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
+    return loss.orElse((done) => client.publish(topics.status, payload, { qos: 1, retain: true }, done));
+  };
+  await sayStatus("online");
+  publishHealth(client, parts, life.signal);
+
+  return {
+    lost: loss.lost,
+    async write(batch) {
+      await writeChanges(client, loss, acks, batch.changes, values.write);
+      if (batch.notices.length > 0) await writeNotices(client, loss, parts, batch.notices);
+    },
+    async [Symbol.asyncDispose]() {
+      life.abort();
+      if (loss.cause() !== null) return;
+      values.sayOffline();
+      // Acknowledged after all that was published before it: then everything has arrived. Where
+      // it is not, the last will says the same.
+      await within(clock, GOODBYE_MS, sayStatus("offline"));
+      await endClient(client, clock);
+      loss.report(new Error("the gateway closed the connection"));
+    },
+  };
+}
+
+function watchLoss(client: MqttClient): Loss {
+  const loss = createLoss();
+  let failure: Error | null = null;
+  client.on("error", (error) => {
+    failure ??= error;
+    client.end(true);
+  });
+  client.on("disconnect", (packet) => {
+    failure ??= new Error(`the broker gave reason ${packet.reasonCode ?? 0}`);
+  });
+  client.on("close", () => {
+    const why = failure === null ? "" : `: ${failure.message}`;
+    const options = failure === null ? {} : { cause: failure };
+    loss.report(new Error(`the connection to the MQTT broker is lost${why}`, options));
+    client.end(true);
+  });
+  return loss;
+}
+
+/** Publishes retained state, and again before MQTT 5 lets it expire. */
+function statePublisher(
+  client: MqttClient,
+  parts: ConnectionParts,
+  acks: Acks,
+  signal: AbortSignal,
+): PublishState {
+  const { refreshMs, clock, counts, stateQos } = parts;
+  const options: IClientPublishOptions = { qos: stateQos, retain: true };
+  if (refreshMs !== null)
+    options.properties = { messageExpiryInterval: Math.ceil((refreshMs * REFRESHES_TO_LIVE) / 1000) };
+  const send: PublishState = (topic, payload) => {
+    counts.state += 1;
+    if (stateQos === 0) client.publish(topic, payload, options);
+    else client.publish(topic, payload, options, acks.expect());
+  };
+  if (refreshMs === null) return send;
+  const refresh = createRefresh();
+  const sendNoted: PublishState = (topic, payload) => {
+    refresh.note(topic, payload, clock.monotonicMs());
+    send(topic, payload);
+  };
+  every(clock, refreshMs / REFRESH_SLICES, signal, () => {
+    // A broker that cannot keep up gets no more than what changes.
+    if (client.stream.writableNeedDrain) return;
+    refresh.due(clock.monotonicMs(), refreshMs, REFRESH_LIMIT, sendNoted);
+  });
+  return sendNoted;
+}
+
+/** Writes in slices, no faster than the broker reads. */
+async function writeChanges(
+  client: MqttClient,
+  loss: Loss,
+  acks: Acks,
+  changes: readonly StateChange[],
+  write: (change: StateChange) => void,
+): Promise<void> {
+  for (let start = 0; start < changes.length; start += CHANGES_A_SLICE) {
+    const cause = loss.cause();
+    if (cause !== null) throw cause;
+    client.stream.cork();
+    try {
+      for (const change of changes.slice(start, start + CHANGES_A_SLICE)) write(change);
+    } finally {
+      client.stream.uncork();
+    }
+    if (client.stream.writableNeedDrain)
+      await loss.orElse((done) => client.stream.once("drain", () => done()));
+    await acks.settled();
+  }
+}
+
+async function writeNotices(
+  client: MqttClient,
+  loss: Loss,
+  parts: ConnectionParts,
+  notices: readonly FleetNotice[],
+): Promise<void> {
+  for (let start = 0; start < notices.length; start += NOTICES_IN_FLIGHT) {
+    const window = notices.slice(start, start + NOTICES_IN_FLIGHT).map((notice) => {
+      const topic = parts.topics.robot(notice.robotId).event(notice.kind);
+      const payload = noticePayload(notice, parts.sessionId);
+      parts.counts.events += 1;
+      return loss.orElse((done) => client.publish(topic, payload, { qos: 1 }, done));
+    });
+    await Promise.all(window);
+  }
+}
+
+function publishHealth(client: MqttClient, parts: ConnectionParts, signal: AbortSignal): void {
+  const { clock, topics, sessionId } = parts;
+  let signature = "";
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  const look = () => {
+    const report = parts.health();
+    const now = healthSignature(report);
+    const elapsedMs = clock.monotonicMs() - saidAtMs;
+    if (now === signature && elapsedMs < HEALTH_PERIOD_MS) return;
+    signature = now;
+    saidAtMs = clock.monotonicMs();
+    client.publish(topics.health, healthPayload(report, sessionId, clock.nowMs()), { qos: 0, retain: true });
+  };
+  look();
+  every(clock, HEALTH_LOOK_MS, signal, look);
+}

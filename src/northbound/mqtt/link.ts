@@ -1,0 +1,87 @@
+import type { Commander } from "../../contracts/commander.ts";
+import type { Link } from "../../contracts/link.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Health } from "../../platform/component.ts";
+import type { Log } from "../../platform/log.ts";
+import { type OpenBroker, openClient } from "./client.ts";
+import { createCommandDesk } from "./commands.ts";
+import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
+import type { HealthReport } from "./health.ts";
+import type { MqttOptions } from "./options.ts";
+import { statusPayload } from "./status.ts";
+import { createTopics } from "./topics.ts";
+
+/** What the MQTT northbound needs of the house. */
+export interface MqttParts {
+  readonly options: MqttOptions;
+  /** This run of the gateway: state and status carry it, so that state left by another run is known as such. */
+  readonly sessionId: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalogue: Catalogue;
+  readonly commander: Commander;
+  /** The daemon's health for the `health` topic; asked once a second. */
+  readonly health: () => HealthReport;
+  /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
+  readonly openBroker: OpenBroker | null;
+}
+
+/** The MQTT link, and how it fares. */
+export interface MqttLink extends Link {
+  health(): Health;
+}
+
+const LARGEST_PACKET = 320 * 1024;
+
+/** MQTT as a link: each `connect` is one session with the broker. */
+export function createMqttLink(parts: MqttParts): MqttLink {
+  const { options, clock, sessionId } = parts;
+  const topics = createTopics(options.base, options.topics);
+  const counts: PublishCounts = { state: 0, events: 0 };
+  const desk = createCommandDesk({ ...parts, topics });
+  const will = {
+    topic: topics.status,
+    payload: statusPayload("offline", options.gatewayId, sessionId, null),
+  };
+  const expires = options.broker.kind === "external" && options.protocolVersion === 5;
+  const connectionParts: ConnectionParts = {
+    topics,
+    sessionId,
+    gatewayId: options.gatewayId,
+    stateQos: options.stateQos,
+    refreshMs: expires ? options.refreshMs : null,
+    tags: options.tags,
+    clock,
+    health: parts.health,
+    counts,
+  };
+  let connected = false;
+
+  return {
+    name: "mqtt",
+    async connect(signal) {
+      const client = await openClient(options, will, LARGEST_PACKET, parts.openBroker, signal);
+      const giveUp = () => client.end(true);
+      signal.addEventListener("abort", giveUp, { once: true });
+      try {
+        const connection = await openConnection(client, connectionParts);
+        await desk.serve(client, connection.lost);
+        connected = true;
+        void connection.lost.then(() => {
+          connected = false;
+        });
+        return connection;
+      } catch (error) {
+        client.end(true);
+        throw error;
+      } finally {
+        signal.removeEventListener("abort", giveUp);
+      }
+    },
+    health: () => ({
+      state: connected ? "up" : "down",
+      figures: { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() },
+    }),
+  };
+}
