@@ -1,0 +1,192 @@
+import { once } from "node:events";
+import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
+import type { Commander } from "../../../src/contracts/commander.ts";
+import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
+import type { StateChange } from "../../../src/domain/change.ts";
+import type { Command, Effect } from "../../../src/domain/command.ts";
+import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
+import type { Stamp } from "../../../src/domain/observed.ts";
+import type { Outcome } from "../../../src/domain/outcome.ts";
+import type { Quality } from "../../../src/domain/quality.ts";
+import type {
+  EmbeddedBrokerOptions,
+  ExternalBrokerOptions,
+  MqttOptions,
+} from "../../../src/northbound/mqtt/options.ts";
+import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topics.ts";
+import { isJsonObject } from "../../../src/platform/json.ts";
+
+export const base = "fleetgate/test";
+
+export const embedded: EmbeddedBrokerOptions = {
+  kind: "embedded",
+  host: "127.0.0.1",
+  port: 0,
+  anonymousLoopback: true,
+  users: [],
+  tls: null,
+};
+
+export function external(url: string): ExternalBrokerOptions {
+  return { kind: "external", url, username: null, password: null, ca: null, clientCert: null };
+}
+
+export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {
+  return {
+    broker: embedded,
+    protocolVersion: 4,
+    base,
+    gatewayId: "test",
+    clientId: "fleetgate-test",
+    topics: defaultTopicTemplates,
+    stateQos: 0,
+    refreshMs: 60_000,
+    tags: false,
+    commands: { enabled: true, brokerEnforcesClientNames: true, requireExpiry: true, startByMs: 10_000 },
+    ...changes,
+  };
+}
+
+export const stamp: Stamp = {
+  sourceTimeMs: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
+  sequence: 7,
+  receivedAtMs: Date.UTC(2026, 0, 2, 3, 4, 5, 78),
+};
+
+export const mission: Mission = {
+  missionId: "m1",
+  state: "STATE_RUNNING",
+  goals: [
+    { kind: "destination", destinationId: 'Shelf "A"' },
+    { kind: "pose", pose: { xMeters: 1.2, yMeters: -3, headingRadians: 0 } },
+  ],
+  currentGoalIndex: 1,
+  feedback: { family: "cart", status: "STATUS_NAVIGATING" },
+  type: { family: "cart", type: "CART_TYPE_TRAVERSE" },
+  owner: "api",
+};
+
+export const queue: MissionQueue = { missions: [mission], currentMissionIndex: 0 };
+
+export function missionChange(robotId: string, quality: Quality = "good", value = queue): StateChange {
+  return { kind: "mission", robotId, observed: { value, stamp, quality } };
+}
+
+export const done: Outcome = {
+  outcome: "succeeded",
+  code: "OK",
+  message: "",
+  retrySafe: false,
+  responseJson: '{"mission_id":"m1"}',
+  missionId: "m1",
+  evidence: null,
+  duplicate: false,
+};
+
+/** An operation that demands a robot_id and knows no other field. */
+function operation(name: string, effect: Effect): Operation {
+  return {
+    name,
+    role: "operator",
+    parse(json) {
+      if (!isJsonObject(json) || typeof json.robot_id !== "string")
+        return { ok: false, problem: { path: "robot_id", message: "is missing" } };
+      return {
+        ok: true,
+        request: { json: JSON.stringify({ robotId: json.robot_id }), robotId: json.robot_id, effect },
+      };
+    },
+  };
+}
+
+export const catalogue: Catalogue = new Map([
+  ["CreateMission", operation("CreateMission", "moves")],
+  ["GetConveyorIndex", operation("GetConveyorIndex", "reads")],
+  ["ControlConveyor", operation("ControlConveyor", "stops")],
+]);
+
+/** A commander that records, and answers what `answer` says. */
+export function recordingCommander(
+  answer: (command: Command) => Promise<Outcome> = () => Promise.resolve(done),
+): Commander & { readonly commands: Command[] } {
+  const commands: Command[] = [];
+  return {
+    commands,
+    submit(command) {
+      commands.push(command);
+      return answer(command);
+    },
+  };
+}
+
+export interface Received {
+  readonly topic: string;
+  readonly text: string;
+  readonly packet: IPublishPacket;
+}
+
+/** A foreign MQTT client that keeps what it hears and can be asked to wait for it. */
+export interface Listener {
+  readonly client: MqttClient;
+  readonly heard: Received[];
+  /** The first message, past or future, that the test accepts. */
+  hear(test: (message: Received) => boolean): Promise<Received>;
+  /** The first message on a topic under the base. */
+  on(topic: string, test?: (message: Received) => boolean): Promise<Received>;
+}
+
+export async function listen(
+  url: string,
+  options: IClientOptions = {},
+  filter = `${base}/#`,
+): Promise<Listener> {
+  const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...options }, false);
+  const heard: Received[] = [];
+  const waiting = new Set<(message: Received) => void>();
+  client.on("message", (topic, payload, packet) => {
+    const message = { topic, text: payload.toString(), packet };
+    heard.push(message);
+    for (const look of waiting) look(message);
+  });
+  if (filter !== "") await client.subscribeAsync(filter, { qos: 1 });
+  const hear = (test: (message: Received) => boolean) => {
+    const known = heard.find(test);
+    if (known !== undefined) return Promise.resolve(known);
+    return new Promise<Received>((resolve) => {
+      const look = (message: Received) => {
+        if (!test(message)) return;
+        waiting.delete(look);
+        resolve(message);
+      };
+      waiting.add(look);
+    });
+  };
+  return {
+    client,
+    heard,
+    hear,
+    on: (topic, test = () => true) =>
+      hear((message) => message.topic === `${base}/${topic}` && test(message)),
+  };
+}
+
+/** Runs a component until `stop`; rejects when it ends before it is ready. */
+export async function start(component: {
+  run(signal: AbortSignal, ready: () => void): Promise<void>;
+}): Promise<() => Promise<void>> {
+  const stopper = new AbortController();
+  let ended: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    ended = component.run(stopper.signal, resolve);
+    ended.catch(reject);
+  });
+  return async () => {
+    stopper.abort();
+    await ended;
+  };
+}
+
+/** Resolves when a client's connection is closed. */
+export async function closed(client: MqttClient): Promise<void> {
+  if (client.connected || !client.disconnected) await once(client, "close");
+}
