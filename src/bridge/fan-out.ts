@@ -1,0 +1,116 @@
+import type { Batch, Sink } from "../contracts/link.ts";
+import { changeKey } from "../domain/change.ts";
+import type { Log } from "../platform/log.ts";
+import type { CurrentState } from "./change-queue.ts";
+import { createFeed, type Feed, isEmpty, type QueueLimits } from "./feed.ts";
+import { createOutlet, type Outlet } from "./outlet.ts";
+
+/** What the fan-out needs. */
+export interface FanOutOptions {
+  /** The fleet state, which is read again whenever something is handed over. */
+  readonly state: CurrentState;
+  readonly log: Log;
+}
+
+/** Spreads what happens over the northbounds, each at its own pace. */
+export interface FanOut {
+  /** Queues a batch for everyone. Handed over when this turn of the event loop ends. */
+  offer(batch: Batch): void;
+  /** Feeds a server northbound, from a snapshot on. The result detaches it. */
+  attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
+  /** A queue for a northbound that fetches: a link runner. */
+  attachOutlet(name: string, limits: QueueLimits): Outlet;
+  /** Depths and losses by northbound: `opcua.noticesDropped`. */
+  figures(): Readonly<Record<string, number>>;
+}
+
+interface Subscriber {
+  readonly feed: Feed;
+  /** Hands one slice over if the northbound can take it. True when it wants another turn. */
+  turn(): boolean;
+  figures(): Readonly<Record<string, number>>;
+}
+
+/**
+ * Each northbound has a bounded queue of its own and gets a bounded slice a turn of the
+ * event loop, so a slow broker slows nobody else and a burst never blocks the loop.
+ */
+export function createFanOut({ state, log }: FanOutOptions): FanOut {
+  const subscribers = new Map<string, Subscriber>();
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    let again = false;
+    for (const subscriber of subscribers.values()) again = subscriber.turn() || again;
+    if (again) schedule();
+  }
+
+  function add(name: string, subscriber: Subscriber): void {
+    if (subscribers.has(name)) throw new Error(`two northbounds are named ${name}`);
+    subscribers.set(name, subscriber);
+    schedule();
+  }
+
+  return {
+    offer(batch) {
+      if (batch.changes.length === 0 && batch.notices.length === 0) return;
+      for (const change of batch.changes) {
+        const key = changeKey(change);
+        for (const { feed } of subscribers.values()) feed.pushChange(key, change);
+      }
+      for (const notice of batch.notices) {
+        for (const { feed } of subscribers.values()) feed.pushNotice(notice);
+      }
+      schedule();
+    },
+    attachSink(name, sink, limits) {
+      const feed = createFeed(name, limits, state, log);
+      add(name, createSinkSubscriber(name, sink, feed, log));
+      return () => void subscribers.delete(name);
+    },
+    attachOutlet(name, limits) {
+      const feed = createFeed(name, limits, state, log);
+      const { outlet, turn } = createOutlet(feed, schedule);
+      add(name, { feed, turn, figures: feed.figures });
+      return outlet;
+    },
+    figures() {
+      const figures: Record<string, number> = {};
+      for (const [name, subscriber] of subscribers) {
+        for (const [figure, value] of Object.entries(subscriber.figures()))
+          figures[`${name}.${figure}`] = value;
+      }
+      return figures;
+    },
+  };
+}
+
+function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): Subscriber {
+  let failures = 0;
+  return {
+    feed,
+    turn() {
+      if (!feed.hasWork()) return false;
+      const slice = feed.take();
+      if (isEmpty(slice)) return false;
+      feed.release(slice);
+      try {
+        sink.write(slice);
+      } catch (error) {
+        // A sink promises not to throw. One that does must not silence the others, nor flood the log.
+        if (failures === 0)
+          log.error({ northbound: name, err: error }, "a northbound failed to show a batch");
+        failures += 1;
+      }
+      return feed.hasWork();
+    },
+    figures: () => ({ ...feed.figures(), failures }),
+  };
+}

@@ -1,0 +1,113 @@
+import type { Connection, Link } from "../contracts/link.ts";
+import { type BackoffOptions, type Chance, createBackoff } from "../platform/backoff.ts";
+import { type Clock, sleep } from "../platform/clock.ts";
+import type { Component, Health } from "../platform/component.ts";
+import type { Log } from "../platform/log.ts";
+import { serveConnection } from "./connection-service.ts";
+import type { Outlet } from "./outlet.ts";
+
+/** What a link runner needs besides the link. */
+export interface LinkRunnerOptions {
+  readonly outlet: Outlet;
+  readonly backoff: BackoffOptions;
+  /** A write that takes longer counts as a lost connection. */
+  readonly writeTimeoutMs: number;
+  /** How long waiting notices may hold up a shutdown. */
+  readonly drainMs: number;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
+
+type State =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "up"; readonly sinceMs: number }
+  | { readonly kind: "down"; readonly sinceMs: number; readonly cause: unknown };
+
+/** Connections that last less than this do not reset the backoff: a server may accept and drop at once. */
+const STEADY_MS = 10_000;
+
+/**
+ * Keeps a link connected for as long as it runs. Ready at once: a broker that is away must not
+ * keep the daemon from starting. It rejects only if the link breaks its contract.
+ */
+export function createLinkRunner(link: Link, options: LinkRunnerOptions): Component {
+  const { outlet, clock, chance } = options;
+  const log = options.log.child({ northbound: link.name });
+  const backoff = createBackoff(options.backoff, chance);
+  const counts = { connects: 0, connectFailures: 0, connectionsLost: 0, writes: 0 };
+  let state: State = { kind: "connecting" };
+
+  function down(cause: unknown, message: string): void {
+    // One line for the first failure; those that follow are the same outage.
+    if (state.kind === "down") log.debug({ err: cause }, message);
+    else log.warn({ err: cause }, message);
+    state = { kind: "down", sinceMs: state.kind === "down" ? state.sinceMs : clock.nowMs(), cause };
+  }
+
+  async function connect(signal: AbortSignal): Promise<Connection | null> {
+    try {
+      const connection = await link.connect(signal);
+      counts.connects += 1;
+      return connection;
+    } catch (error) {
+      if (signal.aborted) return null;
+      counts.connectFailures += 1;
+      down(error, "cannot connect");
+      return null;
+    }
+  }
+
+  async function serve(connection: Connection, signal: AbortSignal): Promise<void> {
+    state = { kind: "up", sinceMs: clock.nowMs() };
+    log.info({ connects: counts.connects }, "connected");
+    const startedMs = clock.monotonicMs();
+    const cause = await serveConnection(connection, signal, {
+      ...options,
+      onWritten: () => {
+        counts.writes += 1;
+      },
+    });
+    if (clock.monotonicMs() - startedMs >= STEADY_MS) backoff.reset();
+    if (cause !== null) {
+      counts.connectionsLost += 1;
+      down(cause, "connection lost");
+    }
+    try {
+      await connection[Symbol.asyncDispose]();
+    } catch (error) {
+      log.warn({ err: error }, "the connection did not close cleanly");
+    }
+  }
+
+  return {
+    name: link.name,
+    async run(signal, ready) {
+      ready();
+      while (!signal.aborted) {
+        const connection = await connect(signal);
+        if (connection !== null) await serve(connection, signal);
+        if (!signal.aborted) await sleep(clock, backoff.nextMs(), signal);
+      }
+      log.info({ noticesLeft: outlet.noticesQueued() }, "closed");
+    },
+    health: () => ({
+      ...describe(state, clock.nowMs()),
+      figures: { ...counts, ...outlet.figures() },
+    }),
+  };
+}
+
+function describe(state: State, nowMs: number): Pick<Health, "state" | "detail"> {
+  switch (state.kind) {
+    case "connecting":
+      return { state: "starting", detail: "connecting for the first time" };
+    case "up":
+      return { state: "up" };
+    case "down": {
+      const seconds = Math.round((nowMs - state.sinceMs) / 1000);
+      const reason = state.cause instanceof Error ? state.cause.message : String(state.cause);
+      return { state: "down", detail: `not connected for ${seconds} s: ${reason}` };
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { type Feed, isEmpty, type Slice } from "./feed.ts";
+
+/** The end of a queue from which one link runner fetches. */
+export interface Outlet {
+  /** The connection is up: changes come from now on, beginning with a snapshot. */
+  open(): void;
+  /** The connection is gone: changes are no longer kept, notices are. Whoever waits in `next` is let go. */
+  close(): void;
+  /** Waits for the next turn in which there is something to take; null once the outlet is closed. */
+  next(): Promise<Slice | null>;
+  /** The slice has arrived: its notices are done. Without it they come again after the next `open`. */
+  release(slice: Slice): void;
+  /** How many notices wait, for whoever drains before closing. */
+  noticesQueued(): number;
+  figures(): Readonly<Record<string, number>>;
+}
+
+/**
+ * @param schedule asks for a turn of the fan-out
+ * @returns the outlet, and what the fan-out calls in each turn
+ */
+export function createOutlet(
+  feed: Feed,
+  schedule: () => void,
+): { readonly outlet: Outlet; readonly turn: () => boolean } {
+  let isOpen = false;
+  let waiting: ((slice: Slice | null) => void) | null = null;
+
+  function settle(slice: Slice | null): void {
+    const resolve = waiting;
+    waiting = null;
+    resolve?.(slice);
+  }
+
+  const outlet: Outlet = {
+    open() {
+      feed.restart();
+      isOpen = true;
+    },
+    close() {
+      isOpen = false;
+      feed.restart();
+      settle(null);
+    },
+    next() {
+      if (!isOpen) return Promise.resolve(null);
+      if (waiting !== null) throw new Error("one reader at a time may wait for an outlet");
+      return new Promise((resolve) => {
+        waiting = resolve;
+        // Never at once: a link that writes without waiting would otherwise keep the event loop to itself.
+        if (feed.hasWork()) schedule();
+      });
+    },
+    release: feed.release,
+    noticesQueued: feed.noticesQueued,
+    figures: feed.figures,
+  };
+
+  return {
+    outlet,
+    turn() {
+      if (waiting === null || !feed.hasWork()) return false;
+      const slice = feed.take();
+      if (!isEmpty(slice)) settle(slice);
+      // The reader asks for its next turn itself, when it has written this slice.
+      return false;
+    },
+  };
+}
