@@ -102,6 +102,11 @@ describe("keys that contradict or need each other", () => {
       "opcua.robots.b.alias: is the name of a already",
     ],
     [
+      "a QoS that state cannot have",
+      `${minimal}mqtt: { broker: "mqtt://b", stateQos: 2 }\n`,
+      "mqtt.stateQos: must be one of 0, 1; not 2",
+    ],
+    [
       "one port for two",
       `${minimal}opcua: { listen: { port: 8080 } }\nweb: {}\n`,
       "web.listen.port: is the port of opcua too",

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { loadConfig } from "../../src/config/load.ts";
-import { configSchema } from "../../src/config/schema.ts";
+import { configJsonSchema, configSchema } from "../../src/config/schema.ts";
 import { bare } from "../../src/config/schema-walk.ts";
 
 let folder = "";
@@ -52,6 +52,11 @@ it("the example shows the values that the schema would give by itself", async ()
   const shown = scalars(example);
   expect(usual.size).toBeGreaterThan(50);
   for (const [path, value] of usual) expect(shown.get(path), path).toBe(value);
+});
+
+it("config/fleetgate.schema.json is what the schema says (else run: node scripts/config-schema.mjs)", async () => {
+  const kept: unknown = JSON.parse(await readFile("config/fleetgate.schema.json", "utf8"));
+  expect(kept).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
 });
 
 function schemaKeys(schema: z.core.$ZodType, found = new Set<string>()): Set<string> {

@@ -75,7 +75,7 @@ export const mqttSection = z
       .optional()
       .describe("Our MQTT client id. Default: fleetgate-<gateway id>."),
     protocolVersion: z
-      .union([z.literal(4), z.literal(5)])
+      .literal([4, 5])
       .optional()
       .describe("4 is MQTT 3.1.1. Default: 5 at the plant's broker; the embedded one speaks 4 only."),
     base: z
@@ -87,7 +87,7 @@ export const mqttSection = z
       .describe("What every topic begins with. Default: fleetgate/<gateway id>."),
     topics,
     stateQos: z
-      .union([z.literal(0), z.literal(1)])
+      .literal([0, 1])
       .default(0)
       .describe("QoS of state, which is retained. Events and replies are QoS 1 always."),
     refreshMs: milliseconds(

@@ -77,7 +77,8 @@ const qualityText: Readonly<Record<Quality, string>> = {
 
 function summary(rows: readonly RobotRow[]): string {
   const good = rows.filter((row) => row.quality === "good").length;
-  return good === rows.length ? `${rows.length} robots, all good` : `${rows.length} robots, ${good} good`;
+  const robots = rows.length === 1 ? "1 robot" : `${rows.length} robots`;
+  return good === rows.length ? `${robots}, all good` : `${robots}, ${good} good`;
 }
 
 function age(ms: number): string {

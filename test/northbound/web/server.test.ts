@@ -1,0 +1,244 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { FleetView, RobotSummary } from "../../../src/contracts/fleet-view.ts";
+import type { StateChange } from "../../../src/domain/change.ts";
+import type { Quality } from "../../../src/domain/quality.ts";
+import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
+import { type Clock, systemClock } from "../../../src/platform/clock.ts";
+import type { Health } from "../../../src/platform/component.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { PortTaken } from "../../../src/platform/port-taken.ts";
+
+const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+let elapsedMs = 0;
+const clock: Clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => elapsedMs };
+
+interface Fixture {
+  readonly url: string;
+  readonly server: WebServer;
+  stop(): Promise<void>;
+}
+
+const open: Fixture[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((fixture) => fixture.stop()));
+});
+
+async function serve(
+  view: FleetView,
+  health: () => Readonly<Record<string, Health>> = () => ({ fleet: { state: "up" } }),
+): Promise<Fixture> {
+  const controller = new AbortController();
+  const server = createWebServer(
+    { listen: { host: "127.0.0.1", port: 0 } },
+    { gatewayId: "plant1", view, health, clock, log: silentLog },
+  );
+  let running: Promise<void> | undefined;
+  await new Promise<void>((resolve, reject) => {
+    running = server.run(controller.signal, resolve);
+    running.catch(reject);
+  });
+  const fixture = {
+    url: server.url() ?? "",
+    server,
+    async stop() {
+      controller.abort();
+      await running;
+    },
+  };
+  open.push(fixture);
+  return fixture;
+}
+
+function viewOf(robots: readonly RobotSummary[], changes: readonly StateChange[] = []): FleetView {
+  return { robots: () => robots, snapshot: () => changes };
+}
+
+function mission(robotId: string, quality: Quality, ageMs: number): StateChange {
+  const goals = [{ kind: "destination", destinationId: "Dock <3>" }] as const;
+  const only = {
+    missionId: "m1",
+    state: "STATE_RUNNING",
+    goals,
+    currentGoalIndex: 0,
+    feedback: null,
+    type: null,
+    owner: "api",
+  } as const;
+  return {
+    kind: "mission",
+    robotId,
+    observed: {
+      value: { missions: [only], currentMissionIndex: 0 },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: nowMs - ageMs },
+      quality,
+    },
+  };
+}
+
+function battery(robotId: string, quality: Quality): StateChange {
+  return {
+    kind: "battery",
+    robotId,
+    observed: {
+      value: {
+        chargePercent: 81,
+        state: { kind: "unrecognised", raw: 9 },
+        chargeMethod: "CHARGE_METHOD_NONE",
+      },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: nowMs },
+      quality,
+    },
+  };
+}
+
+async function page(view: FleetView): Promise<string> {
+  const { url } = await serve(view);
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+describe("/healthz", () => {
+  it.each<[string, Readonly<Record<string, Health>>, number, Health["state"]]>([
+    ["all up", { fleet: { state: "up" }, mqtt: { state: "up" } }, 200, "up"],
+    ["one in difficulty", { fleet: { state: "degraded" }, mqtt: { state: "up" } }, 200, "degraded"],
+    ["one starting", { fleet: { state: "starting" }, mqtt: { state: "degraded" } }, 503, "starting"],
+    ["one down", { fleet: { state: "starting" }, mqtt: { state: "down" } }, 503, "down"],
+    ["nothing to report", {}, 503, "starting"],
+  ])("with %s", async (_what, components, status, state) => {
+    const { url } = await serve(viewOf([]), () => components);
+    const response = await fetch(`${url}/healthz`);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toContain("application/json");
+    expect(await response.json()).toEqual({ state, components });
+  });
+});
+
+describe("the page", () => {
+  it("shows a good robot's mission, goal and battery", async () => {
+    const text = await page(
+      viewOf(
+        [{ robotId: "cart-1", family: "cart", quality: "good" }],
+        [mission("cart-1", "good", 0), battery("cart-1", "good")],
+      ),
+    );
+    expect(text).toContain("1 robot, all good");
+    expect(text).toContain('<tr class="good"><th scope="row">cart-1</th><td>cart</td>');
+    expect(text).toContain("<td>running → Dock &lt;3&gt;</td>");
+    expect(text).toContain("<td>81 % state 9</td>");
+  });
+
+  it("says of a value that is not good how old it is, and strikes it", async () => {
+    const text = await page(
+      viewOf([{ robotId: "cart-1", family: "cart", quality: "stale" }], [mission("cart-1", "stale", 45_000)]),
+    );
+    expect(text).toContain(
+      '<td class="old"><span>running → Dock &lt;3&gt;</span> <small>stale, 45 s old</small></td>',
+    );
+    expect(text).toContain("1 robot, 0 good");
+  });
+
+  it.each(["lost", "unknown"] as const)("shows no value that is %s", async (quality) => {
+    const text = await page(
+      viewOf([{ robotId: "cart-1", family: "cart", quality }], [mission("cart-1", quality, 1_000_000)]),
+    );
+    expect(text).not.toContain("running");
+    expect(text).toContain('<td class="none">–</td>');
+    expect(text).toContain(quality);
+  });
+
+  it("never takes an id for markup", async () => {
+    const robotId = `<script>alert("1")</script>&'`;
+    const text = await page(viewOf([{ robotId, family: "base", quality: "good" }]));
+    expect(text).not.toContain("<script");
+    expect(text).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;");
+  });
+
+  it("sorts robots by id and says when there are none", async () => {
+    const text = await page(
+      viewOf([
+        { robotId: "b", family: "cart", quality: "good" },
+        { robotId: "a", family: "cart", quality: "good" },
+      ]),
+    );
+    expect(text.indexOf(">a<")).toBeLessThan(text.indexOf(">b<"));
+    expect(await page(viewOf([]))).toContain("No robot is known yet.");
+  });
+
+  it("has nothing inline, and is served under a policy that would stop it", async () => {
+    const { url } = await serve(viewOf([{ robotId: "a", family: "cart", quality: "good" }]));
+    const response = await fetch(url);
+    expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self';/);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await response.text()).not.toMatch(/<script|<style|style="|\son\w+="/);
+    const style = await fetch(`${url}/style.css`);
+    expect(style.headers.get("content-type")).toContain("text/css");
+  });
+
+  it("is made once for all who ask within half a second", async () => {
+    let made = 0;
+    const robots = () => {
+      made += 1;
+      return [];
+    };
+    const { url } = await serve({ robots, snapshot: () => [] });
+    await Promise.all(Array.from({ length: 20 }, async () => (await fetch(url)).text()));
+    expect(made).toBe(1);
+    elapsedMs += 500;
+    await fetch(url);
+    expect(made).toBe(2);
+  });
+});
+
+describe("the server", () => {
+  it("answers what it does not have, or not so, without a detail", async () => {
+    const { url } = await serve(viewOf([]));
+    const unknown = await fetch(`${url}/etc/passwd`);
+    expect([unknown.status, await unknown.text()]).toEqual([404, "not found\n"]);
+    expect((await fetch(`${url}/healthz`, { method: "POST" })).status).toBe(404);
+    expect((await fetch(`${url}/%c0%af`)).status).toBeLessThan(500);
+  });
+
+  it("answers 500 and stays up when a page cannot be made", async () => {
+    const broken = {
+      robots: () => [],
+      snapshot(): readonly StateChange[] {
+        throw new Error("secret detail");
+      },
+    };
+    const { url } = await serve(broken);
+    const response = await fetch(url);
+    expect([response.status, await response.text()]).toEqual([500, "internal error\n"]);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it("tells a port that is taken, with its number", async () => {
+    const squatter = createServer().listen(0, "127.0.0.1");
+    await once(squatter, "listening");
+    const address = squatter.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const server = createWebServer(
+      { listen: { host: "127.0.0.1", port } },
+      { gatewayId: "plant1", view: viewOf([]), health: () => ({}), clock, log: silentLog },
+    );
+    const failed = await server.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
+    squatter.close();
+    expect(failed).toBeInstanceOf(PortTaken);
+    expect(failed).toMatchObject({ port, listener: "web" });
+    expect(server.health().state).toBe("down");
+  });
+
+  it("stops at once, though a client holds its connection open", async () => {
+    const fixture = await serve(viewOf([]));
+    await (await fetch(`${fixture.url}/healthz`, { headers: { connection: "keep-alive" } })).text();
+    expect(fixture.server.health().state).toBe("up");
+    const before = performance.now();
+    await fixture.stop();
+    expect(performance.now() - before).toBeLessThan(1_000);
+    expect([fixture.server.health().state, fixture.server.url()]).toEqual(["down", null]);
+    await expect(fetch(`${fixture.url}/healthz`)).rejects.toThrow();
+  });
+});
