@@ -1,0 +1,99 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openStore, StoreFailed } from "../../src/platform/store.ts";
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "store-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe("store", () => {
+  it("keeps what was written, across a close", async () => {
+    const path = join(directory, "deep/er");
+    const store = openStore(path);
+    await store.write([
+      { key: "a", value: { n: 1 } },
+      { key: "b", value: "two" },
+    ]);
+    expect(store.get("a")).toEqual({ n: 1 });
+    await store.write([{ key: "a", value: undefined }]);
+    await store.close();
+    const again = openStore(path);
+    expect(again.get("a")).toBeUndefined();
+    expect(again.get("b")).toBe("two");
+    await again.close();
+  });
+
+  it("reads a range in the order of the keys", async () => {
+    const store = openStore(directory);
+    await store.write(["t/3", "t/1", "u/1", "t/2", "s/9"].map((key) => ({ key, value: key })));
+    const keys = (limit?: number) =>
+      Array.from(
+        store.range(limit === undefined ? { from: "t/", to: "t0" } : { from: "t/", to: "t0", limit }),
+        ({ key }) => key,
+      );
+    expect(keys()).toEqual(["t/1", "t/2", "t/3"]);
+    expect(keys(2)).toEqual(["t/1", "t/2"]);
+    await store.close();
+  });
+
+  it("commits in groups: writes that come together or during a sync share one", async () => {
+    const store = openStore(directory);
+    const writes = Array.from({ length: 500 }, (_, n) => store.write([{ key: `k${n}`, value: n }]));
+    await Promise.all(writes);
+    expect(store.figures()).toMatchObject({ records: 500, failures: 0 });
+    expect(store.figures().syncs).toBeLessThanOrEqual(2);
+    await store.close();
+  });
+
+  it("refuses a key that lmdb cannot hold, and any write after close", async () => {
+    const store = openStore(directory);
+    await expect(store.write([{ key: "k".repeat(2_000), value: 1 }])).rejects.toThrow("a key is too long");
+    await store.close();
+    await expect(store.write([{ key: "k", value: 1 }])).rejects.toThrow(StoreFailed);
+  });
+
+  it("says which directory cannot be used", () => {
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    expect(() => openStore(join(file, "below"))).toThrow(`cannot open the store ${file}`);
+  });
+
+  it.skipIf(!hasPrlimit)("rejects with the disk's own error when it is full, and goes on after", async () => {
+    const store = openStore(directory);
+    await store.write([{ key: "before", value: 1 }]);
+    limitFileSize("1000000");
+    try {
+      const flood = () =>
+        store.write(Array.from({ length: 50 }, (_, n) => ({ key: `f${n}`, value: "x".repeat(100_000) })));
+      const failure = await flood().then(
+        () => null,
+        (error: unknown) => error,
+      );
+      expect(failure).toBeInstanceOf(StoreFailed);
+      expect((failure as StoreFailed).cause).toMatchObject({ message: "Input/output error" });
+      expect(store.get("f0")).toBeUndefined();
+      expect(store.get("before")).toBe(1);
+    } finally {
+      limitFileSize("unlimited");
+    }
+    await store.write([{ key: "after", value: 2 }]);
+    expect(store.get("after")).toBe(2);
+    expect(store.figures().failures).toBe(1);
+    await store.close();
+  });
+});
+
+/** A limit on the size of this process's files is a full disk that needs no disk. */
+function limitFileSize(bytes: string): void {
+  const done = spawnSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:`]);
+  if (done.status !== 0) throw new Error(`prlimit: ${done.stderr}`);
+}
