@@ -21,8 +21,18 @@ export type Subject =
   | { readonly kind: "fleet" }
   | { readonly kind: "robot"; readonly robotId: RobotId }
   | { readonly kind: "robot_number"; readonly amrId: number }
-  /** The robot that executes this task chain. */
-  | { readonly kind: "task_chain"; readonly chainId: number };
+  /** The robot that executes this task chain; where it is not known which, `find` asks the service. */
+  | { readonly kind: "task_chain"; readonly chainId: number; readonly find: ChainQuery };
+
+/** How to learn which robot executes a task chain. */
+export interface ChainQuery {
+  /** Name in the catalogue; effect `reads`. */
+  readonly operation: string;
+  /** Canonical JSON. */
+  readonly requestJson: string;
+  /** The robot's number in the parsed answer; 0 while the chain has no robot; null when there is no such chain. */
+  amrId(answer: unknown): number | null;
+}
 
 /** Whether a command may be sent again after an unknown ending, while its expiry lasts. */
 export type RepeatRule =
@@ -105,6 +115,8 @@ export interface ParsedRequest {
    * The evidence rule of the filled request is asked for again.
    */
   readonly identityField: readonly string[] | null;
+  /** The conveyors that it sets in motion and those that it stops, by index; null when it is about none. */
+  readonly conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] } | null;
 }
 
 /** One operation of the interface document, without its messages. */

@@ -60,7 +60,10 @@ export type FleetNotice =
       readonly atMs: number;
       readonly commandId: string;
       readonly operation: string;
+      /** Final: it never changes. `robotId` is "" when the command concerns no single robot. */
       readonly outcome: Outcome;
+      /** What was seen of the command after its outcome was final, as one sentence. */
+      readonly foundLater?: string;
     };
 
 /** Which value a state change is about: the newest of each key is kept. */

@@ -26,6 +26,8 @@ export interface Command {
   readonly requestJson: string;
   /** Wall time in milliseconds after which it may no longer be sent. */
   readonly startByMs: number;
+  /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
+  readonly origin?: { readonly address?: string; readonly certificate?: string };
 }
 
 /** How far a command has come, for a sender that watches. */

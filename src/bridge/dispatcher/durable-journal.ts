@@ -1,0 +1,99 @@
+import type { Store, StoreChange } from "../../platform/store.ts";
+import type { Journal, JournalEntry, JournalLimits } from "./journal.ts";
+
+/** How many entries one pruning looks at: it must not hold up the commands. */
+const PRUNE_STEP = 1_000;
+const SEQUENCE_DIGITS = 15;
+
+/**
+ * The journal on a store of its own. An entry lies under `c/<identity>`; `o/<number>`
+ * holds the order in which commands came, so that the oldest are found without
+ * reading all. Both are written as one.
+ *
+ * Throws when the store holds what cannot be read: then nobody can say what was sent.
+ */
+export function openDurableJournal(store: Store, limits: JournalLimits): Journal {
+  const order = readOrder(store);
+  const pending = new Map<string, JournalEntry>();
+  let nextNumber = order.nextNumber;
+  let count = order.count;
+
+  return {
+    find: (id) => pending.get(id) ?? asEntry(store.get(entryKey(id))),
+    unfinished: () => order.unfinished,
+    async write(entry) {
+      const changes: StoreChange[] = [{ key: entryKey(entry.id), value: entry }];
+      const isNew = !pending.has(entry.id) && store.get(entryKey(entry.id)) === undefined;
+      if (isNew) {
+        changes.push({ key: orderKey(nextNumber), value: entry.id });
+        nextNumber += 1;
+      }
+      // Seen at once by `find`; lmdb itself shows a record only when it is committed.
+      pending.set(entry.id, entry);
+      try {
+        await store.write(changes);
+        if (isNew) count += 1;
+      } finally {
+        if (pending.get(entry.id) === entry) pending.delete(entry.id);
+      }
+    },
+    async prune(nowMs) {
+      const changes: StoreChange[] = [];
+      let dropped = 0;
+      for (const { key, value } of store.range({ from: "o/", to: "o0", limit: PRUNE_STEP })) {
+        const entry = typeof value === "string" ? asEntry(store.get(entryKey(value))) : undefined;
+        const isExcess = count - dropped > limits.keepCount;
+        if (entry !== undefined) {
+          if (entry.outcome === null) continue;
+          if (!isExcess && nowMs - entry.acceptedAtMs <= limits.keepMs) break;
+          changes.push({ key: entryKey(entry.id), value: undefined });
+        }
+        changes.push({ key, value: undefined });
+        dropped += 1;
+      }
+      if (changes.length === 0) return;
+      await store.write(changes);
+      count -= dropped;
+    },
+    figures() {
+      const { records, syncs, failures } = store.figures();
+      return {
+        journalEntries: count,
+        journalRecords: records,
+        journalSyncs: syncs,
+        journalFailures: failures,
+      };
+    },
+    close: () => store.close(),
+  };
+}
+
+function readOrder(store: Store) {
+  const unfinished: JournalEntry[] = [];
+  let count = 0;
+  let nextNumber = 1;
+  for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
+    count += 1;
+    nextNumber = Number(key.slice(2)) + 1;
+    const entry = typeof value === "string" ? asEntry(store.get(entryKey(value))) : undefined;
+    if (entry?.outcome === null) unfinished.push(entry);
+  }
+  return { unfinished, count, nextNumber };
+}
+
+function entryKey(id: string): string {
+  return `c/${id}`;
+}
+
+function orderKey(number: number): string {
+  return `o/${String(number).padStart(SEQUENCE_DIGITS, "0")}`;
+}
+
+/** Only this file writes the store, so a look at its outline is enough to catch a foreign one. */
+function asEntry(value: unknown): JournalEntry | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "object" || value === null || !("digest" in value) || !("command" in value)) {
+    throw new Error("the journal holds something that is not a command");
+  }
+  return value as JournalEntry;
+}

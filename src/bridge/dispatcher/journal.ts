@@ -1,0 +1,42 @@
+import type { Command } from "../../domain/command.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+
+/** All that is kept of one command. Plain data: it is stored as JSON. */
+export interface JournalEntry {
+  /** The command's identity as one text. */
+  readonly id: string;
+  /** Of the operation and its canonical request: the same identity with another digest is another command. */
+  readonly digest: string;
+  readonly command: Command;
+  /** Wall times in milliseconds; null while it has not come so far. */
+  readonly acceptedAtMs: number;
+  readonly sentAtMs: number | null;
+  readonly finalAtMs: number | null;
+  /** The request as it is sent: with an identity filled in, where the operation has a field for it. */
+  readonly sentJson: string;
+  /** What was known before the call left, for the evidence afterwards. */
+  readonly baseline: unknown;
+  readonly outcome: Outcome | null;
+}
+
+/** What a journal keeps: both bounds hold, and an unfinished entry is never dropped. */
+export interface JournalLimits {
+  readonly keepMs: number;
+  readonly keepCount: number;
+}
+
+/**
+ * The memory of commands. What `write` has resolved for survives a crash; that is
+ * the ground under "at most once" (design, Commands).
+ */
+export interface Journal {
+  find(id: string): JournalEntry | undefined;
+  /** Entries without an outcome, oldest first. */
+  unfinished(): readonly JournalEntry[];
+  /** Resolves when the entry is on the disk; rejects when it may not be. */
+  write(entry: JournalEntry): Promise<void>;
+  /** Drops finished entries beyond the limits. Bounded work: the rest is for the next call. */
+  prune(nowMs: number): Promise<void>;
+  figures(): Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
