@@ -1,9 +1,9 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { OnlineAMRInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
+import { placeAt } from "../world/body.ts";
 import { executingTask } from "../world/chain.ts";
 import { distanceMeters } from "../world/map.ts";
-import { placeAt } from "../world/motion.ts";
 import { activeMission, isFlat, type Robot } from "../world/robot.ts";
 
 /** The interface document gives `taskState` without its meaning: these are ours. */

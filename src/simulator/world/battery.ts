@@ -1,6 +1,7 @@
+import { isDriving } from "./body.ts";
 import type { WorldContext } from "./context.ts";
-import { isDriving } from "./motion.ts";
 import type { Robot } from "./robot.ts";
+import type { Rules } from "./spec.ts";
 
 const MS_PER_HOUR = 3_600_000;
 /** How often every battery is looked at; quicker than any battery changes by a percent. */
@@ -20,19 +21,12 @@ export interface BatteryRules {
  */
 export function createBatteryRules(world: WorldContext, onFlat: (robot: Robot) => void): BatteryRules {
   const settle = (robot: Robot) => {
-    const { battery } = robot;
-    const nowMs = world.agenda.nowMs();
-    const before = battery.percent;
-    const hours = (nowMs - battery.settledMs) / MS_PER_HOUR;
-    battery.percent = clamp(battery.percent + hours * percentPerHour(robot));
-    battery.settledMs = nowMs;
+    accrue(robot, world);
     show(robot);
-    if (before > 0 && battery.percent <= 0) onFlat(robot);
-  };
-
-  const percentPerHour = (robot: Robot) => {
-    if (chargeMethod(robot) !== "none") return world.rules.chargingPercentPerHour;
-    return isDriving(robot) ? -world.rules.drivingPercentPerHour : -world.rules.standingPercentPerHour;
+    const isFlat = robot.battery.percent <= 0;
+    if (isFlat === robot.battery.ranFlat) return;
+    robot.battery.ranFlat = isFlat;
+    if (isFlat) onFlat(robot);
   };
 
   const show = (robot: Robot) => {
@@ -58,11 +52,9 @@ export function createBatteryRules(world: WorldContext, onFlat: (robot: Robot) =
   return {
     settle,
     setPercent(robot, percent) {
-      settle(robot);
-      const wasFlat = robot.battery.percent <= 0;
+      accrue(robot, world);
       robot.battery.percent = clamp(percent);
-      show(robot);
-      if (!wasFlat && robot.battery.percent <= 0) onFlat(robot);
+      settle(robot);
     },
     setPlugged(robot, plugged) {
       settle(robot);
@@ -70,6 +62,19 @@ export function createBatteryRules(world: WorldContext, onFlat: (robot: Robot) =
       show(robot);
     },
   };
+}
+
+/** Brings the charge up to now, before the robot begins or ends a drive or a charge. Tells nobody. */
+export function accrue(robot: Robot, { agenda, rules }: WorldContext): void {
+  const { battery } = robot;
+  const hours = (agenda.nowMs() - battery.settledMs) / MS_PER_HOUR;
+  battery.percent = clamp(battery.percent + hours * percentPerHour(robot, rules));
+  battery.settledMs = agenda.nowMs();
+}
+
+function percentPerHour(robot: Robot, rules: Rules): number {
+  if (chargeMethod(robot) !== "none") return rules.chargingPercentPerHour;
+  return isDriving(robot) ? -rules.drivingPercentPerHour : -rules.standingPercentPerHour;
 }
 
 function chargeMethod(robot: Robot): Robot["battery"]["method"] {

@@ -59,7 +59,8 @@ export function createChainRun(
     motion.work(robot, world.rules.dockMs, () => {
       robot.body.docked = true;
       batteries.settle(robot);
-      atPoint(robot, chain, task);
+      // The last of the charge may have gone, and the chain with it.
+      if (task.status === "executing") atPoint(robot, chain, task);
     });
   };
 

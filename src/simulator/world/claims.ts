@@ -1,5 +1,5 @@
+import { isDriving } from "./body.ts";
 import { samePlace, type Target } from "./map.ts";
-import { isDriving } from "./motion.ts";
 import type { Robot } from "./robot.ts";
 
 /**

@@ -24,7 +24,7 @@ const patrolKinds: Readonly<Record<Family, MissionKind>> = {
 };
 
 /** How long an idle robot waits for its next mission: from the first to the second. */
-const pausesMs = { missions: [4_000, 16_000], patrols: [100, 300] } as const;
+const pausesMs = { missions: [4_000, 16_000], patrols: [50, 950] } as const;
 /** Staff swaps a battery below this, so that a fleet left alone does not run flat. */
 const SWAP_BELOW_PERCENT = 10;
 const PATROL_GOALS = 4;

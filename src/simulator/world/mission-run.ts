@@ -64,7 +64,8 @@ export function createMissionRun(
     motion.work(robot, world.rules.dockMs, () => {
       robot.body.docked = true;
       batteries.settle(robot);
-      arrived(robot, mission);
+      // The last of the charge may have gone, and the mission with it.
+      if (!isTerminal(mission)) arrived(robot, mission);
     });
   };
 

@@ -1,6 +1,8 @@
+import { accrue } from "./battery.ts";
+import { type Action, along, type Halt, isHalted } from "./body.ts";
 import type { WorldContext } from "./context.ts";
 import { distanceMeters, type Point, type Target } from "./map.ts";
-import type { Action, Halt, Robot } from "./robot.ts";
+import type { Robot } from "./robot.ts";
 
 /** No drive is quicker than this, so that a mission cannot come to its end within its own command. */
 const SHORTEST_DRIVE_MS = 100;
@@ -32,6 +34,7 @@ export function createMotion(world: WorldContext): Motion {
     const { body } = robot;
     const { action } = body;
     if (action === undefined || isHalted(robot)) return;
+    accrue(robot, world);
     action.startMs = world.agenda.nowMs();
     if (action.kind === "work") {
       if (action.remainingMs <= 0) finish(robot, action);
@@ -49,6 +52,7 @@ export function createMotion(world: WorldContext): Motion {
 
   const endLeg = (robot: Robot, action: Extract<Action, { kind: "drive" }>, at: Point) => {
     const { body } = robot;
+    accrue(robot, world);
     body.timer = undefined;
     body.place = { x: at.x, y: at.y };
     action.leg += 1;
@@ -72,6 +76,7 @@ export function createMotion(world: WorldContext): Motion {
     const { body } = robot;
     const { action } = body;
     if (action === undefined || body.timer === undefined) return;
+    accrue(robot, world);
     body.timer();
     body.timer = undefined;
     const passedMs = world.agenda.nowMs() - action.startMs;
@@ -110,32 +115,4 @@ export function createMotion(world: WorldContext): Motion {
       }
     },
   };
-}
-
-/** An obstacle holds up a drive, not work on the spot; a pause holds up both. */
-function isHalted(robot: Robot): boolean {
-  const { halts, action } = robot.body;
-  return (
-    halts.has("mission-paused") ||
-    halts.has("chain-paused") ||
-    (halts.has("blocked") && action?.kind === "drive")
-  );
-}
-
-/** Whether the robot's wheels turn. */
-export function isDriving(robot: Robot): boolean {
-  return robot.body.action?.kind === "drive" && robot.body.timer !== undefined;
-}
-
-/** Where a robot is at a moment of its action. */
-export function placeAt(robot: Robot, nowMs: number): Point {
-  const { action, timer, place } = robot.body;
-  return action?.kind === "drive" && timer !== undefined ? along(action, nowMs - action.startMs) : place;
-}
-
-function along(action: Extract<Action, { kind: "drive" }>, passedMs: number): Point {
-  const to = action.route[action.leg] ?? action.target;
-  const share = action.legMs === 0 ? 1 : Math.min(Math.max(passedMs / action.legMs, 0), 1);
-  const { from } = action;
-  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }

@@ -1,39 +1,9 @@
-import type { Cancel } from "../../platform/clock.ts";
+import type { Body } from "./body.ts";
 import type { Chain } from "./chain.ts";
 import { type Conveyor, createConveyors } from "./conveyor.ts";
-import { type FleetMap, type Point, type Target, targetOf, type Vertex } from "./map.ts";
+import { type FleetMap, type Target, targetOf, type Vertex } from "./map.ts";
 import { isTerminal, type Mission } from "./mission.ts";
 import type { RobotSpec } from "./spec.ts";
-
-/** Why a robot does not go on with what it does. */
-export type Halt = "mission-paused" | "chain-paused" | "blocked";
-
-/** What a robot's body is doing. Standing about is doing nothing. */
-export type Action =
-  | {
-      readonly kind: "drive";
-      readonly route: readonly Point[];
-      readonly target: Target;
-      readonly done: () => void;
-      leg: number;
-      from: Point;
-      startMs: number;
-      legMs: number;
-    }
-  | { readonly kind: "work"; readonly done: () => void; startMs: number; remainingMs: number };
-
-/** The robot as a thing in a place. */
-export interface Body {
-  /** Where it stood when its action began or was last halted. */
-  place: Point;
-  heading: number;
-  docked: boolean;
-  action: Action | undefined;
-  timer: Cancel | undefined;
-  readonly halts: Set<Halt>;
-  /** To be halted at the end of the leg that it drives. */
-  haltAtWaypoint: boolean;
-}
 
 export interface Battery {
   percent: number;
@@ -43,6 +13,8 @@ export interface Battery {
   method: "none" | "wired" | "contact";
   /** What was reported last, in whole percent. */
   shownPercent: number;
+  /** Whether the robot has stopped for want of charge. */
+  ranFlat: boolean;
 }
 
 /** When and under which number something of a robot changed last. */
@@ -103,6 +75,7 @@ export function createRobot(spec: RobotSpec, distributor: string, map: FleetMap,
       state: "discharging",
       method: "none",
       shownPercent: Math.floor(spec.batteryPercent),
+      ranFlat: spec.batteryPercent <= 0,
     },
     conveyors: spec.family === "cart" ? createConveyors(model, notInstalled) : [],
     missions: [],

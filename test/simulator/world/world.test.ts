@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
+import { createAgenda } from "../../../src/simulator/world/agenda.ts";
+import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { createRecord } from "../../../src/simulator/world/record.ts";
+import { createWorld } from "../../../src/simulator/world/world.ts";
+import { createHall, START_MS } from "./hall.ts";
+
+/** Everything that a lively plant tells in ten minutes, looked at in steps of a given length. */
+function transcript(seed: number, stepMs: number): string[] {
+  const world = createWorld({ ...defaultScenario().world, seed, lively: "missions" }, START_MS, 1_000);
+  const lines: string[] = [];
+  world.onChange((change) => {
+    if (change.kind === "chain") return;
+    const { id, missions, battery, missionStamp } = change.robot;
+    const states = missions.map(
+      (mission) => `${mission.id} ${mission.status} ${mission.goalIndex} ${mission.owner}`,
+    );
+    lines.push(
+      `${world.nowMs()} ${id} ${change.kind} ${battery.shownPercent} ${missionStamp.sequence} ${states}`,
+    );
+  });
+  for (let passedMs = 0; passedMs < 600_000; passedMs += stepMs) world.advance(START_MS + passedMs);
+  world.advance(START_MS + 600_000);
+  return lines;
+}
+
+describe("a world", () => {
+  it("gives the same transcript for the same seed, however often it is looked at", () => {
+    const once = transcript(7, 600_000);
+    expect(once.length).toBeGreaterThan(200);
+    expect(transcript(7, 37)).toEqual(once);
+    expect(transcript(8, 600_000)).not.toEqual(once);
+  });
+
+  it("has others at work when it is lively, and nobody when it is not", () => {
+    const owners = new Set(
+      transcript(7, 600_000).flatMap((line) => line.match(/touchscreen|fleet-manager/) ?? []),
+    );
+    expect(owners).toEqual(new Set(["touchscreen", "fleet-manager"]));
+    const hall = createHall();
+    hall.pass(3_600_000);
+    expect(hall.told.filter((line) => line.includes("mission"))).toEqual([]);
+  });
+
+  it("keeps a robot in one place whatever is asked of it: no step is longer than its speed allows", () => {
+    const words = fc.constantFrom(
+      "mission",
+      "append",
+      "chain",
+      "pause",
+      "resume",
+      "cancel",
+      "skip",
+      "charge",
+      "flat",
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(words, fc.integer({ min: 1, max: 8_000 })), { maxLength: 40 }),
+        (steps) => {
+          const hall = createHall();
+          const cart = hall.robot("cart");
+          const { missions, chains } = hall.world;
+          const target = hall.order("cart.navigate", "B").targets[0];
+          const acts: Record<string, () => unknown> = {
+            mission: () => missions.begin(cart, [hall.order("cart.traverse", "A", "C")], "api", "t"),
+            append: () => missions.append(cart, hall.order("cart.navigate-auto", "B", "D"), "api", "t"),
+            chain: () =>
+              chains.add(
+                {
+                  distributor: "acme",
+                  candidates: [cart],
+                  amrId: 1,
+                  mapId: 1,
+                  labels: {
+                    areaId: 0,
+                    groupId: 0,
+                    priority: 0,
+                    isReturn: 0,
+                    taskSeq: "",
+                    name: "",
+                    fromDetail: "",
+                  },
+                  tasks: [{ kind: "load", mapId: 1, endPointCode: "S-B", target }],
+                },
+                "t",
+              ),
+            pause: () => {
+              if (cart.chain === undefined)
+                missions.control(cart, cart.missions[cart.currentIndex]?.id ?? "", "pause", "t");
+              else chains.pause(cart, true, "t");
+            },
+            resume: () => {
+              if (cart.chain === undefined)
+                missions.control(cart, cart.missions[cart.currentIndex]?.id ?? "", "resume", "t");
+              else chains.resume(cart, "t");
+            },
+            cancel: () => {
+              if (cart.chain === undefined)
+                missions.control(cart, cart.missions[cart.currentIndex]?.id ?? "", "cancel", "t");
+              else chains.cancel(cart.chain, true, "t");
+            },
+            skip: () => missions.skip(cart, "t"),
+            charge: () => missions.charge(cart, "api", "t"),
+            flat: () =>
+              hall.world.happen({
+                robotId: "cart",
+                kind: "battery",
+                percent: cart.battery.percent > 0 ? 0 : 90,
+              }),
+          };
+          let before = { ...cart.body.place };
+          for (const [word, passMs] of steps) {
+            try {
+              acts[word]?.();
+            } catch (error) {
+              expect(error).toHaveProperty("name", "Refusal");
+            }
+            hall.pass(passMs);
+            hall.world.happen({ robotId: "cart", kind: "blocked" });
+            const place = { ...cart.body.place };
+            expect(Math.hypot(place.x - before.x, place.y - before.y)).toBeLessThanOrEqual(
+              passMs / 1_000 + 1e-6,
+            );
+            before = place;
+            hall.world.happen({ robotId: "cart", kind: "unblocked" });
+            const running = cart.missions.filter(({ status }) => status === "running" || status === "paused");
+            expect(running.length + (cart.chain === undefined ? 0 : 1)).toBeLessThanOrEqual(1);
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it("refuses to let something happen to a robot that it does not have", () => {
+    expect(() => createHall().world.happen({ robotId: "nobody", kind: "offline" })).toThrow("nobody");
+  });
+
+  it("lets the happenings of its scenario happen in time", () => {
+    const hall = createHall({
+      happenings: [{ afterMs: 5_000, happening: { robotId: "cart", kind: "offline" } }],
+    });
+    hall.pass(4_999);
+    expect(hall.robot("cart").online).toBe(true);
+    hall.pass(1);
+    expect(hall.robot("cart").online).toBe(false);
+  });
+});
+
+describe("the agenda", () => {
+  it("runs everything once, in order of time and then of entry, and nothing that was cancelled", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.boolean()), { maxLength: 3_000 }),
+        (entries) => {
+          const agenda = createAgenda(0);
+          const ran: number[] = [];
+          const cancels = entries.map(([delayMs], at) => agenda.after(delayMs, () => ran.push(at)));
+          entries.forEach(([, cancelled], at) => {
+            if (cancelled) cancels[at]?.();
+          });
+          agenda.advance(25);
+          agenda.advance(100);
+          const expected = entries
+            .map(([delayMs, cancelled], at) => ({ delayMs, cancelled, at }))
+            .filter(({ cancelled }) => !cancelled)
+            .sort((a, b) => a.delayMs - b.delayMs || a.at - b.at)
+            .map(({ at }) => at);
+          expect(ran).toEqual(expected);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it("runs at its own time what is entered on the way", () => {
+    const agenda = createAgenda(1_000);
+    const at: number[] = [];
+    agenda.after(10, () => agenda.after(5, () => at.push(agenda.nowMs())));
+    agenda.advance(2_000);
+    expect(at).toEqual([1_015]);
+    expect(agenda.nowMs()).toBe(2_000);
+  });
+});
+
+describe("the record", () => {
+  it("keeps at least its capacity, in order, and forgets before twice that", () => {
+    const record = createRecord(() => 5, 10);
+    for (let count = 0; count < 100; count += 1) record.add("cart", { what: "weight", carriedKg: count });
+    const all = record.since(0);
+    expect(all.length).toBeGreaterThanOrEqual(10);
+    expect(all.length).toBeLessThanOrEqual(20);
+    expect(all.at(-1)).toMatchObject({ seq: 100, atMs: 5, fact: { carriedKg: 99 } });
+    expect(record.since(97).map(({ seq }) => seq)).toEqual([98, 99, 100]);
+    expect(record.since(100)).toEqual([]);
+  });
+
+  it("tells each transition of a mission with its cause", () => {
+    const hall = createHall();
+    const id = hall.begin("cart", "cart.navigate", "A");
+    hall.world.missions.control(hall.robot("cart"), id, "cancel", "call:9");
+    const facts = hall.world.record.since(0).map(({ fact }) => fact);
+    expect(facts).toEqual([
+      { what: "mission", missionId: id, from: "none", to: "default", owner: "api", by: "test" },
+      { what: "mission", missionId: id, from: "default", to: "running", owner: "api", by: "test" },
+      { what: "mission", missionId: id, from: "running", to: "canceled", owner: "api", by: "call:9" },
+    ]);
+  });
+});
+
+describe("chance", () => {
+  it("repeats itself for a seed and stays in its bounds", () => {
+    const draw = (seed: number) => {
+      const chance = seededChance(seed);
+      return Array.from({ length: 1_000 }, chance);
+    };
+    expect(draw(5)).toEqual(draw(5));
+    expect(draw(5)).not.toEqual(draw(6));
+    expect(draw(5).every((value) => value >= 0 && value < 1)).toBe(true);
+    const mean = draw(5).reduce((sum, value) => sum + value, 0) / 1_000;
+    expect(mean).toBeGreaterThan(0.45);
+    expect(mean).toBeLessThan(0.55);
+  });
+});
