@@ -113,7 +113,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     quality: file.quality,
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, startByMs, files),
-    opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, files),
+    opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, startByMs, files),
     web: file.web ?? null,
     commands: file.commands,
     rights: file.rights,

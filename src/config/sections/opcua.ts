@@ -103,6 +103,7 @@ export function opcUaOptions(
     readonly robots?: readonly RobotId[] | undefined;
     readonly families: Readonly<Record<RobotId, Family>>;
   },
+  startByMs: number,
   files: NamedFiles,
 ): OpcUaOptions {
   const { host, port } = section.listen;
@@ -117,6 +118,7 @@ export function opcUaOptions(
     insecureLoopback: section.insecureLoopback ?? null,
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
     limits: section.limits,
+    startByMs,
   };
 }
 

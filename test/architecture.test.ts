@@ -1,0 +1,254 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Import, importsOf, withoutComments } from "./support/imports.ts";
+
+/** What a room may import, by the beginning of the path under src, each with its reason. */
+type Rules = Readonly<Record<string, string>>;
+
+const sharedByNorthbounds: Rules = {
+  domain: "what is shown",
+  contracts: "how it is given, and how commands leave",
+  platform: "parts of any daemon",
+};
+
+/** The import table of design.md. What is not here is forbidden; a room may always import itself. */
+const rooms: Readonly<Record<string, Rules>> = {
+  domain: {},
+  contracts: { domain: "a promise names what it is about" },
+  platform: {},
+  wire: {},
+  config: {
+    domain: "roles, qualities and robots are keys and values of the file",
+    contracts: "a promise, not an implementation",
+    platform: "parts of any daemon",
+    "fleet/options.ts": "the options that configuration builds",
+    "northbound/mqtt/options.ts": "the options that configuration builds",
+    "northbound/mqtt/topics.ts":
+      "topic templates are configuration, and one place knows what is wrong with them",
+    "northbound/opcua/options.ts": "the options that configuration builds",
+    "northbound/web/options.ts": "the options that configuration builds",
+    "bridge/options.ts": "the options that configuration builds",
+    "bridge/dispatcher/options.ts": "the options that configuration builds",
+  },
+  fleet: {
+    domain: "what messages are translated to",
+    contracts: "what the bridge expects of a fleet",
+    platform: "parts of any daemon",
+    wire: "the only gateway room that sees the service's messages",
+  },
+  bridge: {
+    domain: "what it keeps and decides on",
+    contracts: "it must not know which protocols exist",
+    platform: "parts of any daemon",
+  },
+  "northbound/mqtt": sharedByNorthbounds,
+  "northbound/opcua": sharedByNorthbounds,
+  "northbound/web": sharedByNorthbounds,
+  simulator: {
+    platform: "parts of any daemon",
+    wire: "its messages; it must not share our translation, or two bugs cancel out",
+  },
+  "gateway.ts": { "": "the composition root wires everything" },
+  cli: { "": "commands wire what they run" },
+  "main.ts": { cli: "argv to command, nothing else" },
+};
+
+/** Rooms that may look at the environment of the process. */
+const readersOfEnvironment = ["config", "cli"];
+
+const operationNames = [
+  ["CreateMission", "AppendMission", "UpdateMission", "CreateMissionWorkflow", "SkipGoal", "ChargeRobot"],
+  ["GetConveyorIndex", "ControlConveyor", "CreateWebhook", "ListWebhooks", "DeleteWebhook"],
+  ["AddTaskChain", "ReassignTaskByAmrId", "ReassignTaskByTaskChainId", "FinishTaskChain"],
+  ["QueryTaskChain", "CancelTaskChain", "GetOnlineRobots", "PauseRobot", "ResumeRobot", "GetMap"],
+].flat();
+
+const protocolPackage =
+  /^(@grpc\/|@bufbuild\/|mqtt|aedes|node-opcua|fastify|undici|jose|node:(net|tls|https?|http2)$)/;
+
+const mostLines = 400;
+
+interface Source {
+  /** Under src, with slashes. */
+  readonly path: string;
+  readonly room: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+}
+
+const sources = readSources("src");
+const written = sources.filter((source) => source.room !== "wire");
+
+describe("the architecture test itself", () => {
+  it("has found the code", () => {
+    expect(written.length).toBeGreaterThan(50);
+    for (const room of ["domain", "contracts", "platform", "config", "fleet", "bridge", "simulator"]) {
+      expect(
+        written.some((source) => source.room === room),
+        `no file of ${room}`,
+      ).toBe(true);
+    }
+    expect(written.flatMap((source) => source.imports).length).toBeGreaterThan(100);
+    expect(operationNames).toHaveLength(21);
+  });
+
+  it("sees every kind of import, and none in comments", () => {
+    const text = `
+      import { a } from "./a.ts";
+      import type { B } from './b.ts';
+      import {
+        c,
+        type C,
+      } from "../c.ts";
+      import "./d.ts";
+      export { e } from "./e.ts";
+      export type * from "./f.ts";
+      const g = await import("./g.ts");
+      let h: import("./h.ts").H;
+      const i = require("./i.ts");
+      // import { no } from "./comment.ts";
+      /* import { no } from "./block.ts"; */
+    `;
+    expect(importsOf(text).map((found) => found.specifier)).toEqual([
+      ..."abc".split("").map((name) => (name === "c" ? "../c.ts" : `./${name}.ts`)),
+      ..."defghi".split("").map((name) => `./${name}.ts`),
+    ]);
+  });
+
+  it.each([
+    ["src/bridge/a.ts", "../fleet/b.ts", false],
+    ["src/bridge/a.ts", "../contracts/b.ts", true],
+    ["src/northbound/mqtt/a.ts", "../opcua/b.ts", false],
+    ["src/northbound/mqtt/a.ts", "./sparkplug/b.ts", true],
+    ["src/simulator/a.ts", "../domain/b.ts", false],
+    ["src/config/a.ts", "../fleet/options.ts", true],
+    ["src/config/a.ts", "../fleet/session/token.ts", false],
+    ["src/domain/a.ts", "../platform/clock.ts", false],
+  ])("of %s importing %s says %s", (from, specifier, allowed) => {
+    expect(refusalOf(relative("src", from), specifier) === null).toBe(allowed);
+  });
+});
+
+describe("the import table of design.md", () => {
+  it("has a row for every room", () => {
+    const unknown = sources.filter((source) => rooms[source.room] === undefined).map((source) => source.path);
+    expect(unknown).toEqual([]);
+  });
+
+  it("is kept", () => {
+    const refusals = written.flatMap((source) =>
+      source.imports
+        .filter((found) => found.specifier.startsWith("."))
+        .map((found) => refusalOf(source.path, found.specifier))
+        .filter((refusal) => refusal !== null),
+    );
+    expect(refusals).toEqual([]);
+  });
+
+  it("lets only the demo join gateway and simulator", () => {
+    const joined = written
+      .filter((source) => source.imports.some((found) => reaches(source.path, found.specifier, "gateway.ts")))
+      .filter((source) => source.imports.some((found) => reaches(source.path, found.specifier, "simulator")))
+      .map((source) => source.path);
+    expect(joined.filter((path) => path !== "cli/demo.ts")).toEqual([]);
+  });
+});
+
+describe("the habits of design.md", () => {
+  it("files stay readable: at most 400 lines", () => {
+    const long = [...written, ...readSources("test"), ...readSources("bench")]
+      .map((source) => ({ path: source.path, lines: source.text.split("\n").length - 1 }))
+      .filter(({ lines }) => lines > mostLines);
+    expect(long).toEqual([]);
+  });
+
+  it("no default exports and no barrel files", () => {
+    const code = (source: Source) => withoutComments(source.text);
+    expect(
+      pathsWhere((source) => /^\s*export\s+(default\b|\{[^}]*\bas\s+default\b)/m.test(code(source))),
+    ).toEqual([]);
+    expect(
+      pathsWhere((source) =>
+        /^\s*export\s+(type\s+)?(\*|\{[^}]*\})\s*(as\s+\w+\s*)?from\b/m.test(code(source)),
+      ),
+    ).toEqual([]);
+  });
+
+  it("only config and cli read the environment", () => {
+    const readers = pathsWhere((source) =>
+      /\bprocess\s*(\.\s*env\b|\[)|\benv\b[^;]*\}\s*=\s*process\b|\benv\b.*from "node:process"/.test(
+        withoutComments(source.text),
+      ),
+    );
+    const others = readers.filter((path) => !readersOfEnvironment.includes(path.split("/")[0] ?? ""));
+    expect(others).toEqual([]);
+  });
+
+  it("the bridge names no operation", () => {
+    const name = new RegExp(`\\b(${operationNames.join("|")})\\b`);
+    const naming = written
+      .filter((source) => source.room === "bridge" && name.test(withoutComments(source.text)))
+      .map((source) => `${source.path}: ${name.exec(withoutComments(source.text))?.[0]}`);
+    expect(naming).toEqual([]);
+  });
+
+  it("the pure rooms use no package, and the bridge none of a protocol", () => {
+    const packages = (room: string) =>
+      written
+        .filter((source) => source.room === room)
+        .flatMap((source) => source.imports.map((found) => ({ path: source.path, name: found.specifier })))
+        .filter((found) => !found.name.startsWith("."));
+    expect([...packages("domain"), ...packages("contracts")]).toEqual([]);
+    expect(packages("bridge").filter((found) => protocolPackage.test(found.name))).toEqual([]);
+  });
+
+  it("file names are kebab-case nouns, none a drawer for everything", () => {
+    const odd = pathsWhere(
+      (source) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(source.path),
+    );
+    const drawers = pathsWhere((source) =>
+      /(^|[/-])(utils?|helpers?|managers?|misc|common)\.ts$/.test(source.path),
+    );
+    expect([...odd, ...drawers]).toEqual([]);
+  });
+});
+
+function pathsWhere(test: (source: Source) => boolean): string[] {
+  return written.filter(test).map((source) => source.path);
+}
+
+/** Why an import is not allowed, or null when it is. */
+function refusalOf(from: string, specifier: string): string | null {
+  const to = join(dirname(from), specifier);
+  const room = roomOf(from);
+  if (roomOf(to) === room) return null;
+  const allowed = Object.keys(rooms[room] ?? {});
+  return allowed.some((beginning) => isUnder(to, beginning))
+    ? null
+    : `${from} imports ${to}; ${room} may import only: ${allowed.join(", ") || "nothing"}`;
+}
+
+function reaches(from: string, specifier: string, beginning: string): boolean {
+  return specifier.startsWith(".") && isUnder(join(dirname(from), specifier), beginning);
+}
+
+function isUnder(path: string, beginning: string): boolean {
+  return beginning === "" || path === beginning || path.startsWith(`${beginning}/`);
+}
+
+function roomOf(path: string): string {
+  const [first = "", second = ""] = path.split("/");
+  return first === "northbound" ? `${first}/${second}` : first;
+}
+
+function readSources(folder: string): readonly Source[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+    .map((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const path = relative(folder, file);
+      const text = readFileSync(file, "utf8");
+      return { path, room: roomOf(path), text, imports: importsOf(text) };
+    });
+}
