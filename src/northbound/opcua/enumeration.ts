@@ -48,6 +48,11 @@ export class EnumTag {
     this.#text.set(this.#table.texts[raw] ?? noText, status, times);
   }
 
+  weaken(status: StatusCode, times: TagTimes): void {
+    this.#number.weaken(status, times);
+    this.#text.weaken(status, times);
+  }
+
   fail(status: StatusCode, times: TagTimes): void {
     this.#number.fail(status, times);
     this.#text.fail(status, times);

@@ -1,12 +1,4 @@
-import {
-  DataType,
-  type INamespace,
-  StatusCodes,
-  type UAObject,
-  type UAVariable,
-  Variant,
-  VariantArrayType,
-} from "node-opcua";
+import { DataType, type INamespace, type RolePermissionTypeOptions, type UAObject } from "node-opcua";
 import { addEnumeration, type EnumTable, type EnumTag } from "./enumeration.ts";
 import { Tag } from "./tag.ts";
 
@@ -28,14 +20,16 @@ export interface NodeBuilder {
   /** A fixed array of `length` values. */
   list(parent: Folder, name: string, type: "Int32" | "String", length: number): Tag;
   enumeration(parent: Folder, name: string, table: EnumTable): EnumTag;
-  /** A variable that clients may write, with its first value; an array when that is one. */
-  parameter(parent: Folder, name: string, type: TagType, value: ParameterValue): UAVariable;
+  /** A tag that operators may write; an array when it has a length. */
+  parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
 }
 
-export type ParameterValue = boolean | number | string | readonly string[];
-
-/** Builds under `objects` of the address space that `namespace` belongs to. */
-export function createNodeBuilder(namespace: INamespace, objects: UAObject): NodeBuilder {
+/** Builds under `objects` of the address space that `namespace` belongs to; `writers` is who may write parameters. */
+export function createNodeBuilder(
+  namespace: INamespace,
+  objects: UAObject,
+  writers: RolePermissionTypeOptions[],
+): NodeBuilder {
   function addVariable(
     parent: Folder,
     name: string,
@@ -85,18 +79,10 @@ export function createNodeBuilder(namespace: INamespace, objects: UAObject): Nod
     enumeration(parent, name, table) {
       return addEnumeration(namespace, parent.node, `${parent.path}.${name}`, name, table);
     },
-    parameter(parent, name, type, value) {
-      const length = Array.isArray(value) ? value.length : null;
-      const variable = addVariable(parent, name, type, length, "CurrentRead | CurrentWrite");
-      variable.setValueFromSource(
-        new Variant({
-          dataType: DataType[type],
-          arrayType: length === null ? VariantArrayType.Scalar : VariantArrayType.Array,
-          value: length === null ? value : [...(value as readonly string[])],
-        }),
-        StatusCodes.Good,
-      );
-      return variable;
+    parameter(parent, name, type, length) {
+      const variable = addVariable(parent, name, type, length ?? null, "CurrentRead | CurrentWrite");
+      variable.setRolePermissions(writers);
+      return new Tag(variable, DataType[type], length !== undefined);
     },
   };
 }

@@ -46,6 +46,8 @@ export interface OpcUaOptions {
   readonly insecureLoopback: { readonly role: Role } | null;
   readonly robots: readonly KnownRobot[];
   readonly limits: OpcUaLimits;
+  /** How long a slot's command may wait before it is sent, in milliseconds; then it expires. */
+  readonly startByMs: number;
 }
 
 /** What clients may use up. */

@@ -4,6 +4,9 @@ import type { Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { addBatteryTags } from "./battery-tags.ts";
+import { addConveyorSlot } from "./commands/conveyor-slot.ts";
+import { addMissionSlot } from "./commands/mission-slot.ts";
+import type { Slot, SlotParts } from "./commands/slot.ts";
 import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { createEnumTable } from "./enumeration.ts";
 import { addMissionTags } from "./mission-tags.ts";
@@ -19,13 +22,11 @@ export type RobotChange = Exclude<StateChange, { kind: "task_chain" }>;
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {
-  readonly folder: Folder;
   apply(change: RobotChange): void;
   /** Lets AgeSeconds grow; called about once a second. */
   tick(nowMs: number): void;
   /** Makes the nodes of a conveyor before its first message. */
   ensureConveyor(index: number): void;
-  quality(): Quality;
 }
 
 /** Builds the nodes of `robotId` under `robots`; `name` is one step of their NodeIds. */
@@ -34,30 +35,41 @@ export function addRobotTags(
   robots: Folder,
   name: string,
   robotId: RobotId,
-  nowMs: () => number,
+  slotParts: SlotParts,
+  addSlot: (slot: Slot) => void,
 ): RobotTags {
   const folder = builder.folder(robots, name);
-  const robot = addSummaryTags(builder, folder, robotId, nowMs);
+  const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs());
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const position = addPositionTags(builder, folder);
+  const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, slotParts);
+  addSlot(missionSlot);
   const conveyors = new Map<number, ConveyorTags>();
   let conveyorFolder: Folder | null = null;
+
+  /** Only carts have conveyors, so only they get the folder and the slot. */
+  function cartFolder(): Folder {
+    if (conveyorFolder === null) {
+      conveyorFolder = builder.folder(folder, "Conveyors");
+      addSlot(addConveyorSlot(builder, folder, robotId, slotParts));
+    }
+    return conveyorFolder;
+  }
 
   function conveyorTags(index: number): ConveyorTags {
     let tags = conveyors.get(index);
     if (tags === undefined) {
-      conveyorFolder ??= builder.folder(folder, "Conveyors");
-      tags = addConveyorTags(builder, conveyorFolder, index);
+      tags = addConveyorTags(builder, cartFolder(), index);
       conveyors.set(index, tags);
     }
     return tags;
   }
 
   return {
-    folder,
     apply(change) {
       if (change.kind === "robot") {
+        if (change.family === "cart") cartFolder();
         robot.show(change.family, change.quality);
         return;
       }
@@ -67,8 +79,13 @@ export function addRobotTags(
       const shown = isShown(observed.quality);
       switch (change.kind) {
         case "mission":
-          if (shown) mission.show(change.observed.value, observed.stamp.sequence, status, times);
-          else mission.fail(status, times);
+          if (shown) {
+            mission.show(change.observed.value, observed.stamp.sequence, status, times);
+            missionSlot.show(change.observed.value, status, times);
+          } else {
+            mission.fail(status, times);
+            missionSlot.fail(status, times);
+          }
           return;
         case "battery":
           if (shown) battery.show(change.observed.value, status, times);
@@ -91,7 +108,6 @@ export function addRobotTags(
     ensureConveyor(index) {
       conveyorTags(index);
     },
-    quality: robot.quality,
   };
 }
 
@@ -116,6 +132,7 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
   const notReadyReason = builder.tag(folder, "NotReadyReason", "String");
   const good = StatusCodes.Good;
   let quality: Quality = "unknown";
+  let family: Family = "unknown";
   let lastGoodMs = nowMs();
   let isListed: boolean | null = null;
 
@@ -126,8 +143,9 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
   function showPresent(at: TagTimes): void {
     present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }
-  function show(family: Family, next: Quality): void {
+  function show(nextFamily: Family, next: Quality): void {
     const at = times();
+    family = nextFamily;
     if (quality === "good") lastGoodMs = nowMs();
     quality = next;
     valid.set(next === "good", good, at);
@@ -145,7 +163,7 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
   }
 
   robotIdTag.set(robotId, good, times());
-  show("unknown", "unknown");
+  show(family, quality);
   return {
     show,
     tick,
@@ -153,7 +171,7 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
       isListed = listed;
       showPresent(times());
     },
-    quality: () => quality,
+    family: () => family,
   };
 }
 

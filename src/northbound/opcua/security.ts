@@ -4,13 +4,17 @@ import {
   AnonymousIdentityToken,
   type ISessionContext,
   MessageSecurityMode,
+  makePermissionFlag,
   makeRoles,
   OPCUACertificateManager,
   type OPCUAServer,
   type OPCUAServerOptions,
+  type RolePermissionTypeOptions,
+  resolveNodeId,
   SecurityPolicy,
   UserNameIdentityToken,
   UserTokenType,
+  WellKnownRoles,
 } from "node-opcua";
 import type { Role } from "../../domain/command.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
@@ -64,6 +68,22 @@ export async function securityOptions(options: OpcUaOptions): Promise<OPCUAServe
       },
     },
   };
+}
+
+/** Who may write the parameters of command slots, as clients see it; the write door asks again, by user. */
+export function writerPermissions(options: OpcUaOptions): RolePermissionTypeOptions[] {
+  const read = makePermissionFlag("Browse | Read | ReadRolePermissions");
+  const write = makePermissionFlag("Browse | Read | ReadRolePermissions | Write");
+  const anonymousRole = options.insecureLoopback?.role ?? "observer";
+  return [
+    {
+      roleId: resolveNodeId(WellKnownRoles.Anonymous),
+      permissions: anonymousRole === "observer" ? read : write,
+    },
+    { roleId: resolveNodeId(WellKnownRoles.Observer), permissions: read },
+    { roleId: resolveNodeId(WellKnownRoles.Operator), permissions: write },
+    { roleId: resolveNodeId(WellKnownRoles.Engineer), permissions: write },
+  ];
 }
 
 const opcUaRoles: Readonly<Record<Role, string>> = {

@@ -1,21 +1,35 @@
+// First, so that node-opcua finds its loggers set when it is imported.
+import "./library-log.ts";
+
 import { nodesets, OPCUAServer, type OPCUAServerOptions } from "node-opcua";
+import type { Commander } from "../../contracts/commander.ts";
 import type { Sink } from "../../contracts/link.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import type { SlotParts } from "./commands/slot.ts";
+import type { TicketStore } from "./commands/ticket-store.ts";
+import { openWriteDoor } from "./commands/write-door.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts } from "./gateway-tags.ts";
+import { forwardLibraryLog } from "./library-log.ts";
 import { createNodeBuilder } from "./node-builder.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { addRobotTags } from "./robot-tags.ts";
 import { reviseRequests } from "./sampling.ts";
-import { allowPasswordsOnly, securityOptions } from "./security.ts";
+import { allowPasswordsOnly, securityOptions, writerPermissions } from "./security.ts";
 
 /** What the server is made of. */
 export interface OpcUaParts {
   readonly facts: GatewayFacts;
+  readonly commander: Commander;
+  readonly catalogue: Catalogue;
+  readonly tickets: TicketStore;
+  /** Unlike that of every start before: names the tickets of slots that the store does not know. */
+  readonly epoch: string;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,6 +71,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       },
     }),
     async run(signal, ready) {
+      forwardLibraryLog(log);
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
       try {
         server = await openServer(options, parts.facts.version);
@@ -81,11 +96,19 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         const addressSpace = opened.engine.addressSpace;
         if (addressSpace === null) throw new Error("the OPC UA server has no address space");
         const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-        const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects);
+        const builder = createNodeBuilder(
+          namespace,
+          addressSpace.rootFolder.objects,
+          writerPermissions(options),
+        );
+        const door = openWriteDoor(opened, FLEET_NAMESPACE_INDEX, options, clock);
+        const slotParts: SlotParts = { ...parts, startByMs: options.startByMs, signal };
         const gateway = addGatewayTags(builder, parts.facts);
         const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
         space.open((name, robot) => {
-          const tags = addRobotTags(builder, robots, name, robot.robotId, () => clock.nowMs());
+          const tags = addRobotTags(builder, robots, name, robot.robotId, slotParts, door.add);
+          if (robot.family !== "unknown")
+            tags.apply({ kind: "robot", robotId: robot.robotId, family: robot.family, quality: "unknown" });
           for (const index of robot.conveyorIndexes) tags.ensureConveyor(index);
           return tags;
         });
@@ -93,6 +116,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
           const nowMs = clock.nowMs();
           gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
           for (const robot of space.robots()) robot.tick(nowMs);
+          for (const slot of door.slots()) slot.rotate();
         };
         tick();
         every(clock, TICK_MS, signal, tick);

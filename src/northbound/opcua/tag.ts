@@ -66,16 +66,17 @@ export class Tag {
     this.#show(this.#variant, status, times);
   }
 
+  /** Shows the last value with another status; without one, or with a status that has none, nothing. */
+  weaken(status: StatusCode, times: TagTimes): void {
+    if (this.#last === null || status.isBad()) this.fail(status, times);
+    else if (status !== this.#status) this.#show(this.#variant, status, times);
+  }
+
   /** Shows that there is no value, and why. */
   fail(status: StatusCode, times: TagTimes): void {
     if (this.#last === null && status === this.#status) return;
     this.#last = null;
     this.#show(nothing, status, times);
-  }
-
-  /** What is shown now; null when there is no value. */
-  get value(): TagScalar | TagList | null {
-    return this.#last;
   }
 
   #show(variant: Variant, status: StatusCode, times: TagTimes): void {

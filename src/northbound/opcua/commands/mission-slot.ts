@@ -1,0 +1,107 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
+import { codeNumber } from "../../../domain/coded.ts";
+import { currentMission, type MissionQueue, missionStateNames } from "../../../domain/mission.ts";
+import type { Family, RobotId } from "../../../domain/robot.ts";
+import { createEnumTable } from "../enumeration.ts";
+import { hasArrived } from "../mission-tags.ts";
+import type { Folder, NodeBuilder } from "../node-builder.ts";
+import type { TagTimes } from "../tag.ts";
+import { isMissionOperation, missionRequest } from "./mission-request.ts";
+import { addNumberParameter, addTextListParameter, addTextParameter } from "./parameter.ts";
+import { createSlot, type Slot, type SlotParts } from "./slot.ts";
+import { addSlotTags } from "./slot-tags.ts";
+
+/** How many destinations a mission sent through a slot may have. */
+const LONGEST_ROUTE = 16;
+
+const stateTable = createEnumTable(missionStateNames);
+
+/** A robot's `MissionSlot`. */
+export interface MissionSlot extends Slot {
+  /** The robot's missions are these now. */
+  show(queue: MissionQueue, status: StatusCode, times: TagTimes): void;
+  /** Nothing is known of the robot's missions, or of quality not good enough to be shown. */
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+/** Adds the slot under a robot; `family` is asked when a command is made. */
+export function addMissionSlot(
+  builder: NodeBuilder,
+  robot: Folder,
+  robotId: RobotId,
+  family: () => Family,
+  parts: SlotParts,
+): MissionSlot {
+  const folder = builder.folder(robot, "MissionSlot");
+  const nowMs = () => parts.clock.nowMs();
+  const operation = addNumberParameter(builder, folder, "Operation", isMissionOperation);
+  const destination = addTextParameter(builder, folder, "Destination");
+  const destinations = addTextListParameter(builder, folder, "Destinations", LONGEST_ROUTE);
+  const targetMissionId = addTextParameter(builder, folder, "TargetMissionId");
+  const tags = addSlotTags(builder, folder, nowMs);
+  const missionState = builder.enumeration(folder, "MissionState", stateTable);
+  const goalIndex = builder.tag(folder, "GoalIndex", "Int32");
+  const arrived = builder.tag(folder, "Arrived", "Boolean");
+  let followedId: string | null = null;
+  let queue: MissionQueue | null = null;
+  let status: StatusCode = StatusCodes.BadWaitingForInitialData;
+  let times: TagTimes = { source: new Date(nowMs()), server: new Date(nowMs()) };
+
+  /** Without a mission there is nothing to be wrong about: 0 and Good. */
+  function showFollowed(): void {
+    if (followedId === null) {
+      missionState.set(0, StatusCodes.Good, times);
+      goalIndex.set(0, StatusCodes.Good, times);
+      arrived.set(false, StatusCodes.Good, times);
+      return;
+    }
+    const mission = queue?.missions.find((candidate) => candidate.missionId === followedId);
+    if (mission === undefined) {
+      const why = queue === null ? status : StatusCodes.UncertainLastUsableValue;
+      for (const tag of [missionState, goalIndex, arrived]) tag.weaken(why, times);
+      return;
+    }
+    missionState.set(codeNumber(missionStateNames, mission.state), status, times);
+    goalIndex.set(mission.currentGoalIndex, status, times);
+    arrived.set(hasArrived(mission), status, times);
+  }
+
+  const slot = createSlot(
+    {
+      path: folder.path,
+      parameters: [operation, destination, destinations, targetMissionId],
+      tags,
+      draft: () =>
+        missionRequest(
+          {
+            operation: operation.value(),
+            destination: destination.value(),
+            destinations: destinations.value(),
+            targetMissionId: targetMissionId.value(),
+          },
+          {
+            robotId,
+            family: family(),
+            currentMissionId: queue === null ? null : (currentMission(queue)?.missionId ?? null),
+          },
+        ),
+      follow(missionId) {
+        followedId = missionId;
+        showFollowed();
+      },
+    },
+    parts,
+  );
+  showFollowed();
+  return {
+    ...slot,
+    show(nextQueue, nextStatus, nextTimes) {
+      [queue, status, times] = [nextQueue, nextStatus, nextTimes];
+      if (followedId !== null) showFollowed();
+    },
+    fail(nextStatus, nextTimes) {
+      [queue, status, times] = [null, nextStatus, nextTimes];
+      if (followedId !== null) showFollowed();
+    },
+  };
+}

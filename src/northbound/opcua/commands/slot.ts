@@ -1,0 +1,257 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
+import type { Commander } from "../../../contracts/commander.ts";
+import type { Catalogue } from "../../../contracts/operation.ts";
+import type { Command } from "../../../domain/command.ts";
+import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import {
+  mustPersist,
+  newTickets,
+  parameterOwner,
+  reissueTicket,
+  restartTickets,
+  rotateTicket,
+  type TicketState,
+  ticketAccepted,
+  ticketDone,
+  writeTicket,
+} from "../../../domain/ticket.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { describeError, type Log } from "../../../platform/log.ts";
+import type { Account } from "../security.ts";
+import type { Draft } from "./mission-request.ts";
+import type { Parameter } from "./parameter.ts";
+import type { SlotTags } from "./slot-tags.ts";
+import type { TicketStore } from "./ticket-store.ts";
+
+/** What slots need of the rest of the gateway. */
+export interface SlotParts {
+  readonly commander: Commander;
+  readonly catalogue: Catalogue;
+  readonly tickets: TicketStore;
+  /** Unlike every epoch before it: names the tickets of a slot that the store does not know. */
+  readonly epoch: string;
+  readonly startByMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted when the gateway stops: nobody waits for outcomes any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A session as slots know it. */
+export interface Writer {
+  readonly sessionId: string;
+  readonly sinceMs: number;
+  readonly account: Account;
+}
+
+/** A command slot: parameters that a client writes, and a ticket that makes them a command, once. */
+export interface Slot {
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  /** Good when this session may write the parameters now. */
+  parameterStatus(sessionId: string): StatusCode;
+  /** A number was written to RequestId, in a write request that is now done. */
+  request(number: number, writer: Writer): StatusCode;
+  /** Replaces an unused ticket that is old. */
+  rotate(): void;
+  /** A session of this user began: tickets that an earlier one may have copied are void. */
+  sessionBegan(user: string): void;
+}
+
+/** What is particular to one kind of slot. */
+export interface SlotKind {
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly tags: SlotTags;
+  /** The command that the parameters stand for at this moment. */
+  draft(): Draft;
+  /** A command is final; `missionId` is the mission that it made or was about. */
+  follow(missionId: string | null): void;
+}
+
+/** Runs a slot. Its tickets are those of the store, where it knows the slot. */
+export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
+  const { tags } = kind;
+  const { clock } = parts;
+  let { tickets, command } = parts.tickets.load(kind.path) ?? {
+    tickets: newTickets(parts.epoch, clock.nowMs()),
+    command: null,
+  };
+  let lastUser: string | null = command?.source.name ?? null;
+  let isRestoring = tickets.taken !== null && tickets.taken.phase !== "done";
+  if (isRestoring) restore();
+  else adopt(restartTickets(tickets, false, clock.nowMs()));
+
+  /** Shows a state, and keeps it. The promise is for those who must not go on before it is kept. */
+  function adopt(next: TicketState): Promise<void> {
+    const before = tickets;
+    tickets = next;
+    tags.showTickets(next);
+    return mustPersist(before, next)
+      ? parts.tickets.save(kind.path, { tickets, command })
+      : Promise.resolve();
+  }
+
+  /** As adopt, where nothing depends on it: a record that is lost is found again through the journal. */
+  function adoptSoon(next: TicketState): void {
+    if (next !== tickets) adopt(next).catch(reportLostRecord);
+  }
+
+  function reportLostRecord(error: unknown): void {
+    parts.log.error({ slot: kind.path, cause: describeError(error) }, "a slot's tickets could not be kept");
+  }
+
+  function take(state: TicketState, ticket: number, requestId: string, writer: Writer): void {
+    tags.showStage("idle");
+    const draft = kind.draft();
+    const made = "problem" in draft ? refusal("MALFORMED", draft.problem) : parse(draft, requestId, writer);
+    if ("outcome" in made) {
+      command = null;
+      adoptSoon(state);
+      finish(ticket, made, null);
+      return;
+    }
+    command = made;
+    void run(ticket, made, "problem" in draft ? null : draft.missionId, adopt(state));
+  }
+
+  /** Never rejects: whatever happens is an outcome. */
+  async function run(
+    ticket: number,
+    taken: Command,
+    target: string | null,
+    kept: Promise<void>,
+  ): Promise<void> {
+    try {
+      await kept;
+    } catch (error) {
+      reportLostRecord(error);
+      finish(ticket, refusal("JOURNAL_FAILED", "the ticket could not be kept; nothing was sent"), null);
+      return;
+    }
+    const outcome = await outcomeOf(taken, ticket);
+    if (outcome !== null) finish(ticket, outcome, target);
+  }
+
+  /** Null when the gateway stops before the outcome is known. */
+  async function outcomeOf(submitted: Command, ticket: number): Promise<Outcome | null> {
+    try {
+      return await parts.commander.submit(submitted, parts.signal, (stage) => {
+        tags.showStage(stage);
+        if (stage === "accepted") adoptSoon(ticketAccepted(tickets, ticket));
+      });
+    } catch (error) {
+      // The next start finds the command in the journal.
+      if (parts.signal.aborted) return null;
+      parts.log.error({ slot: kind.path, cause: describeError(error) }, "a command ended without an outcome");
+      return ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false);
+    }
+  }
+
+  function parse(
+    draft: Exclude<Draft, { problem: string }>,
+    requestId: string,
+    writer: Writer,
+  ): Command | Outcome {
+    const operation = parts.catalogue.get(draft.operation);
+    if (operation === undefined) {
+      return refusal("UNKNOWN_OPERATION", `this gateway has no operation ${draft.operation}`);
+    }
+    const parsed = operation.parse(draft.request);
+    if (!parsed.ok) return refusal("MALFORMED", `${parsed.problem.path}: ${parsed.problem.message}`);
+    const { request } = parsed;
+    return {
+      source: { door: "opcua", name: writer.account.name },
+      requestId: `${kind.path}/${requestId}`,
+      operation: operation.name,
+      effect: request.effect,
+      robotId: request.robotId,
+      requestJson: request.json,
+      startByMs: clock.nowMs() + parts.startByMs,
+    };
+  }
+
+  function finish(ticket: number, outcome: Outcome, target: string | null): void {
+    const missionId = outcome.missionId ?? target;
+    kind.follow(missionId);
+    tags.showOutcome(outcome, missionId ?? "");
+    adoptSoon(ticketDone(tickets, ticket));
+  }
+
+  /** Asks for the outcome of the command that ran when the gateway stopped. Its time is over: it is never sent now. */
+  async function recall(interrupted: Command): Promise<Outcome | null> {
+    const outcome = await parts.commander.submit({ ...interrupted, startByMs: 0 }, parts.signal);
+    return outcome.duplicate ? outcome : null;
+  }
+
+  function restore(): void {
+    const { taken } = tickets;
+    tags.showTickets({ ...tickets, nextId: 0 });
+    const known = command === null ? Promise.resolve(null) : recall(command);
+    known.then(
+      (outcome) => {
+        const wasRunning = taken?.phase === "running";
+        isRestoring = false;
+        adoptSoon(restartTickets(tickets, outcome !== null || wasRunning, clock.nowMs()));
+        const lost = ending(
+          "unknown",
+          "OUTCOME_UNKNOWN",
+          "the journal does not know the command any more",
+          false,
+        );
+        if (taken !== null && (outcome !== null || wasRunning)) finish(taken.id, outcome ?? lost, null);
+      },
+      (error: unknown) => {
+        parts.log.error(
+          { slot: kind.path, cause: describeError(error) },
+          "a slot stays closed: its command's outcome is not found",
+        );
+      },
+    );
+  }
+
+  return {
+    path: kind.path,
+    parameters: kind.parameters,
+    parameterStatus(sessionId) {
+      const owner = parameterOwner(tickets);
+      return owner === null || owner === sessionId ? StatusCodes.Good : StatusCodes.BadUserAccessDenied;
+    },
+    request(number, writer) {
+      if (isRestoring) return StatusCodes.BadResourceUnavailable;
+      const { state, action } = writeTicket(
+        tickets,
+        number,
+        { id: writer.sessionId, sinceMs: writer.sinceMs },
+        clock.nowMs(),
+      );
+      if (action.kind === "deny") return StatusCodes.BadUserAccessDenied;
+      lastUser = writer.account.name;
+      tags.showRequestId(number);
+      switch (action.kind) {
+        case "repeat":
+        case "withdraw":
+          adoptSoon(state);
+          return StatusCodes.Good;
+        case "reject":
+          tags.showError(action.error, rejections[action.error]);
+          adoptSoon(state);
+          return StatusCodes.Good;
+        case "take":
+          take(state, action.ticket, action.requestId, writer);
+          return StatusCodes.Good;
+      }
+    },
+    rotate() {
+      if (!isRestoring) adoptSoon(rotateTicket(tickets, clock.nowMs()));
+    },
+    sessionBegan(user) {
+      if (!isRestoring && user === lastUser) adoptSoon(reissueTicket(tickets, clock.nowMs()));
+    },
+  };
+}
+
+const rejections = {
+  OUT_OF_TURN: "the number is not NextId: read NextId and copy it into RequestId",
+  TICKET_IN_USE: "the command before is still running: wait until DoneId is its number",
+} as const;
