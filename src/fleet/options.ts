@@ -25,7 +25,7 @@ export type RobotChoice =
 export interface FleetTimes {
   /** Age at which the token is exchanged for a new one. */
   readonly tokenRefreshMs: number;
-  /** How long before `exp` a token is no longer used. */
+  /** A token is exchanged at the latest this long before its `exp`. */
   readonly tokenMarginMs: number;
   /** A stream that nothing proved alive for this long is given up. */
   readonly streamSilenceMs: number;

@@ -1,0 +1,84 @@
+import { fromJsonString, type Message } from "@bufbuild/protobuf";
+import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import type { CommandChannel } from "../channels/command-channel.ts";
+import type { Http } from "../http.ts";
+import { readOperations } from "../operations/effect.ts";
+import { type Method, methods } from "../operations/method.ts";
+import type { FleetOptions } from "../options.ts";
+import type { Session } from "../session/session.ts";
+import { callGrpc } from "./grpc-call.ts";
+import { callHttp } from "./http-call.ts";
+
+export interface CallsParts {
+  readonly session: Session;
+  readonly channel: CommandChannel;
+  readonly http: Http;
+  /** Ends every call when the gateway stops. */
+  readonly signal: AbortSignal;
+}
+
+/** How long a call waits for a connection or a token before it is given up unsent. */
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Sends operations to the service: each once, over gRPC or HTTPS. The one repeat is
+ * after UNAUTHENTICATED, an explicit refusal, with a new token (design, Commands).
+ */
+export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
+  const { session, channel, http, signal } = parts;
+
+  async function send(
+    method: Method,
+    request: Message,
+    jwt: string,
+    deadlineMs: number,
+  ): Promise<CallEnding> {
+    if (!method.hasGrpc || options.transport === "rest") {
+      const reads = readOperations.has(method.name);
+      return callHttp(http, options.httpsUrl, method, request, jwt, reads, deadlineMs, signal);
+    }
+    const client = await channel.ready(Math.min(LONGEST_WAIT_MS, deadlineMs));
+    if (client === null) {
+      return {
+        kind: "not_sent",
+        message: `no connection to the service: ${channel.problem() ?? "none yet"}`,
+      };
+    }
+    return callGrpc(client, options.serviceName, method, request, jwt, deadlineMs);
+  }
+
+  return {
+    async call(operation, requestJson, deadlineMs) {
+      const method = methods.get(operation);
+      if (method === undefined) return { kind: "not_sent", message: `there is no operation ${operation}` };
+      const request = readRequest(method, requestJson);
+      if (request instanceof Error) return { kind: "not_sent", message: request.message };
+
+      const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, deadlineMs), signal);
+      if (jwt === null) {
+        return { kind: "not_sent", message: `no token: ${session.state().problem ?? "the gateway stops"}` };
+      }
+      const ending = await send(method, request, jwt, deadlineMs);
+      if (ending.kind !== "refused" || ending.code !== "UNAUTHENTICATED") return ending;
+      const other = await session.replace(jwt, bounded(signal, deadlineMs));
+      return other === null ? ending : send(method, request, other, deadlineMs);
+    },
+  };
+}
+
+function readRequest(method: Method, requestJson: string): Message | Error {
+  try {
+    return fromJsonString(method.desc.input, requestJson);
+  } catch (error) {
+    return new Error(`the request cannot be encoded: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function tokenWithin(session: Session, waitMs: number, signal: AbortSignal): Promise<string | null> {
+  const now = session.token();
+  return now !== null ? Promise.resolve(now) : session.authorized(bounded(signal, waitMs));
+}
+
+function bounded(signal: AbortSignal, timeoutMs: number): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+}

@@ -1,0 +1,73 @@
+import type { CallEnding } from "../../contracts/fleet-port.ts";
+import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
+
+/** The service's explicit refusals (design, Commands): all that proves that nothing was done. */
+const refusals: ReadonlySet<GrpcCodeName> = new Set([
+  "INVALID_ARGUMENT",
+  "FAILED_PRECONDITION",
+  "NOT_FOUND",
+  "PERMISSION_DENIED",
+  "UNAUTHENTICATED",
+  "UNIMPLEMENTED",
+]);
+
+/** How a call ended that did not end well. */
+export function unhappyEnding(code: GrpcCodeName, message: string): CallEnding {
+  return refusals.has(code) ? { kind: "refused", code, message } : { kind: "unknown", code, message };
+}
+
+/** The name of a code; a number that is none is UNKNOWN, as gRPC says. */
+export function codeName(number: number): GrpcCodeName {
+  return grpcCodeNames[number] ?? "UNKNOWN";
+}
+
+const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
+  [400, "INVALID_ARGUMENT"],
+  [401, "UNAUTHENTICATED"],
+  [403, "PERMISSION_DENIED"],
+  [404, "NOT_FOUND"],
+  [409, "ABORTED"],
+  [429, "RESOURCE_EXHAUSTED"],
+  [499, "CANCELLED"],
+  [500, "INTERNAL"],
+  [501, "UNIMPLEMENTED"],
+  [503, "UNAVAILABLE"],
+  [504, "DEADLINE_EXCEEDED"],
+]);
+
+/**
+ * The code of an HTTP answer that is not 200 (wire-facts, REST paths): the header
+ * `grpc-status` where there is one, else the status, which a balancer may have
+ * given. A status of no meaning here is UNKNOWN.
+ */
+export function codeOfHttp(status: number, headers: Readonly<Record<string, string>>): GrpcCodeName {
+  const number = Number(headers["grpc-status"] ?? Number.NaN);
+  if (Number.isInteger(number) && number > 0) return codeName(number);
+  return codeOfStatus.get(status) ?? "UNKNOWN";
+}
+
+/** What an HTTP answer that is not 200 says: the header, which is percent-encoded, or the body's message. */
+export function messageOfHttp(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  text: string,
+): string {
+  const header = headers["grpc-message"];
+  if (header !== undefined) return decodePercent(header);
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && "message" in body) return String(body.message);
+  } catch {
+    return `HTTP ${status}`;
+  }
+  return `HTTP ${status}`;
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Not every server encodes; then it is the text itself.
+    return text;
+  }
+}

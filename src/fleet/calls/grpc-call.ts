@@ -1,0 +1,51 @@
+import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type Client, status } from "@grpc/grpc-js";
+import type { CallEnding } from "../../contracts/fleet-port.ts";
+import { authorization } from "../channels/authorization.ts";
+import { answerJson, missionIdOf } from "../operations/answer.ts";
+import type { Method } from "../operations/method.ts";
+import { codeName, unhappyEnding } from "./ending.ts";
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** Endings that grpc-js makes up itself after the service had answered: they prove no refusal. */
+const madeUpHere: ReadonlySet<string> = new Set(["No message received", "Too many responses received"]);
+
+/** Sends one unary call on a READY connection, once. Never rejects. */
+export function callGrpc(
+  client: Client,
+  serviceName: string,
+  method: Method,
+  request: Message,
+  jwt: string,
+  deadlineMs: number,
+): Promise<CallEnding> {
+  const { desc } = method;
+  const bytes = Buffer.from(toBinary(desc.input, request));
+  return new Promise((resolve) => {
+    client.makeUnaryRequest(
+      `/${serviceName}/${method.name}`,
+      asIs,
+      asIs,
+      bytes,
+      authorization(jwt),
+      { deadline: new Date(Date.now() + deadlineMs) },
+      (error, answer) => {
+        if (error !== null) {
+          const code = madeUpHere.has(error.details) ? "UNKNOWN" : codeName(error.code ?? status.UNKNOWN);
+          resolve(unhappyEnding(code, error.details));
+        } else resolve(readAnswer(method, answer ?? Buffer.alloc(0)));
+      },
+    );
+  });
+}
+
+function readAnswer({ desc }: Method, bytes: Buffer): CallEnding {
+  try {
+    const message = fromBinary(desc.output, bytes);
+    return { kind: "ok", responseJson: answerJson(desc.output, message), missionId: missionIdOf(message) };
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${cause}` };
+  }
+}

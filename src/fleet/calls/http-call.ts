@@ -1,0 +1,87 @@
+import { fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import type { CallEnding } from "../../contracts/fleet-port.ts";
+import { type Http, NothingSent } from "../http.ts";
+import { answerJson, missionIdOf } from "../operations/answer.ts";
+import type { Method } from "../operations/method.ts";
+import { codeOfHttp, messageOfHttp, unhappyEnding } from "./ending.ts";
+
+/** Where and with what a request goes over HTTPS. */
+export interface HttpShape {
+  readonly path: string;
+  readonly body: string | null;
+}
+
+/** Sends one operation over HTTPS, once. Never rejects. */
+export async function callHttp(
+  http: Http,
+  baseUrl: string,
+  method: Method,
+  request: Message,
+  jwt: string,
+  reads: boolean,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<CallEnding> {
+  const { path, body } = httpShape(method, request);
+  try {
+    const answer = await http.send({
+      verb: method.route.verb,
+      url: `${baseUrl}${path}`,
+      headers: { authorization: `Bearer ${jwt}` },
+      body,
+      deadlineMs,
+      signal,
+      reads,
+    });
+    if (answer.status !== 200) {
+      const code = codeOfHttp(answer.status, answer.headers);
+      return unhappyEnding(code, messageOfHttp(answer.status, answer.headers, answer.text));
+    }
+    return readAnswer(method, answer.text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof NothingSent) return { kind: "not_sent", message };
+    const timedOut = error instanceof Error && error.name === "TimeoutError";
+    return { kind: "unknown", code: timedOut ? "DEADLINE_EXCEEDED" : "UNAVAILABLE", message };
+  }
+}
+
+/** `{field}` in the path takes its field; what remains travels in the query string or in a JSON body. */
+export function httpShape(method: Method, request: Message): HttpShape {
+  const { desc, route } = method;
+  const fields = toJson(desc.input, request, { alwaysEmitImplicit: true }) as JsonObject;
+  const rest: Record<string, JsonObject[string]> = { ...fields };
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const jsonName = desc.input.fields.find((field) => field.name === name)?.jsonName ?? name;
+    const value = rest[jsonName];
+    delete rest[jsonName];
+    return encodeURIComponent(String(value));
+  });
+  if (route.inQuery) return { path: `${path}${queryOf(method, rest)}`, body: null };
+  if (route.verb === "GET") return { path, body: null };
+  return { path, body: JSON.stringify(rest) };
+}
+
+/** Lists become repeated parameters (wire-facts, REST paths). */
+function queryOf({ desc }: Method, fields: JsonObject): string {
+  const query = new URLSearchParams();
+  for (const field of desc.input.fields) {
+    const value = fields[field.jsonName];
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined && item !== null) query.append(field.name, String(item));
+    }
+  }
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function readAnswer({ desc }: Method, text: string): CallEnding {
+  try {
+    const json = text.trim() === "" ? {} : JSON.parse(text);
+    const message = fromJson(desc.output, json, { ignoreUnknownFields: true });
+    return { kind: "ok", responseJson: answerJson(desc.output, message), missionId: missionIdOf(message) };
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${cause}` };
+  }
+}

@@ -1,0 +1,34 @@
+import { type Client, status } from "@grpc/grpc-js";
+import type { FleetOptions } from "../options.ts";
+import { authorization } from "./authorization.ts";
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** Codes that grpc-js gives where nothing came from the server. */
+const noAnswer: ReadonlySet<number> = new Set([
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+  status.INTERNAL,
+  status.UNKNOWN,
+]);
+
+/**
+ * Whether the server answers on this connection at all. HTTP/2 pings would tell, but
+ * grpc-js does not show their answers and many servers punish them; so a read is
+ * called that names no robot. Any answer is a sign of life, a refusal too.
+ */
+export function proveAlive(client: Client, options: FleetOptions, jwt: string | null): Promise<boolean> {
+  const waitMs = Math.min(options.times.callMs, options.times.streamSilenceMs / 4);
+  return new Promise((resolve) => {
+    client.makeUnaryRequest(
+      `/${options.serviceName}/ListWebhooks`,
+      asIs,
+      asIs,
+      Buffer.alloc(0),
+      authorization(jwt ?? ""),
+      { deadline: new Date(Date.now() + waitMs) },
+      (error) => resolve(error === null || !noAnswer.has(error.code ?? status.UNKNOWN)),
+    );
+  });
+}

@@ -1,0 +1,87 @@
+import { request } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
+import type { Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
+import type { FleetOptions } from "../options.ts";
+
+/** HTTP/2 without a word about it means: no limit. */
+const UNLIMITED = 4_294_967_295;
+
+/**
+ * How many streams the server allows on one connection. grpc-js knows and does not
+ * tell, and queues in silence what exceeds it (pitfalls, gRPC); so a connection of
+ * its own is made, its SETTINGS are read, and it is closed again.
+ * Rejects when the server cannot be reached or says nothing in time.
+ */
+export async function findStreamLimit(options: FleetOptions, signal: AbortSignal): Promise<number> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(options.times.connectMs)]);
+  const socket = await openTls(options, bounded);
+  const session = connectHttp2(`https://${options.grpcAddress}`, { createConnection: () => socket });
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      session.once("remoteSettings", (settings) => resolve(settings.maxConcurrentStreams ?? UNLIMITED));
+      session.once("error", reject);
+      session.once("close", () => reject(new Error("the connection closed before its settings came")));
+      bounded.addEventListener("abort", () => reject(new Error("no settings in time")), { once: true });
+    });
+  } finally {
+    session.destroy();
+  }
+}
+
+async function openTls(options: FleetOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const { hostname, port } = new URL(`https://${options.grpcAddress}`);
+  const bare =
+    options.proxyUrl === null ? null : await openTunnel(options.proxyUrl, options.grpcAddress, signal);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const settings: ConnectionOptions = {
+    ALPNProtocols: ["h2"],
+    // A literal address may not be named in SNI.
+    ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
+    ...(bare === null ? { host, port: Number(port === "" ? 443 : port) } : { socket: bare }),
+    ...(options.tls.ca === null ? {} : { ca: options.tls.ca }),
+    ...(options.tls.client === null
+      ? {}
+      : { cert: options.tls.client.certificate, key: options.tls.client.key }),
+  };
+  return await new Promise((resolve, reject) => {
+    const socket = connectTls(settings);
+    const fail = (error: Error) => {
+      socket.destroy();
+      reject(error);
+    };
+    socket.once("secureConnect", () => {
+      socket.removeListener("error", fail);
+      resolve(socket);
+    });
+    socket.once("error", fail);
+    signal.addEventListener("abort", () => fail(new Error("no connection in time")), { once: true });
+  });
+}
+
+function openTunnel(proxyUrl: string, address: string, signal: AbortSignal): Promise<Socket> {
+  const proxy = new URL(proxyUrl);
+  const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return new Promise((resolve, reject) => {
+    const tunnel = request({
+      host: proxy.hostname,
+      port: proxy.port === "" ? 80 : proxy.port,
+      method: "CONNECT",
+      path: address,
+      headers:
+        proxy.username === ""
+          ? { host: address }
+          : { host: address, "proxy-authorization": `Basic ${Buffer.from(user).toString("base64")}` },
+      signal,
+    });
+    tunnel.once("connect", (answer, socket) => {
+      if (answer.statusCode === 200) resolve(socket);
+      else {
+        socket.destroy();
+        reject(new Error(`the proxy answers ${answer.statusCode}`));
+      }
+    });
+    tunnel.once("error", reject);
+    tunnel.end();
+  });
+}

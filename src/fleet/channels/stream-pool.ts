@@ -1,0 +1,280 @@
+import type { Client } from "@grpc/grpc-js";
+import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { type Clock, every, sleep } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { FleetTimes } from "../options.ts";
+import type { Connect, Connection } from "./connection.ts";
+
+/** Room for one stream on a connection. */
+export interface StreamSlot {
+  readonly client: Client;
+  /** Something came from the server on this connection. */
+  proven(): void;
+  /** Monotonic time of the last proof that the connection is alive. */
+  provenAtMs(): number;
+  /** Asks the server for a sign of life now; resolves whether one came. */
+  prove(): Promise<boolean>;
+  /** The server left a stream unanswered though others are answered: it allows fewer than it says. */
+  crowded(): void;
+  release(): void;
+}
+
+/** What the holder of a slot is told. */
+export interface SlotHolder {
+  /** The connection takes no new calls; the ones on it may end soon. */
+  leaving(): void;
+  /** The connection is dead: nothing came for too long. */
+  silent(): void;
+}
+
+export interface PoolState {
+  readonly connections: number;
+  readonly streams: number;
+  readonly waiting: number;
+  /** Streams a connection that the server allows; null while not known. */
+  readonly streamLimit: number | null;
+  /** Attempts to connect that failed. */
+  readonly failures: number;
+  /** Why there is no connection; null while there is one. */
+  readonly problem: string | null;
+}
+
+/** As many connections as the streams need, made when they are needed. */
+export interface StreamPool {
+  /** Waits for room. Resolves null when the signal is aborted first. */
+  acquire(holder: SlotHolder, signal: AbortSignal): Promise<StreamSlot | null>;
+  state(): PoolState;
+  /** Makes and watches connections until the signal is aborted, then closes them. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface StreamPoolParts {
+  readonly connect: Connect;
+  /** How many streams the server allows on one connection. */
+  readonly findLimit: (signal: AbortSignal) => Promise<number>;
+  /** Whether the server gives any answer on this connection. */
+  readonly prove: (client: Client) => Promise<boolean>;
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
+
+interface Lane {
+  readonly connection: Connection;
+  readonly holders: Set<SlotHolder>;
+  readonly openedAtMs: number;
+  capacity: number;
+  provenAtMs: number;
+  proving: Promise<boolean> | null;
+  leaving: boolean;
+}
+
+interface Waiter {
+  readonly holder: SlotHolder;
+  readonly resolve: (slot: StreamSlot | null) => void;
+}
+
+/** What most HTTP/2 servers allow (pitfalls, gRPC): taken where the server could not be asked. */
+const USUAL_LIMIT = 100;
+/** Beyond this, one connection's flow control and loss hurt too many streams at once. */
+const MOST_STREAMS = 1_000;
+
+/**
+ * While there is no connection at all, one attempt is made at a time: a service that
+ * comes back is not met by all our connections at once.
+ */
+export function createStreamPool(parts: StreamPoolParts): StreamPool {
+  const { clock, times, log } = parts;
+  const lanes = new Set<Lane>();
+  const waiters = new Set<Waiter>();
+  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
+  let limit: number | null = null;
+  let connecting = 0;
+  let problem: string | null = "not connected yet";
+  let failures = 0;
+  let mustWait = false;
+  let running: AbortSignal = AbortSignal.abort();
+
+  function pump(): void {
+    for (const lane of lanes) {
+      for (const waiter of waiters) {
+        if (lane.leaving || lane.holders.size >= lane.capacity) break;
+        waiters.delete(waiter);
+        waiter.resolve(occupy(lane, waiter.holder));
+      }
+    }
+    if (running.aborted || waiters.size === 0) return;
+    const wanted = usableLanes() === 0 ? 1 : Math.ceil(waiters.size / capacityOf(limit ?? USUAL_LIMIT));
+    for (let missing = wanted - connecting; missing > 0; missing -= 1) void addLane(running);
+  }
+
+  const usableLanes = () => [...lanes].filter((lane) => !lane.leaving).length;
+
+  function occupy(lane: Lane, holder: SlotHolder): StreamSlot {
+    lane.holders.add(holder);
+    return {
+      client: lane.connection.client,
+      proven() {
+        lane.provenAtMs = clock.monotonicMs();
+      },
+      provenAtMs: () => lane.provenAtMs,
+      prove: () => prove(lane),
+      crowded() {
+        lane.capacity = Math.max(1, Math.min(lane.capacity, lane.holders.size - 1));
+        log.warn(
+          { streams: lane.capacity },
+          "the service answers fewer streams on a connection than it allows",
+        );
+      },
+      release() {
+        if (!lane.holders.delete(holder)) return;
+        closeIfIdle(lane);
+        pump();
+      },
+    };
+  }
+
+  function prove(lane: Lane): Promise<boolean> {
+    lane.proving ??= parts.prove(lane.connection.client).then((answered) => {
+      lane.proving = null;
+      if (answered) lane.provenAtMs = clock.monotonicMs();
+      return answered;
+    });
+    return lane.proving;
+  }
+
+  async function addLane(signal: AbortSignal): Promise<void> {
+    connecting += 1;
+    try {
+      if (mustWait) await sleep(clock, backoff.nextMs(), signal);
+      if (signal.aborted) return;
+      const [connection] = await Promise.all([
+        parts.connect(signal),
+        limit === null ? learnLimit(signal) : null,
+      ]);
+      openLane(connection);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      failures += 1;
+      mustWait = true;
+      if (problem !== message && !signal.aborted)
+        log.warn({ problem: message }, "no connection to the service");
+      problem = message;
+    } finally {
+      connecting -= 1;
+      pump();
+    }
+  }
+
+  async function learnLimit(signal: AbortSignal): Promise<void> {
+    try {
+      const found = await parts.findLimit(signal);
+      limit = found;
+    } catch (error) {
+      // The connection itself says what is wrong; this only costs room.
+      log.debug({ err: error }, "the stream limit could not be read");
+    }
+  }
+
+  function openLane(connection: Connection): void {
+    const nowMs = clock.monotonicMs();
+    const lane: Lane = {
+      connection,
+      holders: new Set(),
+      openedAtMs: nowMs,
+      capacity: capacityOf(limit ?? USUAL_LIMIT),
+      provenAtMs: nowMs,
+      proving: null,
+      leaving: false,
+    };
+    if (lanes.size === 0) log.info({ streamLimit: limit }, "connected to the service");
+    mustWait = false;
+    problem = null;
+    lanes.add(lane);
+    void connection.lost.then(() => leave(lane));
+  }
+
+  /** No new calls on it; the ones there end by themselves, or move when they can. */
+  function leave(lane: Lane): void {
+    if (lane.leaving) return;
+    lane.leaving = true;
+    // A connection that lived was no failure: the next attempt need not wait long.
+    if (clock.monotonicMs() - lane.openedAtMs > times.backoffCapMs) backoff.reset();
+    if (usableLanes() === 0) {
+      limit = null;
+      mustWait = true;
+      problem ??= "the connection was lost";
+      if (!running.aborted) log.warn({}, "the connection to the service was lost");
+    }
+    for (const holder of [...lane.holders]) holder.leaving();
+    closeIfIdle(lane);
+    pump();
+  }
+
+  function closeIfIdle(lane: Lane): void {
+    if (lane.holders.size > 0) return;
+    if (!lane.leaving && usableLanes() <= 1) return;
+    lane.leaving = true;
+    lanes.delete(lane);
+    lane.connection.close();
+  }
+
+  function look(): void {
+    const nowMs = clock.monotonicMs();
+    for (const lane of [...lanes]) {
+      const silentMs = nowMs - lane.provenAtMs;
+      if (silentMs > times.streamSilenceMs) {
+        log.warn({ silentMs: Math.round(silentMs) }, "a connection is silent: it is given up");
+        for (const holder of [...lane.holders]) holder.silent();
+        leave(lane);
+      } else if (silentMs > times.streamSilenceMs / 2) void prove(lane);
+    }
+  }
+
+  return {
+    acquire(holder, signal) {
+      if (signal.aborted) return Promise.resolve(null);
+      return new Promise((resolve) => {
+        const waiter: Waiter = {
+          holder,
+          resolve(slot) {
+            signal.removeEventListener("abort", onAbort);
+            resolve(slot);
+          },
+        };
+        const onAbort = () => {
+          waiters.delete(waiter);
+          resolve(null);
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        waiters.add(waiter);
+        pump();
+      });
+    },
+    state: () => ({
+      connections: usableLanes(),
+      streams: [...lanes].reduce((sum, lane) => sum + lane.holders.size, 0),
+      waiting: waiters.size,
+      streamLimit: limit,
+      failures,
+      problem: usableLanes() === 0 ? problem : null,
+    }),
+    async run(signal) {
+      running = signal;
+      every(clock, times.streamSilenceMs / 4, signal, look);
+      pump();
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      for (const lane of lanes) lane.connection.close();
+      lanes.clear();
+    },
+  };
+}
+
+/** One stream's room is kept for the calls that ask for a sign of life. */
+function capacityOf(limit: number): number {
+  return Math.max(1, Math.min(limit - 1, MOST_STREAMS));
+}

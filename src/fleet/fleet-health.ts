@@ -1,0 +1,94 @@
+import type { Health } from "../platform/component.ts";
+import type { PoolState } from "./channels/stream-pool.ts";
+import type { PollState } from "./polling/poll.ts";
+import type { SessionState } from "./session/session.ts";
+import type { StreamsState } from "./streams/streams.ts";
+
+/** What the parts of the fleet session say of themselves. */
+export interface FleetFacts {
+  readonly session: SessionState;
+  readonly pool: PoolState;
+  readonly streams: StreamsState;
+  readonly polls: readonly PollState[];
+  readonly commandProblem: string | null;
+  readonly followedChains: number;
+  readonly malformedRobots: number;
+}
+
+/** As many names as a person reads. */
+const NAMED = 10;
+const NOTABLE_SKEW_SECONDS = 30;
+
+/** One sentence for a person and the figures worth watching. */
+export function describeHealth(facts: FleetFacts): Health {
+  const problems = problemsOf(facts);
+  const { open, wanted } = facts.streams;
+  const state = open === 0 ? "down" : problems.length > 0 || open < wanted ? "degraded" : "up";
+  const detail = problems.length > 0 ? problems.join("; ") : `${open} of ${wanted} streams are open`;
+  return {
+    state: state === "down" && facts.session.exchanges <= 1 ? "starting" : state,
+    detail,
+    figures: figuresOf(facts),
+  };
+}
+
+function problemsOf(facts: FleetFacts): string[] {
+  const { session, pool, streams } = facts;
+  const skew = session.clockSkewSeconds;
+  return [
+    ...(session.problem === null ? [] : [`no token: ${session.problem}`]),
+    ...(pool.problem === null ? [] : [`no connection for streams: ${pool.problem}`]),
+    ...(facts.commandProblem === null ? [] : [`no connection for commands: ${facts.commandProblem}`]),
+    ...(Math.abs(skew) < NOTABLE_SKEW_SECONDS
+      ? []
+      : [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`]),
+    ...(pool.problem === null && streams.open < streams.wanted ? streams.problems : []),
+    ...refusedSentence(streams.refused),
+    ...facts.polls.flatMap(({ problem }) => (problem === null ? [] : [`a poll fails: ${problem}`])),
+  ];
+}
+
+function refusedSentence(refused: ReadonlyMap<string, string>): string[] {
+  if (refused.size === 0) return [];
+  const names = [...refused.keys()].slice(0, NAMED).join(", ");
+  const more = refused.size > NAMED ? ` and ${refused.size - NAMED} more` : "";
+  return [`the service refuses ${names}${more}`];
+}
+
+function figuresOf({
+  session,
+  pool,
+  streams,
+  polls,
+  followedChains,
+  malformedRobots,
+}: FleetFacts): Record<string, number> {
+  const total = (pick: (counts: StreamsState["counts"]["mission"]) => number) =>
+    pick(streams.counts.mission) + pick(streams.counts.battery) + pick(streams.counts.conveyors);
+  return {
+    robots: streams.robots,
+    robots_refused: streams.refused.size,
+    streams_wanted: streams.wanted,
+    streams_open: streams.open,
+    connections: pool.connections,
+    stream_limit: pool.streamLimit ?? 0,
+    connect_failures: pool.failures,
+    token_age_seconds: session.tokenAgeSeconds ?? 0,
+    token_seconds_left: session.tokenSecondsLeft ?? 0,
+    token_requests: session.exchanges,
+    token_failures: session.failures,
+    clock_skew_seconds: session.clockSkewSeconds,
+    messages: total((counts) => counts.messages),
+    messages_repeated: total((counts) => counts.repeats),
+    messages_missed: total((counts) => counts.missed),
+    messages_outdated: total((counts) => counts.outdated),
+    messages_malformed: total((counts) => counts.malformed),
+    sequence_resets: total((counts) => counts.resets),
+    sequence_regressions: total((counts) => counts.regressed),
+    families_pending: streams.familiesPending,
+    polls: polls.reduce((sum, poll) => sum + poll.turns, 0),
+    poll_failures: polls.reduce((sum, poll) => sum + poll.failures, 0),
+    task_chains_followed: followedChains,
+    robots_malformed: malformedRobots,
+  };
+}

@@ -1,0 +1,117 @@
+import type { EventSink } from "../contracts/event-sink.ts";
+import type { FleetPort } from "../contracts/fleet-port.ts";
+import type { Chance } from "../platform/backoff.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Component, Health } from "../platform/component.ts";
+import type { Log } from "../platform/log.ts";
+import { createCalls } from "./calls/calls.ts";
+import { createCommandChannel } from "./channels/command-channel.ts";
+import { createConnect } from "./channels/connection.ts";
+import { proveAlive } from "./channels/proof.ts";
+import { findStreamLimit } from "./channels/stream-limit.ts";
+import { createStreamPool } from "./channels/stream-pool.ts";
+import { describeHealth } from "./fleet-health.ts";
+import { createHttp } from "./http.ts";
+import type { FleetOptions } from "./options.ts";
+import { createPoll } from "./polling/poll.ts";
+import { createReader } from "./polling/reader.ts";
+import { createRoster } from "./polling/roster.ts";
+import { createTaskChains } from "./polling/task-chains.ts";
+import { createSession } from "./session/session.ts";
+import { createStreams } from "./streams/streams.ts";
+
+export interface FleetSessionParts {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+  /** Where everything goes that is heard of the fleet. */
+  readonly sink: EventSink;
+}
+
+/** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
+export interface FleetSession extends Component {
+  readonly port: FleetPort;
+}
+
+/** Wires the southbound together. Nothing is opened before `run`. */
+export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
+  const { clock, chance, sink } = parts;
+  const { times } = options;
+  const log = parts.log.child({ part: "fleet" });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  const http = createHttp(options);
+  const session = createSession(options, { http, clock, chance, log });
+  const connect = createConnect(options, clock);
+  const channel = createCommandChannel({ connect, times, clock, chance, log });
+  const pool = createStreamPool({
+    connect,
+    findLimit: (probing) => findStreamLimit(options, probing),
+    prove: (client) => proveAlive(client, options, session.token()),
+    times,
+    clock,
+    chance,
+    log,
+  });
+  const calls = createCalls(options, { session, channel, http, signal });
+  const read = createReader(options, { http, session, signal });
+  const streams = createStreams(options, { pool, session, clock, chance, log, sink, port: calls });
+  const roster = createRoster({ read, clock, log, sink, knows: streams.knows, amrIds: options.amrIds });
+  const chains = createTaskChains({ read, clock, log, sink, current: roster.chainIds });
+  const poll = (name: string, periodMs: number | null, turn: () => Promise<void>) =>
+    periodMs === null
+      ? []
+      : [createPoll({ name, periodMs, unimplementedMs: times.refusedRetryMs, clock, log, turn })];
+  const polls = [
+    ...poll("GetOnlineRobots", times.rosterPollMs, roster.turn),
+    ...poll("QueryTaskChain", times.taskChainPollMs, chains.turn),
+  ];
+
+  const port: FleetPort = {
+    async call(operation, requestJson, deadlineMs) {
+      const ending = await calls.call(operation, requestJson, deadlineMs);
+      if (operation === "AddTaskChain" && ending.kind === "ok") chains.follow(chainIdOf(ending.responseJson));
+      return ending;
+    },
+  };
+
+  return {
+    name: "fleet",
+    port,
+    async run(outer, ready) {
+      const stop = () => stopping.abort();
+      outer.addEventListener("abort", stop, { once: true });
+      if (outer.aborted) stop();
+      ready();
+      try {
+        await Promise.all([
+          session.run(signal),
+          channel.run(signal),
+          pool.run(signal),
+          streams.run(signal),
+          ...polls.map((each) => each.run(signal)),
+        ]);
+      } finally {
+        stop();
+        outer.removeEventListener("abort", stop);
+        await http[Symbol.asyncDispose]();
+      }
+    },
+    health: (): Health =>
+      describeHealth({
+        session: session.state(),
+        pool: pool.state(),
+        streams: streams.state(),
+        polls: polls.map((each) => each.state()),
+        commandProblem: options.transport === "grpc" ? channel.problem() : null,
+        followedChains: chains.followed,
+        malformedRobots: roster.malformed,
+      }),
+  };
+}
+
+function chainIdOf(responseJson: string): number {
+  const answer = JSON.parse(responseJson) as { readonly task_chain_id: number };
+  return answer.task_chain_id;
+}

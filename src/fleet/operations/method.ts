@@ -1,0 +1,30 @@
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
+import { type Route, route } from "../../wire/fleet/options/v1/route_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
+
+/** A unary operation of the interface document, as its descriptor has it. */
+export interface Method {
+  readonly name: string;
+  readonly desc: DescMethod;
+  readonly route: Route;
+  /** Operations of the gRPC service; the others travel over HTTPS only. */
+  readonly hasGrpc: boolean;
+}
+
+/** All 21, by name: 11 of gRPC and 10 of HTTP. */
+export const methods: ReadonlyMap<string, Method> = new Map(
+  [...unaryMethods(FleetService, true), ...unaryMethods(TaskService, false)].map((method) => [
+    method.name,
+    method,
+  ]),
+);
+
+function unaryMethods(service: DescService, hasGrpc: boolean): Method[] {
+  const found: Method[] = [];
+  for (const desc of service.methods) {
+    if (desc.methodKind !== "unary") continue;
+    found.push({ name: desc.name, desc, route: getOption(desc, route), hasGrpc });
+  }
+  return found;
+}

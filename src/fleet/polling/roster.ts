@@ -1,0 +1,73 @@
+import type { EventSink } from "../../contracts/event-sink.ts";
+import type { Presence } from "../../domain/presence.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { isJsonObject, type Json } from "../../platform/json.ts";
+import type { Log } from "../../platform/log.ts";
+import { presenceFromJson } from "../translate/presence.ts";
+import { MalformedAnswer } from "../translate/snake-record.ts";
+import type { ReadOperation } from "./reader.ts";
+
+type Listed = { readonly robotId: RobotId; readonly presence: Presence };
+
+export interface RosterParts {
+  readonly read: ReadOperation;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sink: EventSink;
+  /** Whether the gateway is for this robot. */
+  readonly knows: (robotId: RobotId) => boolean;
+  /** Robot numbers that configuration gives. */
+  readonly amrIds: ReadonlyMap<RobotId, number>;
+}
+
+/** Reads GetOnlineRobots and tells who is there. */
+export interface Roster {
+  turn(): Promise<void>;
+  /** The chains that robots are at now, by the last turn. */
+  chainIds(): readonly number[];
+  readonly malformed: number;
+}
+
+/** A fleet at rest answers the same text again and again: then nothing is parsed. */
+export function createRoster(parts: RosterParts): Roster {
+  const byNumber = new Map([...parts.amrIds].map(([robotId, amrId]) => [amrId, robotId]));
+  let lastText: string | null = null;
+  let listed: readonly Listed[] = [];
+  let malformed = 0;
+
+  function readRobot(json: Json): Listed | null {
+    try {
+      const { name, presence } = presenceFromJson(json);
+      return { robotId: byNumber.get(presence.amrId) ?? name, presence };
+    } catch (error) {
+      if (!(error instanceof MalformedAnswer)) throw error;
+      malformed += 1;
+      if (malformed === 1) parts.log.error({ err: error }, "a robot of GetOnlineRobots cannot be read");
+      return null;
+    }
+  }
+
+  return {
+    get malformed() {
+      return malformed;
+    },
+    chainIds: () => listed.map(({ presence }) => presence.taskChainId).filter((chainId) => chainId !== 0),
+    async turn() {
+      const text = await parts.read("GetOnlineRobots", {});
+      if (text !== lastText) {
+        listed = robotsOf(text).flatMap((json) => readRobot(json) ?? []);
+        lastText = text;
+      }
+      const robots = listed.filter(({ robotId }) => parts.knows(robotId));
+      parts.sink({ kind: "roster", atMs: parts.clock.nowMs(), robots });
+    },
+  };
+}
+
+function robotsOf(text: string): readonly Json[] {
+  const answer: unknown = JSON.parse(text);
+  const robots = isJsonObject(answer) ? answer.robots : undefined;
+  if (!Array.isArray(robots)) throw new MalformedAnswer("GetOnlineRobots should answer a list of robots");
+  return robots;
+}

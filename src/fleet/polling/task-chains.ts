@@ -1,0 +1,82 @@
+import type { EventSink } from "../../contracts/event-sink.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { isJsonObject, type Json } from "../../platform/json.ts";
+import type { Log } from "../../platform/log.ts";
+import { MalformedAnswer } from "../translate/snake-record.ts";
+import { taskChainFromJson } from "../translate/task-chain.ts";
+import type { ReadOperation } from "./reader.ts";
+
+export interface TaskChainsParts {
+  readonly read: ReadOperation;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sink: EventSink;
+  /** Chains that robots are at now. */
+  readonly current: () => readonly number[];
+}
+
+/** Follows task chains until they are finished. */
+export interface TaskChains {
+  /** A chain to follow from now on. */
+  follow(chainId: number): void;
+  turn(): Promise<void>;
+  readonly followed: number;
+}
+
+/** Chains a request: their numbers travel in the URL. */
+const CHAINS_A_REQUEST = 100;
+/** The service leaves out chains that it does not know; one may also be too new for it. */
+const MISSES_BEFORE_LETTING_GO = 3;
+
+/** Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more. */
+export function createTaskChains(parts: TaskChainsParts): TaskChains {
+  /** Chain and how often in a row the service left it out. */
+  const followed = new Map<number, number>();
+  const done = new Set<number>();
+
+  function finish(chainId: number): void {
+    followed.delete(chainId);
+    done.add(chainId);
+  }
+
+  async function query(chainIds: readonly number[]): Promise<void> {
+    const answer: unknown = JSON.parse(await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] }));
+    const chains = isJsonObject(answer) ? (answer.taskChains ?? answer.task_chains) : undefined;
+    if (!Array.isArray(chains)) throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
+    const found = new Set<number>();
+    for (const json of chains as readonly Json[]) {
+      const chain = taskChainFromJson(json);
+      found.add(chain.chainId);
+      if (followed.has(chain.chainId)) followed.set(chain.chainId, 0);
+      if (chain.finished) finish(chain.chainId);
+      parts.sink({ kind: "task_chain", atMs: parts.clock.nowMs(), chain });
+    }
+    for (const chainId of chainIds) if (!found.has(chainId)) miss(chainId);
+  }
+
+  function miss(chainId: number): void {
+    const misses = (followed.get(chainId) ?? 0) + 1;
+    if (misses < MISSES_BEFORE_LETTING_GO) followed.set(chainId, misses);
+    else finish(chainId);
+  }
+
+  return {
+    get followed() {
+      return followed.size;
+    },
+    follow(chainId) {
+      if (!followed.has(chainId)) followed.set(chainId, 0);
+    },
+    async turn() {
+      const current = new Set(parts.current());
+      // What is done need not be remembered longer than a robot names it.
+      for (const chainId of done) if (!current.has(chainId)) done.delete(chainId);
+      for (const chainId of current)
+        if (!done.has(chainId) && !followed.has(chainId)) followed.set(chainId, 0);
+      const chainIds = [...followed.keys()];
+      for (let from = 0; from < chainIds.length; from += CHAINS_A_REQUEST) {
+        await query(chainIds.slice(from, from + CHAINS_A_REQUEST));
+      }
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * The documented rate of the token exchange: 20 requests in 5 minutes for one key
+ * and address (wire-facts). Two are left for a person who tries the key by hand.
+ */
+const windowMs = 5 * 60_000;
+const requestsInWindow = 18;
+
+/** Counts token requests, so that no failure whatever makes us exceed the rate. Monotonic milliseconds. */
+export interface ExchangeBudget {
+  /** How long to wait before the next request is allowed; 0: now. */
+  waitMs(nowMs: number): number;
+  /** Requests that are still allowed at this moment. */
+  left(nowMs: number): number;
+  spend(nowMs: number): void;
+}
+
+/** A sliding window: exact, and small enough to keep every moment. */
+export function createExchangeBudget(): ExchangeBudget {
+  const spent: number[] = [];
+  const forget = (nowMs: number) => {
+    while (spent[0] !== undefined && spent[0] <= nowMs - windowMs) spent.shift();
+  };
+  return {
+    waitMs(nowMs) {
+      forget(nowMs);
+      const oldest = spent[spent.length - requestsInWindow];
+      return oldest === undefined ? 0 : oldest + windowMs - nowMs;
+    },
+    left(nowMs) {
+      forget(nowMs);
+      return requestsInWindow - spent.length;
+    },
+    spend(nowMs) {
+      spent.push(nowMs);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { decodeJwt } from "jose";
+import type { Clock } from "../../platform/clock.ts";
+import type { Http } from "../http.ts";
+import type { FleetOptions } from "../options.ts";
+
+/** A JWT and how long it can be used, on the gateway's monotonic clock. */
+export interface Token {
+  readonly jwt: string;
+  readonly obtainedAtMs: number;
+  /** Its `exp`, judged by the server's own clock: ours may be wrong. */
+  readonly expiresAtMs: number;
+}
+
+/** How one exchange ended. `message` is free of secrets. */
+export type ExchangeEnding = {
+  /** The server's clock minus ours, in milliseconds; null when the answer had no Date. */
+  readonly clockSkewMs: number | null;
+} & (
+  | { readonly kind: "token"; readonly token: Token }
+  /** The key is wrong (401) or malformed (400): asking again soon is no use. */
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
+  | { readonly kind: "failed"; readonly message: string }
+);
+
+/** Exchanges the API key document for a JWT (fleet-service-interface, Authentication). Never rejects. */
+export async function exchangeToken(
+  options: FleetOptions,
+  http: Http,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ExchangeEnding> {
+  const { apiKey, scope, secret } = options.credentials;
+  try {
+    const answer = await http.send({
+      verb: "POST",
+      url: `${options.authUrl}/authorizeApiAccess`,
+      headers: {},
+      body: JSON.stringify({ api_key: apiKey, scope, secret }),
+      deadlineMs: options.times.callMs,
+      signal,
+      // A second token is harmless, and the rate is counted by the caller.
+      reads: true,
+    });
+    const serverNowMs = Date.parse(answer.headers.date ?? "");
+    const clockSkewMs = Number.isNaN(serverNowMs) ? null : serverNowMs - clock.nowMs();
+    return { clockSkewMs, ...judge(answer.status, answer.text, answer.headers, clock, clockSkewMs ?? 0) };
+  } catch (error) {
+    return { kind: "failed", message: describe(error), clockSkewMs: null };
+  }
+}
+
+type Judgement =
+  | { readonly kind: "token"; readonly token: Token }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
+  | { readonly kind: "failed"; readonly message: string };
+
+function judge(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+  clock: Clock,
+  clockSkewMs: number,
+): Judgement {
+  if (status === 429) {
+    const seconds = Number(headers["retry-after"]);
+    return {
+      kind: "limited",
+      message: "the authentication server answers 429: too many token requests",
+      retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null,
+    };
+  }
+  if (status === 400 || status === 401 || status === 403) {
+    return { kind: "refused", message: `the authentication server refuses the API key (${status})` };
+  }
+  if (status !== 200) return { kind: "failed", message: `the authentication server answers ${status}` };
+  return readToken(text, clock, clockSkewMs);
+}
+
+function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
+  // Some servers answer the bare JWT, some the JWT as a JSON text.
+  const jwt = text.trim().replace(/^"(.*)"$/, "$1");
+  try {
+    const { exp } = decodeJwt(jwt);
+    if (exp === undefined) return { kind: "failed", message: "the token has no `exp`" };
+    const lifeMs = exp * 1000 - (clock.nowMs() + clockSkewMs);
+    if (lifeMs <= 0) return { kind: "failed", message: "the token has expired already when it is issued" };
+    const nowMs = clock.monotonicMs();
+    return { kind: "token", token: { jwt, obtainedAtMs: nowMs, expiresAtMs: nowMs + lifeMs } };
+  } catch (error) {
+    // The text itself stays out of the message: it may be most of a token.
+    return { kind: "failed", message: `the authentication server's answer is no JWT (${describe(error)})` };
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,197 @@
+import type { Chance } from "../../platform/backoff.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Http } from "../http.ts";
+import type { FleetOptions } from "../options.ts";
+import { type ExchangeEnding, exchangeToken, type Token } from "./exchange.ts";
+import { createExchangeBudget } from "./exchange-budget.ts";
+
+/** What the session can say of itself. */
+export interface SessionState {
+  /** Why there is no usable token; null while there is one. */
+  readonly problem: string | null;
+  readonly tokenAgeSeconds: number | null;
+  readonly tokenSecondsLeft: number | null;
+  readonly exchanges: number;
+  readonly failures: number;
+  readonly clockSkewSeconds: number;
+}
+
+/** One JWT for every channel and for REST. */
+export interface Session {
+  /** The token to use now; null while there is none that is valid. */
+  token(): string | null;
+  /** Waits for a valid token. Resolves null when the signal is aborted first. */
+  authorized(signal: AbortSignal): Promise<string | null>;
+  /**
+   * The service refused this token: gets another, if the documented rate allows.
+   * Resolves with one that is not `refused`, or null when the signal is aborted
+   * or the exchange fails.
+   */
+  replace(refused: string, signal: AbortSignal): Promise<string | null>;
+  state(): SessionState;
+  /** Gets and renews the token until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface SessionParts {
+  readonly http: Http;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
+
+const REFRESH_JITTER = 0.1;
+const FIRST_RETRY_MS = 1_000;
+/** Attempts at this distance stay within the documented rate for ever. */
+const LONGEST_RETRY_MS = 20_000;
+const REFUSED_RETRY_MS = 60_000;
+const LIMITED_RETRY_MS = 60_000;
+/** A refused token younger than this is not the token's fault: another would fare no better. */
+const YOUNGEST_REPLACED_MS = 5_000;
+/** Requests kept back for the ordinary refresh when calls ask for a new token. */
+const KEPT_BACK = 4;
+const NOTABLE_SKEW_MS = 30_000;
+
+/** At most one exchange is in flight, for there is one loop that makes them. */
+export function createSession(options: FleetOptions, parts: SessionParts): Session {
+  const { clock, chance, log } = parts;
+  const budget = createExchangeBudget();
+  const waiters = new Set<() => void>();
+  let token: Token | null = null;
+  let problem: string | null = "no token yet";
+  let skewMs = 0;
+  let exchanges = 0;
+  let failures = 0;
+  let failuresInARow = 0;
+  let rejected: string | null = null;
+  let wake: () => void = () => {};
+
+  const usable = (): Token | null =>
+    token !== null && token.jwt !== rejected && clock.monotonicMs() < token.expiresAtMs ? token : null;
+
+  /** Resolves at the next end of an exchange, or when the signal is aborted. */
+  function nextEnding(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        waiters.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      waiters.add(done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  function noteSkew(ending: ExchangeEnding): void {
+    if (ending.clockSkewMs === null) return;
+    const was = Math.abs(skewMs) >= NOTABLE_SKEW_MS;
+    skewMs = ending.clockSkewMs;
+    const is = Math.abs(skewMs) >= NOTABLE_SKEW_MS;
+    if (is === was) return;
+    const fields = { skewSeconds: Math.round(skewMs / 1000) };
+    if (is) log.warn(fields, "this machine's clock and the authentication server's differ: one is wrong");
+    else log.info(fields, "this machine's clock agrees with the authentication server's again");
+  }
+
+  /** Takes note of how an exchange ended; tells in how many milliseconds the next is due. */
+  function settle(ending: ExchangeEnding): number {
+    noteSkew(ending);
+    if (ending.kind === "token") {
+      if (failuresInARow > 0 || token === null) log.info({}, "a token has been obtained");
+      failuresInARow = 0;
+      rejected = null;
+      problem = null;
+      token = ending.token;
+      return refreshDelayMs(ending.token);
+    }
+    failures += 1;
+    failuresInARow += 1;
+    // Without another, the refused one may as well be tried again: the service may have changed its mind.
+    rejected = null;
+    if (problem !== ending.message) log.warn({ problem: ending.message }, "no new token");
+    problem = ending.message;
+    if (ending.kind === "limited") return ending.retryAfterMs ?? jittered(LIMITED_RETRY_MS);
+    if (ending.kind === "refused") return jittered(REFUSED_RETRY_MS);
+    return jittered(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failuresInARow - 1)));
+  }
+
+  const jittered = (delayMs: number) => delayMs * (0.75 + 0.25 * chance());
+
+  function refreshDelayMs({ obtainedAtMs, expiresAtMs }: Token): number {
+    const lifeMs = expiresAtMs - obtainedAtMs;
+    // A token shorter than the margin must still be used for most of its life.
+    const marginMs = Math.min(options.times.tokenMarginMs, lifeMs / 4);
+    const ageMs = options.times.tokenRefreshMs * (1 - REFRESH_JITTER * chance());
+    return Math.min(ageMs, lifeMs - marginMs);
+  }
+
+  /** Waits until the time has passed, `wake` is called or the signal is aborted. */
+  function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = clock.after(delayMs, () => wake());
+      wake = () => {
+        wake = () => {};
+        cancel();
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      const onAbort = () => wake();
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  return {
+    token: () => usable()?.jwt ?? null,
+    async authorized(signal) {
+      for (let now = usable(); ; now = usable()) {
+        if (now !== null) return now.jwt;
+        if (signal.aborted) return null;
+        await nextEnding(signal);
+      }
+    },
+    async replace(refused, signal) {
+      const other = usable();
+      if (other !== null && other.jwt !== refused) return other.jwt;
+      const nowMs = clock.monotonicMs();
+      if (signal.aborted || token === null) return null;
+      if (nowMs - token.obtainedAtMs < YOUNGEST_REPLACED_MS) return null;
+      // A retry is due already, at a distance that spares the authentication server.
+      if (failuresInARow > 0) return null;
+      if (budget.left(nowMs) <= KEPT_BACK) return null;
+      if (rejected !== refused) log.warn({}, "the service refuses the token: asking for another");
+      rejected = refused;
+      const ending = nextEnding(signal);
+      wake();
+      await ending;
+      return usable()?.jwt ?? null;
+    },
+    state() {
+      const nowMs = clock.monotonicMs();
+      return {
+        problem: usable() === null ? (problem ?? "the token has expired") : null,
+        tokenAgeSeconds: token === null ? null : Math.round((nowMs - token.obtainedAtMs) / 1000),
+        tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
+        exchanges,
+        failures,
+        clockSkewSeconds: Math.round(skewMs / 1000),
+      };
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        const waitMs = budget.waitMs(clock.monotonicMs());
+        if (waitMs > 0) {
+          await pause(waitMs, signal);
+          continue;
+        }
+        budget.spend(clock.monotonicMs());
+        exchanges += 1;
+        const delayMs = settle(await exchangeToken(options, parts.http, clock, signal));
+        for (const waiter of [...waiters]) waiter();
+        await pause(delayMs, signal);
+      }
+      for (const waiter of [...waiters]) waiter();
+    },
+  };
+}

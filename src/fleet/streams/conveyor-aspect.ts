@@ -1,0 +1,101 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import {
+  SubscribeConveyorStatusRequestSchema,
+  SubscribeConveyorStatusResponseSchema,
+} from "../../wire/fleet/v1/service_pb.js";
+import { conveyorFromProto } from "../translate/conveyor.ts";
+import type { Aspect } from "./aspect.ts";
+import type { LedgerCounts } from "./ledger.ts";
+import type { AspectParts } from "./robot-aspects.ts";
+
+/**
+ * The conveyor streams, one a cart. Their messages have no number and no time: one
+ * that says the same as the last is a confirmation, as a repeat is elsewhere.
+ */
+export function createConveyorAspect(parts: AspectParts): Aspect {
+  const held = new Map<RobotId, readonly Conveyor[]>();
+  const counts: LedgerCounts = {
+    messages: 0,
+    repeats: 0,
+    missed: 0,
+    resets: 0,
+    outdated: 0,
+    regressed: 0,
+    malformed: 0,
+  };
+
+  function read(bytes: Buffer): readonly Conveyor[] | null {
+    try {
+      return fromBinary(SubscribeConveyorStatusResponseSchema, bytes).states.map(conveyorFromProto);
+    } catch (error) {
+      counts.malformed += 1;
+      if (counts.malformed === 1) parts.log.error({ err: error }, "a stream message could not be decoded");
+      return null;
+    }
+  }
+
+  return {
+    name: "conveyors",
+    method: "SubscribeConveyorStatus",
+    counts,
+    encode(selection) {
+      const robotId = selection.kind === "robots" ? (selection.ids[0] ?? "") : "";
+      const request = create(SubscribeConveyorStatusRequestSchema, { robotId });
+      return Buffer.from(toBinary(SubscribeConveyorStatusRequestSchema, request));
+    },
+    receive(bytes, stream) {
+      counts.messages += 1;
+      const conveyors = read(bytes);
+      if (conveyors === null) return null;
+      const robotId = conveyorRobot(stream);
+      const atMs = parts.clock.nowMs();
+      const before = held.get(robotId);
+      if (before !== undefined && isSame(before, conveyors)) {
+        counts.repeats += 1;
+        parts.sink({ kind: "confirmed", robotId, aspect: "conveyors", stream, atMs });
+        return "repeat";
+      }
+      held.set(robotId, conveyors);
+      const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: atMs };
+      parts.sink({ kind: "conveyors", robotId, stream, stamp, conveyors });
+      return "fresh";
+    },
+    unheard: () => 0,
+    releaseUnheard() {},
+    release(robotId) {
+      held.delete(robotId);
+    },
+  };
+}
+
+const PREFIX = "conveyors/";
+
+/** The name of a cart's conveyor stream. */
+export function conveyorStream(robotId: RobotId): string {
+  return PREFIX + robotId;
+}
+
+function conveyorRobot(stream: string): RobotId {
+  return stream.slice(PREFIX.length);
+}
+
+function isSame(a: readonly Conveyor[], b: readonly Conveyor[]): boolean {
+  if (a.length !== b.length) return false;
+  return a.every((one, place) => {
+    const other = b[place];
+    return (
+      other !== undefined &&
+      one.index === other.index &&
+      isSameCode(one.operation, other.operation) &&
+      isSameCode(one.payload, other.payload) &&
+      isSameCode(one.health, other.health) &&
+      isSameCode(one.installation, other.installation)
+    );
+  });
+}
+
+function isSameCode(a: Conveyor["operation" | "payload" | "health" | "installation"], b: typeof a): boolean {
+  return typeof a === "string" || typeof b === "string" ? a === b : a.raw === b.raw;
+}

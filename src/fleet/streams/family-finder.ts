@@ -1,0 +1,69 @@
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
+import type { FleetTimes } from "../options.ts";
+
+/** Finds out which robots are carts, where configuration does not say. */
+export interface FamilyFinder {
+  /** Asks for a robot, once; `onCart` is called if it is one. */
+  ask(robotId: RobotId): void;
+  /** Robots of which it is not known yet. */
+  pending(): number;
+}
+
+export interface FamilyFinderParts {
+  readonly port: FleetPort;
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly signal: AbortSignal;
+  readonly onCart: (robotId: RobotId) => void;
+}
+
+/** As many questions at a time as do not hold up a command behind them. */
+const ASKED_AT_A_TIME = 8;
+
+/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
+export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
+  const { port, times, clock, signal } = parts;
+  const queue: RobotId[] = [];
+  const known = new Set<RobotId>();
+  let askers = 0;
+  let pending = 0;
+
+  /** True: a cart. False: none. Null: the service could not say. */
+  async function isCart(robotId: RobotId): Promise<boolean | null> {
+    const ending = await port.call("GetConveyorIndex", JSON.stringify({ robotId }), times.callMs);
+    if (ending.kind === "ok") return true;
+    return ending.kind === "refused" && ending.code === "INVALID_ARGUMENT" ? false : null;
+  }
+
+  async function work(): Promise<void> {
+    askers += 1;
+    const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
+    for (let robotId = queue.shift(); robotId !== undefined && !signal.aborted; robotId = queue.shift()) {
+      const answer = await isCart(robotId);
+      if (answer === null) {
+        queue.push(robotId);
+        await sleep(clock, backoff.nextMs(), signal);
+        continue;
+      }
+      backoff.reset();
+      pending -= 1;
+      if (answer && !signal.aborted) parts.onCart(robotId);
+    }
+    askers -= 1;
+  }
+
+  return {
+    ask(robotId) {
+      if (known.has(robotId)) return;
+      known.add(robotId);
+      queue.push(robotId);
+      pending += 1;
+      if (askers < ASKED_AT_A_TIME) void work();
+    },
+    pending: () => pending,
+  };
+}

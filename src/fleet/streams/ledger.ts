@@ -1,0 +1,92 @@
+import type { Stamp } from "../../domain/observed.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { judgeSequence, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
+
+/** What was counted of one kind of stream since the start. Nothing is dropped in silence. */
+export interface LedgerCounts {
+  messages: number;
+  repeats: number;
+  /** Numbers that were skipped within a subscription. */
+  missed: number;
+  resets: number;
+  /** Messages older than the value held, dropped. */
+  outdated: number;
+  /** Lower numbers that were no reset: each made us subscribe again. */
+  regressed: number;
+  /** Messages that could not be decoded. */
+  malformed: number;
+}
+
+/** Where each robot's line of one event type stands. */
+export interface Ledger {
+  readonly counts: LedgerCounts;
+  /** Judges a message that came by this call of this stream, and counts it. */
+  judge(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
+  has(robotId: RobotId): boolean;
+  /** How many robots this stream has sent before and this call of it has not. */
+  unheard(stream: string, call: number): number;
+  /** Those robots are no longer expected on this stream. */
+  releaseUnheard(stream: string, call: number): void;
+  /** The robot is no longer expected on this stream. */
+  release(robotId: RobotId): void;
+}
+
+interface Line {
+  mark: Stamp | null;
+  stream: string;
+  call: number;
+}
+
+/** One line per robot, kept for as long as the process lives: a robot that comes back goes on with it. */
+export function createLedger(): Ledger {
+  const lines = new Map<RobotId, Line>();
+  const counts: LedgerCounts = {
+    messages: 0,
+    repeats: 0,
+    missed: 0,
+    resets: 0,
+    outdated: 0,
+    regressed: 0,
+    malformed: 0,
+  };
+
+  function count(verdict: SequenceVerdict): void {
+    if (verdict === "repeat") counts.repeats += 1;
+    else if (verdict === "reset") counts.resets += 1;
+    else if (verdict === "outdated") counts.outdated += 1;
+    else if (verdict === "regressed") counts.regressed += 1;
+  }
+
+  return {
+    counts,
+    judge(robotId, stamp, stream, call) {
+      counts.messages += 1;
+      let line = lines.get(robotId);
+      if (line === undefined) {
+        line = { mark: null, stream, call: -1 };
+        lines.set(robotId, line);
+      }
+      const isFirst = line.call !== call || line.stream !== stream;
+      const verdict = judgeSequence(line.mark, stamp, isFirst);
+      count(verdict);
+      if (!isFirst && verdict === "fresh") counts.missed += missedBetween(line.mark, stamp);
+      line.stream = stream;
+      line.call = call;
+      if (verdict === "fresh" || verdict === "reset") line.mark = stamp;
+      return verdict;
+    },
+    has: (robotId) => lines.has(robotId),
+    unheard(stream, call) {
+      let unheard = 0;
+      for (const line of lines.values()) if (line.stream === stream && line.call < call) unheard += 1;
+      return unheard;
+    },
+    releaseUnheard(stream, call) {
+      for (const line of lines.values()) if (line.stream === stream && line.call < call) line.stream = "";
+    },
+    release(robotId) {
+      const line = lines.get(robotId);
+      if (line !== undefined) line.stream = "";
+    },
+  };
+}

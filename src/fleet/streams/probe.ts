@@ -1,0 +1,31 @@
+import type { StreamPool } from "../channels/stream-pool.ts";
+import type { Session } from "../session/session.ts";
+import { CannotAsk } from "./refused.ts";
+import { openStream, type StreamRequest } from "./stream-call.ts";
+import { isRefusal } from "./stream-ending.ts";
+
+/**
+ * Asks the service whether it takes a subscription, without using it. A server that
+ * has nothing to send may stay silent: that is no refusal. Rejects with CannotAsk
+ * when the stream ended for another reason.
+ */
+export async function probeStream(
+  request: StreamRequest,
+  pool: StreamPool,
+  session: Session,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<{ readonly refused: boolean; readonly message: string }> {
+  const jwt = await session.authorized(signal);
+  const slot = jwt === null ? null : await pool.acquire({ leaving() {}, silent() {} }, signal);
+  if (jwt === null || slot === null) throw new CannotAsk("the gateway stops");
+  const call = openStream(request, jwt, slot, () => {});
+  const timer = setTimeout(() => call.cancel(), patienceMs);
+  const accepted = await call.accepted;
+  call.cancel();
+  clearTimeout(timer);
+  const ending = await call.ended;
+  if (accepted || ending.code === "CANCELLED") return { refused: false, message: "" };
+  if (isRefusal(ending)) return { refused: true, message: `${ending.code}: ${ending.message}` };
+  throw new CannotAsk(`${ending.code}: ${ending.message}`);
+}

@@ -1,0 +1,25 @@
+import type { RobotId } from "../../domain/robot.ts";
+
+/** The service could not be asked, so nobody knows who is refused. */
+export class CannotAsk extends Error {
+  override readonly name = "CannotAsk";
+}
+
+/**
+ * The service refuses a selector as a whole, whichever of its robots is to blame.
+ * Given robots that are refused together, finds the ones that are refused, by asking
+ * for halves: k among n cost about 2k·log₂(n/k) questions. Rejects with what
+ * `isRefused` rejects with.
+ */
+export async function findRefused(
+  ids: readonly RobotId[],
+  isRefused: (ids: readonly RobotId[]) => Promise<boolean>,
+): Promise<readonly RobotId[]> {
+  if (ids.length <= 1) return ids;
+  const middle = Math.ceil(ids.length / 2);
+  const left = ids.slice(0, middle);
+  const right = ids.slice(middle);
+  if (!(await isRefused(left))) return findRefused(right, isRefused);
+  const found = await findRefused(left, isRefused);
+  return (await isRefused(right)) ? [...found, ...(await findRefused(right, isRefused))] : found;
+}

@@ -1,0 +1,132 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { EventSink } from "../../contracts/event-sink.ts";
+import type { Stamp } from "../../domain/observed.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { SequenceVerdict } from "../../domain/sequence.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { RobotSelectorSchema } from "../../wire/fleet/v1/common_pb.js";
+import {
+  SubscribeBatteryStatusRequestSchema,
+  SubscribeBatteryStatusResponseSchema,
+  SubscribeMissionStatusRequestSchema,
+  SubscribeMissionStatusResponseSchema,
+} from "../../wire/fleet/v1/service_pb.js";
+import { batteryFromProto } from "../translate/battery.ts";
+import { queueFromProto } from "../translate/mission.ts";
+import { stampFromProto } from "../translate/stamp.ts";
+import type { Aspect, Selection } from "./aspect.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
+
+export interface AspectParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sink: EventSink;
+  /** A robot spoke: called before its first event. */
+  readonly seen: (robotId: RobotId) => void;
+}
+
+/** The mission streams. */
+export function createMissionAspect(parts: AspectParts): Aspect {
+  const ledger = createLedger();
+  return {
+    name: "mission",
+    method: "SubscribeMissionStatus",
+    ...common(ledger),
+    encode: (selection) =>
+      Buffer.from(
+        toBinary(
+          SubscribeMissionStatusRequestSchema,
+          create(SubscribeMissionStatusRequestSchema, { selector: selectorOf(selection) }),
+        ),
+      ),
+    receive(bytes, stream, call) {
+      const message = decode(() => fromBinary(SubscribeMissionStatusResponseSchema, bytes), ledger, parts);
+      if (message === null) return null;
+      const { robotId, metadata } = message;
+      const stamp = stampFromProto(metadata, parts.clock.nowMs());
+      const verdict = judge(ledger, parts, "mission", robotId, stamp, stream, call);
+      if (verdict === "fresh" || verdict === "reset") {
+        const queue = queueFromProto(message.missionStates, message.missionState);
+        parts.sink({ kind: "mission", robotId, stream, stamp, queue });
+      }
+      return verdict;
+    },
+  };
+}
+
+/** The battery streams. */
+export function createBatteryAspect(parts: AspectParts): Aspect {
+  const ledger = createLedger();
+  return {
+    name: "battery",
+    method: "SubscribeBatteryStatus",
+    ...common(ledger),
+    encode: (selection) =>
+      Buffer.from(
+        toBinary(
+          SubscribeBatteryStatusRequestSchema,
+          create(SubscribeBatteryStatusRequestSchema, { selector: selectorOf(selection) }),
+        ),
+      ),
+    receive(bytes, stream, call) {
+      const message = decode(() => fromBinary(SubscribeBatteryStatusResponseSchema, bytes), ledger, parts);
+      if (message === null) return null;
+      const { robotId, metadata, batteryState } = message;
+      if (batteryState === undefined) return null;
+      const stamp = stampFromProto(metadata, parts.clock.nowMs());
+      const verdict = judge(ledger, parts, "battery", robotId, stamp, stream, call);
+      if (verdict === "fresh" || verdict === "reset") {
+        parts.sink({ kind: "battery", robotId, stream, stamp, battery: batteryFromProto(batteryState) });
+      }
+      return verdict;
+    },
+  };
+}
+
+function common(ledger: Ledger) {
+  return {
+    counts: ledger.counts,
+    unheard: ledger.unheard,
+    releaseUnheard: ledger.releaseUnheard,
+    release: ledger.release,
+  };
+}
+
+/** Judges a message; a repeat is told as proof that the value held still stands. */
+function judge(
+  ledger: Ledger,
+  parts: AspectParts,
+  aspect: "mission" | "battery",
+  robotId: RobotId,
+  stamp: Stamp,
+  stream: string,
+  call: number,
+): SequenceVerdict {
+  if (!ledger.has(robotId)) parts.seen(robotId);
+  const verdict = ledger.judge(robotId, stamp, stream, call);
+  if (verdict === "repeat") {
+    parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
+  }
+  return verdict;
+}
+
+/** Null when the bytes are no such message: counted, and said the first time. */
+function decode<T>(read: () => T, ledger: Ledger, { log }: AspectParts): T | null {
+  try {
+    return read();
+  } catch (error) {
+    ledger.counts.malformed += 1;
+    if (ledger.counts.malformed === 1) log.error({ err: error }, "a stream message could not be decoded");
+    return null;
+  }
+}
+
+function selectorOf(selection: Selection) {
+  return create(RobotSelectorSchema, {
+    targetId:
+      selection.kind === "robots"
+        ? { case: "robotIds", value: { ids: [...selection.ids] } }
+        : { case: "locationId", value: selection.locationId },
+  });
+}

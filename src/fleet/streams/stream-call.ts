@@ -1,0 +1,76 @@
+import { status } from "@grpc/grpc-js";
+import { grpcCodeNames } from "../../domain/errors.ts";
+import { authorization } from "../channels/authorization.ts";
+import type { StreamSlot } from "../channels/stream-pool.ts";
+import type { StreamEnding } from "./stream-ending.ts";
+
+/** One call of a server stream, from its start to its end. */
+export interface StreamCall {
+  /** Resolves true at the first sign that the service took it, false when it ended before. */
+  readonly accepted: Promise<boolean>;
+  /** Resolves when it is over, whoever ended it. Never rejects. */
+  readonly ended: Promise<StreamEnding>;
+  /** Ends it; not one message is delivered after this. */
+  cancel(): void;
+}
+
+/** What a stream needs to be opened. */
+export interface StreamRequest {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/**
+ * Opens a stream in the room of `slot`, which is given back when it ends. Messages
+ * are handed over as they come off the wire, synchronously: no promise a message.
+ */
+export function openStream(
+  request: StreamRequest,
+  jwt: string,
+  slot: StreamSlot,
+  onMessage: (bytes: Buffer) => void,
+): StreamCall {
+  const stream = slot.client.makeServerStreamRequest(
+    request.path,
+    asIs,
+    asIs,
+    request.bytes,
+    authorization(jwt),
+  );
+  let isOpen = true;
+  let accept: (accepted: boolean) => void = () => {};
+  const accepted = new Promise<boolean>((resolve) => {
+    accept = resolve;
+  });
+  stream.on("metadata", () => {
+    slot.proven();
+    accept(true);
+  });
+  stream.on("data", (bytes: Buffer) => {
+    if (!isOpen) return;
+    slot.proven();
+    accept(true);
+    onMessage(bytes);
+  });
+  // Every ending, this one too, arrives as a status.
+  stream.on("error", () => {});
+  const ended = new Promise<StreamEnding>((resolve) => {
+    stream.on("status", ({ code, details }) => {
+      isOpen = false;
+      slot.release();
+      accept(false);
+      resolve({ code: grpcCodeNames[code] ?? grpcCodeNames[status.UNKNOWN], message: details });
+    });
+  });
+  return {
+    accepted,
+    ended,
+    cancel() {
+      isOpen = false;
+      stream.cancel();
+    },
+  };
+}

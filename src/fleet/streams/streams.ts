@@ -1,0 +1,169 @@
+import type { EventSink } from "../../contracts/event-sink.ts";
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { Family, RobotId } from "../../domain/robot.ts";
+import { every } from "../../platform/clock.ts";
+import type { FleetOptions } from "../options.ts";
+import type { Aspect, Selection } from "./aspect.ts";
+import { conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
+import { createFamilyFinder, type FamilyFinder } from "./family-finder.ts";
+import type { LedgerCounts } from "./ledger.ts";
+import { createBatteryAspect, createMissionAspect } from "./robot-aspects.ts";
+import { createStream, type Stream, type StreamParts } from "./stream.ts";
+
+/** What streams can say of themselves. */
+export interface StreamsState {
+  readonly wanted: number;
+  readonly open: number;
+  readonly robots: number;
+  /** What is refused: robots and locations, each with what the service says. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** Why streams are not open, one sentence a reason. */
+  readonly problems: readonly string[];
+  readonly familiesPending: number;
+  readonly counts: Readonly<Record<"mission" | "battery" | "conveyors", LedgerCounts>>;
+}
+
+/** Every stream of the fleet. */
+export interface Streams {
+  /** Whether the gateway is for this robot: configured, or seen at one of its locations. */
+  knows(robotId: RobotId): boolean;
+  state(): StreamsState;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export type StreamsParts = Omit<StreamParts, "onOpen" | "onLost" | "serviceName" | "times"> & {
+  readonly port: FleetPort;
+  readonly sink: EventSink;
+};
+
+/** Robots a stream: few enough that a snapshot is no burst and one that is refused is found fast. */
+const ROBOTS_A_STREAM = 50;
+
+/** Subscribes to missions and batteries by selector, and to conveyors by robot as carts are found. */
+export function createStreams(options: FleetOptions, parts: StreamsParts): Streams {
+  const { clock, sink } = parts;
+  const { times } = options;
+  const streams = new Map<string, { readonly stream: Stream; toldMs: number }>();
+  const robots = new Map<RobotId, Family>();
+  const open = new Set<string>();
+  const runs: Promise<void>[] = [];
+  let signal: AbortSignal = AbortSignal.abort();
+  let families: FamilyFinder | null = null;
+
+  const aspectParts = { clock, log: parts.log, sink, seen: meet };
+  const mission = createMissionAspect(aspectParts);
+  const battery = createBatteryAspect(aspectParts);
+  const conveyors = createConveyorAspect(aspectParts);
+
+  const streamParts: StreamParts = {
+    ...parts,
+    serviceName: options.serviceName,
+    times,
+    onOpen(id) {
+      // A renewal opens a stream that is open already; only the first of all brings the link up.
+      if (open.size === 0) tellLink("up", "");
+      open.add(id);
+    },
+    onLost(id, ending) {
+      open.delete(id);
+      if (open.size === 0) tellLink("down", `${ending.code}: ${ending.message}`);
+    },
+  };
+
+  function tellLink(state: "up" | "down", cause: string): void {
+    sink({ kind: "link", state, atMs: clock.nowMs(), cause });
+  }
+
+  function start(id: string, aspect: Aspect, selection: Selection): void {
+    if (streams.has(id)) return;
+    const stream = createStream(id, aspect, selection, streamParts);
+    streams.set(id, { stream, toldMs: 0 });
+    runs.push(stream.run(signal));
+  }
+
+  /** A robot is there: tells of it, and sees to its conveyors. */
+  function meet(robotId: RobotId): void {
+    if (robots.has(robotId)) return;
+    const family = options.families.get(robotId) ?? "unknown";
+    robots.set(robotId, family);
+    sink({ kind: "robot", robotId, family });
+    if (family === "cart") startConveyors(robotId);
+    else if (family === "unknown") families?.ask(robotId);
+  }
+
+  function startConveyors(robotId: RobotId): void {
+    start(conveyorStream(robotId), conveyors, { kind: "robots", ids: [robotId] });
+  }
+
+  function startSelected(): void {
+    if (options.robots.kind === "locations") {
+      for (const locationId of options.robots.locations) {
+        start(`mission/${locationId}`, mission, { kind: "location", locationId });
+        start(`battery/${locationId}`, battery, { kind: "location", locationId });
+      }
+      return;
+    }
+    const { ids } = options.robots;
+    for (let from = 0; from < ids.length; from += ROBOTS_A_STREAM) {
+      const chunk: Selection = { kind: "robots", ids: ids.slice(from, from + ROBOTS_A_STREAM) };
+      start(`mission/#${from / ROBOTS_A_STREAM}`, mission, chunk);
+      start(`battery/#${from / ROBOTS_A_STREAM}`, battery, chunk);
+    }
+    for (const robotId of ids) meet(robotId);
+  }
+
+  /** A quiet stream whose connection was proven alive since the last look is told to be live. */
+  function tellLive(): void {
+    for (const entry of streams.values()) {
+      const provenMs = entry.stream.subscription.state().provenAtMs;
+      if (provenMs === null || provenMs <= entry.toldMs) continue;
+      entry.toldMs = provenMs;
+      sink({ kind: "stream", stream: entry.stream.id, state: "live", atMs: clock.nowMs() });
+    }
+  }
+
+  return {
+    knows: (robotId) => robots.has(robotId),
+    state() {
+      const refused = new Map<string, string>();
+      const problems = new Set<string>();
+      for (const { stream } of streams.values()) {
+        for (const [robotId, message] of stream.setAside) refused.set(robotId, message);
+        const { problem } = stream.subscription.state();
+        if (problem !== null) problems.add(problem);
+      }
+      return {
+        wanted: streams.size,
+        open: open.size,
+        robots: robots.size,
+        refused,
+        problems: [...problems],
+        familiesPending: families?.pending() ?? 0,
+        counts: { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts },
+      };
+    },
+    async run(runSignal) {
+      signal = runSignal;
+      families = createFamilyFinder({
+        port: parts.port,
+        times,
+        clock,
+        chance: parts.chance,
+        signal,
+        onCart(robotId) {
+          robots.set(robotId, "cart");
+          sink({ kind: "robot", robotId, family: "cart" });
+          startConveyors(robotId);
+        },
+      });
+      tellLink("down", "not connected yet");
+      every(clock, times.streamSilenceMs / 4, signal, tellLive);
+      startSelected();
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      await Promise.all(runs);
+    },
+  };
+}

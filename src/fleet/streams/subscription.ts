@@ -1,0 +1,201 @@
+import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
+import type { SlotHolder, StreamPool, StreamSlot } from "../channels/stream-pool.ts";
+import type { FleetTimes } from "../options.ts";
+import type { Session } from "../session/session.ts";
+import { openStream, type StreamCall, type StreamRequest } from "./stream-call.ts";
+import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
+
+/** What a subscription serves: it says what to ask for, and is told what comes. */
+export interface Subscriber {
+  /** What to ask for now; null: nothing, until `renewSoon` is called. */
+  request(): StreamRequest | null;
+  /** A message of the call with this number; calls are numbered upwards. */
+  receive(bytes: Buffer, call: number): void;
+  /** From now on the call with this number is the one that serves. */
+  opened(call: number): void;
+  /** No call serves any more. */
+  lost(ending: StreamEnding): void;
+  /**
+   * The service refuses what was asked. Resolves true when asking again at once has
+   * a chance, because something else will be asked for.
+   */
+  refused(ending: StreamEnding, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface SubscriptionState {
+  /** Monotonic time of the last proof that it is alive; null while no call serves. */
+  readonly provenAtMs: number | null;
+  /** Why no call serves; null while one does. */
+  readonly problem: string | null;
+}
+
+/** A logical stream, which outlives the calls that serve it one after the other. */
+export interface Subscription {
+  /** Asks again soon, new before old: something is missing, or something else is wanted. */
+  renewSoon(): void;
+  state(): SubscriptionState;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface SubscriptionParts {
+  readonly pool: StreamPool;
+  readonly session: Session;
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly chance: Chance;
+}
+
+/** A renewal takes place at this share of `resyncMs`, so that no confirmation comes late. */
+const RENEW_FROM = 0.5;
+const RENEW_TO = 0.7;
+/** Renewals that something asked for keep at least this distance, growing while they go on. */
+const HASTE = { baseMs: 1_000, capMs: 30_000 };
+
+interface Serving {
+  readonly call: StreamCall;
+  readonly slot: StreamSlot;
+  readonly number: number;
+}
+
+/**
+ * Keeps a stream open whatever happens to the calls under it: opens the new one
+ * before it lets go of the old, renews in good time, and comes back after every
+ * ending with backoff and full jitter.
+ */
+export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
+  const { pool, session, times, clock, chance } = parts;
+  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
+  const patience = createBackoff({ baseMs: 1_000, capMs: times.refusedRetryMs }, chance);
+  const haste = createBackoff(HASTE, () => 1);
+  let serving: Serving | null = null;
+  let calls = 0;
+  let problem: string | null = "not open yet";
+  let isRenewalWanted = false;
+  let wake: () => void = () => {};
+  let isFirstRenewal = true;
+
+  /** Opens one more call. Resolves with how it ended when it was not taken. */
+  async function open(request: StreamRequest, signal: AbortSignal): Promise<StreamEnding | null> {
+    const jwt = await session.authorized(signal);
+    if (jwt === null) return null;
+    const holder: SlotHolder = { leaving: () => {}, silent: () => {} };
+    const slot = await pool.acquire(holder, signal);
+    if (slot === null) return null;
+    calls += 1;
+    const number = calls;
+    const call = openStream(request, jwt, slot, (bytes) => subscriber.receive(bytes, number));
+    holder.leaving = () => renewSoon();
+    holder.silent = () => call.cancel();
+    const abort = () => call.cancel();
+    signal.addEventListener("abort", abort, { once: true });
+    let over: StreamEnding | null = null;
+    void call.ended.then((ending) => {
+      over = ending;
+      signal.removeEventListener("abort", abort);
+      if (!signal.aborted) fall(number, ending);
+    });
+    const ending = (await takenOrEnded(call, slot)) ?? over;
+    if (ending?.code === "UNAUTHENTICATED") await session.replace(jwt, signal);
+    if (ending === null) rise({ call, slot, number });
+    return ending;
+  }
+
+  /** Null when the service took the call. */
+  async function takenOrEnded(call: StreamCall, slot: StreamSlot): Promise<StreamEnding | null> {
+    let cancelTimer = () => {};
+    const late = new Promise<"late">((resolve) => {
+      cancelTimer = clock.after(times.connectMs, () => resolve("late"));
+    });
+    const first = await Promise.race([call.accepted, late]);
+    cancelTimer();
+    if (first === true) return null;
+    if (first === false) return call.ended;
+    // A server with nothing to send yet need not answer a stream; but if it leaves a plain
+    // call unanswered too, the stream waits in a queue that grpc-js does not show.
+    if (await slot.prove()) return null;
+    slot.crowded();
+    call.cancel();
+    return { code: "UNAVAILABLE", message: `no answer within ${times.connectMs} ms` };
+  }
+
+  function rise(next: Serving): void {
+    const before = serving;
+    serving = next;
+    problem = null;
+    subscriber.opened(next.number);
+    before?.call.cancel();
+  }
+
+  function fall(number: number, ending: StreamEnding): void {
+    if (serving?.number !== number) return;
+    serving = null;
+    problem = `${ending.code}: ${ending.message}`;
+    subscriber.lost(ending);
+    wake();
+  }
+
+  function renewSoon(): void {
+    isRenewalWanted = true;
+    wake();
+  }
+
+  /** Waits for the time to renew, for the call to end, or for somebody to ask. */
+  async function rest(signal: AbortSignal): Promise<void> {
+    const share = isFirstRenewal ? chance() * RENEW_TO : RENEW_FROM + (RENEW_TO - RENEW_FROM) * chance();
+    isFirstRenewal = false;
+    const isInHaste = isRenewalWanted;
+    await wait(isInHaste ? haste.nextMs() : times.resyncMs * share, signal, !isInHaste);
+    if (!isInHaste && !isRenewalWanted) haste.reset();
+    // Whoever asks while one waits for the distance is served by that same renewal.
+    if (isInHaste) isRenewalWanted = false;
+    else if (isRenewalWanted && serving !== null) await rest(signal);
+  }
+
+  function wait(delayMs: number, signal: AbortSignal, canBeHurried: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        cancel();
+        signal.removeEventListener("abort", done);
+        wake = () => {};
+        resolve();
+      };
+      const cancel = clock.after(delayMs, done);
+      wake = () => {
+        if (canBeHurried || serving === null) done();
+      };
+      if (signal.aborted) done();
+      else signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  return {
+    renewSoon,
+    state: () => ({ provenAtMs: serving === null ? null : serving.slot.provenAtMs(), problem }),
+    async run(signal) {
+      while (!signal.aborted) {
+        const request = subscriber.request();
+        if (request === null) {
+          serving?.call.cancel();
+          isRenewalWanted = false;
+          await wait(times.refusedRetryMs, signal, true);
+          continue;
+        }
+        const ending = await open(request, signal);
+        if (signal.aborted) break;
+        if (ending === null) {
+          patience.reset();
+          const risenAtMs = clock.monotonicMs();
+          await rest(signal);
+          if (clock.monotonicMs() - risenAtMs > times.backoffCapMs) backoff.reset();
+          if (serving === null) await sleep(clock, backoff.nextMs(), signal);
+          continue;
+        }
+        if (serving === null) problem = `${ending.code}: ${ending.message}`;
+        if (isRefusal(ending) && (await subscriber.refused(ending, signal))) continue;
+        await sleep(clock, (isFutile(ending) ? patience : backoff).nextMs(), signal);
+      }
+      serving?.call.cancel();
+    },
+  };
+}
