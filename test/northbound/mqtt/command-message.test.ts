@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { COMMAND_LIMIT_BYTES, readCommandMessage } from "../../../src/northbound/mqtt/command-message.ts";
+
+function read(text: string) {
+  return readCommandMessage(Buffer.from(text));
+}
+
+test("a message with all its fields", () => {
+  expect(read('{"id":"c1","expires_at":"2026-01-02T03:04:05.5+01:00","request":{"a":1}}')).toEqual({
+    ok: true,
+    message: { id: "c1", expiresAtMs: Date.UTC(2026, 0, 2, 2, 4, 5, 500), request: { a: 1 } },
+  });
+});
+
+describe("what is wrong is said, with the id where there is one", () => {
+  test.each([
+    ['{"id":"c1"}', "c1", "request: is missing"],
+    ['{"id":"c1","request":[]}', "c1", "request: must be an object"],
+    ['{"id":"c1","request":null}', "c1", "request: must be an object"],
+    ['{"id":7,"request":{}}', "7", "id: must be text"],
+    ['{"id":"","request":{}}', null, "id: must have"],
+    ['{"request":{}}', null, "id: is missing"],
+    ['{"id":"c1","request":{},"expiresAt":"x"}', "c1", '"expiresAt": is not a field'],
+    ['{"id":"c1","request":{},"__proto__":{}}', "c1", '"__proto__": is not a field'],
+    ['{"id":"c1","request":{},"expires_at":"tomorrow"}', "c1", "expires_at:"],
+    ['{"id":"c1","request":{},"expires_at":1767322800000}', "c1", "expires_at:"],
+    ['{"id":"c1","request":{},"expires_at":"2026-01-02T03:04:05"}', "c1", "expires_at:"],
+    ['{"id":"c1","request":{},"expires_at":"2026-99-02T03:04:05Z"}', "c1", "expires_at:"],
+    ['{"id":"c\\u00001","request":{}}', "c\u00001", "id: must not hold"],
+    ['{"id":"\\ud800","request":{}}', "\ud800", "id: must not hold"],
+    [`{"id":"${"x".repeat(129)}","request":{}}`, "x".repeat(129), "id: must have"],
+    [`{"id":"${"x".repeat(1001)}","request":{}}`, null, "id: must have"],
+    [`{"id":"c1","request":{"a":${"[".repeat(100)}${"]".repeat(100)}}}`, "c1", "request: is nested"],
+    ["[]", null, "must be a JSON object"],
+    ["", null, "not JSON"],
+    ["{", null, "not JSON"],
+    ['"c1"', null, "must be a JSON object"],
+  ])("%j", (text, id, reason) => {
+    const result = read(text);
+    expect(result).toMatchObject({ ok: false, id, reason: expect.stringContaining(reason) });
+  });
+
+  test("bytes that are no UTF-8", () => {
+    expect(readCommandMessage(Uint8Array.of(0x22, 0xff, 0xfe, 0x22))).toEqual({
+      ok: false,
+      id: null,
+      reason: "the message is not UTF-8",
+    });
+  });
+
+  test("more bytes than anybody needs are not even parsed", () => {
+    const result = readCommandMessage(Buffer.alloc(COMMAND_LIMIT_BYTES + 1, "["));
+    expect(result).toMatchObject({ ok: false, reason: expect.stringContaining("at most") });
+  });
+
+  test("nesting as deep as the limit of bytes allows", () => {
+    const result = read(`{"id":"c1","request":${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}}`);
+    expect(result).toMatchObject({ ok: false, id: "c1" });
+  });
+});
+
+test("no bytes make it throw", () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 200 }),
+      (bytes) => typeof readCommandMessage(bytes).ok === "boolean",
+    ),
+  );
+  fc.assert(fc.property(fc.json(), (text) => typeof read(text).ok === "boolean"));
+});
