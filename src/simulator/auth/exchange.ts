@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
+import type { CodeName } from "../refusal.ts";
 import { type ApiKey, apiKeySchema } from "./api-key.ts";
 import { createRateLimit, type Limit } from "./rate-limit.ts";
 import type { Tokens } from "./token.ts";
@@ -7,7 +8,7 @@ import type { Tokens } from "./token.ts";
 /** What the exchange answers: a JWT, or a status with an explanation. */
 export type ExchangeAnswer =
   | { readonly status: 200; readonly token: string }
-  | { readonly status: number; readonly code: string; readonly message: string };
+  | { readonly status: number; readonly code: CodeName; readonly message: string };
 
 /** POST /authorizeApiAccess, without its HTTP. */
 export interface Exchange {

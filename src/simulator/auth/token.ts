@@ -42,7 +42,7 @@ export function createTokens(options: TokenOptions): Tokens {
       requiredClaims: ["exp", "sub", "scope"],
       currentDate: new Date(nowMs),
     });
-    if (payload["run"] === run && Number(payload["serial"]) < oldestSerial) throw expired();
+    if (payload.run === run && Number(payload.serial) < oldestSerial) throw expired();
     const { sub, scope } = payload;
     if (typeof sub !== "string" || typeof scope !== "string") throw malformed();
     return { apiKey: sub, distributor: scope };

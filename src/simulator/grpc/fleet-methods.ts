@@ -1,5 +1,6 @@
 import {
   type DescMessage,
+  type DescMethod,
   type DescMethodServerStreaming,
   type DescMethodUnary,
   fromBinary,
@@ -36,12 +37,13 @@ export function fleetMethods(
   return table;
 }
 
-function serve(method: (typeof FleetService.methods)[number], options: FleetMethodOptions): GrpcMethod {
+function serve(method: DescMethod, options: FleetMethodOptions): GrpcMethod {
+  // The library's type of a method does not narrow by its kind, hence the casts.
   switch (method.methodKind) {
     case "unary":
-      return unary(method, options);
+      return unary(method as DescMethodUnary, options);
     case "server_streaming":
-      return stream(method, options);
+      return stream(method as DescMethodServerStreaming, options);
     default:
       throw new Error(`${method.name} is of a kind that the service document does not have`);
   }

@@ -1,0 +1,71 @@
+import type { Mission } from "../wire/fleet/v1/mission_pb.js";
+import type { Fault } from "./faults/fault.ts";
+import type { FaultRegistry } from "./faults/registry.ts";
+import { Refusal } from "./refusal.ts";
+import { checkFamily, readMission, toOrder } from "./service/mission-request.ts";
+import type { WorldDriver } from "./service/world-driver.ts";
+import type { Happening } from "./world/happening.ts";
+import type { RecordEntry } from "./world/record.ts";
+import type { Robot } from "./world/robot.ts";
+import type { Liveliness } from "./world/spec.ts";
+import type { World } from "./world/world.ts";
+
+/**
+ * What a client of the service cannot do and a test, a demo or an integrator
+ * must: faults, happenings, other people's missions, and the world's own record.
+ * Refuses with a Refusal.
+ */
+export interface Control {
+  apply(fault: Fault): void;
+  /** The faults that are switched on, with the counts that are left. */
+  faults(): readonly Fault[];
+  clearFaults(): void;
+  happen(happening: Happening): void;
+  /** Starts a mission as somebody else: `touchscreen`, or another client's name. @returns its id. */
+  startMission(robotId: string, owner: string, mission: Mission | undefined): string;
+  /** Ends, as somebody at the touchscreen, the mission that a robot is on. */
+  cancelMission(robotId: string, missionId: string): void;
+  /** What robots do of their own accord from now on. */
+  setLively(lively: Liveliness): void;
+  /** What really happened: the entries whose `seq` is larger. */
+  record(since: number): readonly RecordEntry[];
+}
+
+export function createControl(world: World, driver: WorldDriver, faults: FaultRegistry): Control {
+  const robotOf = (robotId: string): Robot => {
+    const robot = world.robots.get(robotId);
+    if (robot === undefined) throw new Refusal("NOT_FOUND", `robot ${robotId} does not exist`);
+    return robot;
+  };
+  return {
+    apply: faults.apply,
+    faults: faults.list,
+    clearFaults: faults.clear,
+    happen(happening) {
+      robotOf(happening.robotId);
+      driver.sync();
+      world.happen(happening);
+    },
+    startMission(robotId, owner, mission) {
+      const robot = robotOf(robotId);
+      const wish = readMission(mission);
+      checkFamily(robot, wish);
+      driver.sync();
+      const [missionId] = world.missions.begin(robot, [toOrder(robot, wish)], owner, owner);
+      if (missionId === undefined) throw new Error("a mission that was begun has no id");
+      return missionId;
+    },
+    cancelMission(robotId, missionId) {
+      driver.sync();
+      world.missions.control(robotOf(robotId), missionId, "cancel", "touchscreen");
+    },
+    setLively(lively) {
+      driver.sync();
+      world.setLively(lively);
+    },
+    record(since) {
+      driver.sync();
+      return world.record.since(since);
+    },
+  };
+}

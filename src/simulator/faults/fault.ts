@@ -1,0 +1,73 @@
+import { z } from "zod";
+
+const count = z.int().min(1).max(1_000_000).default(1);
+const robotId = z.string().min(1).max(256).optional();
+const forMs = z.number().min(1).max(86_400_000).optional();
+
+/** Befalls commands: what happens between a command and its answer. */
+const commandFault = z.strictObject({
+  kind: z.literal("command"),
+  /** Name of an operation, as `CreateMission`; every one without it. */
+  operation: z.string().min(1).max(64).optional(),
+  /** Every robot without it. */
+  robotId,
+  /** How many commands it befalls. */
+  count,
+  effect: z.enum(["delay-taken", "delay-not-taken", "delay-taken-late", "internal-before", "internal-after"]),
+});
+
+/** Befalls messages of streams on their way to a subscriber. */
+const streamFault = z.strictObject({
+  kind: z.literal("stream"),
+  effect: z.enum(["drop", "repeat", "reorder"]),
+  /** Name of a stream operation, as `SubscribeMissionStatus`; every one without it. */
+  stream: z.string().min(1).max(64).optional(),
+  /** Every robot without it. */
+  robotId,
+  /** How many messages it befalls. */
+  count,
+});
+
+/** Connections stay open, pings are answered, and nothing else is: as from a service that hangs behind its load balancer. */
+const silence = z.strictObject({ kind: z.literal("silence"), forMs });
+
+/** The exchange answers 401, 429 or 503 to whatever it is asked. */
+const exchangeFault = z.strictObject({
+  kind: z.literal("exchange"),
+  effect: z.enum(["refuse", "limit", "unavailable"]),
+  forMs,
+});
+
+/** Tokens stop to count this much before their `exp`. */
+const earlyExpiry = z.strictObject({
+  kind: z.literal("early-expiry"),
+  earlyMs: z.number().min(0).max(86_400_000),
+  forMs,
+});
+
+/** Ends every stream under way: as at its 60 minutes, with a status, with GOAWAY, or with RST_STREAM code 0. */
+const endStreams = z.strictObject({
+  kind: z.literal("end-streams"),
+  how: z.enum(["limit", "unavailable", "unauthenticated", "goaway", "reset"]),
+});
+
+/** Every token issued until now is expired. */
+const expireTokens = z.strictObject({ kind: z.literal("expire-tokens") });
+
+/** A fault as a scenario and the control endpoint write it. `forMs`: it lasts so long, without it until it is cleared. */
+export const faultSchema = z.discriminatedUnion("kind", [
+  commandFault,
+  streamFault,
+  silence,
+  exchangeFault,
+  earlyExpiry,
+  endStreams,
+  expireTokens,
+]);
+
+export type Fault = z.output<typeof faultSchema>;
+export type StreamFault = z.output<typeof streamFault>;
+export type ExchangeFault = z.output<typeof exchangeFault>;
+
+/** Faults that last, at most one of each kind at a time. */
+export type LastingFault = Extract<Fault, { kind: "silence" | "exchange" | "early-expiry" }>;

@@ -1,0 +1,87 @@
+import type { Cancel, Clock } from "../../platform/clock.ts";
+import type { FaultSwitch } from "../service/command-faults.ts";
+import type { ExchangeFault, Fault, LastingFault } from "./fault.ts";
+import { createStreamFaults, type StreamFaults } from "./stream-faults.ts";
+
+/** What only the running service can do. */
+export interface FaultEffects {
+  endStreams(how: Extract<Fault, { kind: "end-streams" }>["how"]): void;
+  expireTokens(): void;
+}
+
+/** Every fault that is switched on, whoever it befalls. */
+export interface FaultRegistry {
+  /** Switches a fault on, or lets it strike where it is of a moment. */
+  apply(fault: Fault): void;
+  /** What is switched on, with the counts that are left. */
+  list(): readonly Fault[];
+  clear(): void;
+  readonly streams: StreamFaults;
+  isSilent(): boolean;
+  exchange(): ExchangeFault["effect"] | undefined;
+  /** How much before their `exp` tokens stop to count, in milliseconds. */
+  tokenEarlyMs(): number;
+}
+
+export function createFaultRegistry(
+  commands: FaultSwitch,
+  clock: Clock,
+  effects: () => FaultEffects,
+): FaultRegistry {
+  const streams = createStreamFaults();
+  const lasting = new Map<LastingFault["kind"], { readonly fault: LastingFault; readonly cancel: Cancel }>();
+
+  function end(kind: LastingFault["kind"]): void {
+    lasting.get(kind)?.cancel();
+    lasting.delete(kind);
+  }
+
+  function begin(fault: LastingFault): void {
+    end(fault.kind);
+    const cancel = fault.forMs === undefined ? () => {} : clock.after(fault.forMs, () => end(fault.kind));
+    lasting.set(fault.kind, { fault, cancel });
+  }
+
+  function current<K extends LastingFault["kind"]>(kind: K): Extract<LastingFault, { kind: K }> | undefined {
+    // The map's keys are the kinds of its values.
+    return lasting.get(kind)?.fault as Extract<LastingFault, { kind: K }> | undefined;
+  }
+
+  return {
+    apply(fault) {
+      switch (fault.kind) {
+        case "command":
+          commands.add(fault);
+          return;
+        case "stream":
+          streams.add(fault);
+          return;
+        case "silence":
+        case "exchange":
+        case "early-expiry":
+          begin(fault);
+          return;
+        case "end-streams":
+          effects().endStreams(fault.how);
+          return;
+        case "expire-tokens":
+          effects().expireTokens();
+          return;
+      }
+    },
+    list: () => [
+      ...commands.list().map((fault) => ({ kind: "command" as const, ...fault })),
+      ...streams.list(),
+      ...[...lasting.values()].map(({ fault }) => fault),
+    ],
+    clear() {
+      commands.clear();
+      streams.clear();
+      for (const kind of lasting.keys()) end(kind);
+    },
+    streams,
+    isSilent: () => lasting.has("silence"),
+    exchange: () => current("exchange")?.effect,
+    tokenEarlyMs: () => current("early-expiry")?.earlyMs ?? 0,
+  };
+}

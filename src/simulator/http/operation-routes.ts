@@ -1,0 +1,74 @@
+import {
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  fromJson,
+  getOption,
+  hasOption,
+  type MessageShape,
+  toJson,
+} from "@bufbuild/protobuf";
+import type { FastifyInstance } from "fastify";
+import type { Json } from "../../platform/json.ts";
+import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
+import { route } from "../../wire/fleet/options/v1/route_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
+import type { Tokens } from "../auth/token.ts";
+import { Refusal } from "../refusal.ts";
+import type { FleetOperations } from "../service/contract.ts";
+import { statusHeaders } from "../status.ts";
+import { type RequestParts, requestJson } from "./request-json.ts";
+
+export interface OperationRouteOptions {
+  readonly tokens: Tokens;
+  readonly operations: FleetOperations;
+}
+
+/** A route of each operation whose descriptor names one: verb, path and where its fields travel. */
+export function addOperationRoutes(app: FastifyInstance, options: OperationRouteOptions): void {
+  // The mission operations answer plain proto3 JSON; the task operations always show defaults (wire-facts).
+  addService(app, FleetService.methods, false, options);
+  addService(app, TaskService.methods, true, options);
+}
+
+function addService(
+  app: FastifyInstance,
+  methods: readonly DescMethod[],
+  alwaysEmitImplicit: boolean,
+  { tokens, operations }: OperationRouteOptions,
+): void {
+  for (const method of methods) {
+    if (!hasOption(method, route)) continue;
+    const { verb, path, inQuery } = getOption(method, route);
+    // Only unary operations have routes; the library's type of a method does not say so.
+    const unary = method as DescMethodUnary;
+    app.route({
+      method: verb,
+      url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      async handler(request, reply) {
+        const caller = await tokens.verify(request.headers.authorization);
+        const message = decode(unary.input, {
+          body: request.body,
+          // Fastify has these as unknown; its router and query parser make them of exactly these types.
+          params: request.params as RequestParts["params"],
+          query: request.query as RequestParts["query"],
+          isQueryMeant: inQuery,
+        });
+        const answer = await operations.call(unary, caller, message);
+        return reply
+          .headers(statusHeaders("OK", ""))
+          .send(toJson(unary.output, answer, { alwaysEmitImplicit }));
+      },
+    });
+  }
+}
+
+function decode<D extends DescMessage>(schema: D, parts: RequestParts): MessageShape<D> {
+  const json: Json = requestJson(parts);
+  try {
+    return fromJson(schema, json as Parameters<typeof fromJson>[1]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal("INVALID_ARGUMENT", `the request is no ${schema.name}: ${reason}`);
+  }
+}

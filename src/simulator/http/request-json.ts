@@ -1,0 +1,64 @@
+import { isJsonObject, type Json } from "../../platform/json.ts";
+import { Refusal } from "../refusal.ts";
+
+/** The parts of an HTTP request that an operation's message is made of. */
+export interface RequestParts {
+  /** The body's bytes; undefined or empty when there is none. */
+  readonly body: unknown;
+  /** Values taken from the path, by field name. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  readonly isQueryMeant: boolean;
+}
+
+/** The JSON of an operation's request. Throws INVALID_ARGUMENT. */
+export function requestJson({ body, params, query, isQueryMeant }: RequestParts): Json {
+  const fields = isQueryMeant ? queryFields(query) : bodyFields(body);
+  for (const [name, value] of Object.entries(params)) {
+    if (!/^-?\d{1,20}$/.test(value)) throw invalid(`${name} in the path is no integer`);
+    for (const spelling of [name, toCamelCase(name)]) {
+      if (Object.hasOwn(fields, spelling) && String(fields[spelling]) !== value) {
+        throw invalid(`${name} is ${value} in the path and something else in the body`);
+      }
+      delete fields[spelling];
+    }
+    fields[name] = Number(value);
+  }
+  return fields;
+}
+
+function bodyFields(body: unknown): Record<string, Json> {
+  const parsed = parseBody(body) ?? {};
+  if (!isJsonObject(parsed)) throw invalid("the body is no JSON object");
+  return { ...parsed };
+}
+
+/** Parses a body; undefined when there is none. Throws INVALID_ARGUMENT for what is no JSON. */
+export function parseBody(body: unknown): unknown {
+  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch (error) {
+    throw invalid(`the body is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Lists may be given by repeating the key, by commas, or both (wire-facts, REST paths). */
+function queryFields(query: RequestParts["query"]): Record<string, Json> {
+  const fields: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(query)) {
+    fields[name] = [value]
+      .flat()
+      .flatMap((each) => each.split(","))
+      .filter((each) => each !== "");
+  }
+  return fields;
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", message);
+}

@@ -1,0 +1,75 @@
+import type { AddressInfo } from "node:net";
+import { type FastifyError, type FastifyInstance, fastify } from "fastify";
+import type { Log } from "../../platform/log.ts";
+import { listenError } from "../../platform/port-taken.ts";
+import { Refusal } from "../refusal.ts";
+import { toRefusal } from "../status.ts";
+import type { TlsIdentity } from "../tls/identity.ts";
+import { refuse } from "./answer.ts";
+
+export interface HttpServerOptions {
+  readonly identity: TlsIdentity;
+  readonly maxBodyBytes: number;
+  /** While true requests are taken and never answered: a fault. */
+  isSilent(): boolean;
+  readonly log: Log;
+  addRoutes(app: FastifyInstance): void;
+}
+
+/** The HTTPS side of the service. */
+export interface HttpServer {
+  /** Binds and returns the port. Rejects with PortTaken. */
+  listen(host: string, port: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+const VERBS = ["GET", "POST", "PUT", "DELETE"] as const;
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { identity, log } = options;
+  const app = fastify({
+    https: { key: identity.key, cert: identity.certificate, minVersion: "TLSv1.2" },
+    bodyLimit: options.maxBodyBytes,
+    // A HEAD of FinishTaskChain, which is a GET, would confirm a task.
+    exposeHeadRoutes: false,
+    // Connections that idle must not hold a shutdown up.
+    forceCloseConnections: true,
+    requestTimeout: 30_000,
+    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false },
+  });
+  // Bodies are read by our own rules, whatever their content type says.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.addHook("onRequest", async (request) => {
+    if (options.isSilent() && !request.url.startsWith("/simulator/")) await new Promise(() => {});
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    if (error instanceof Refusal) return refuse(reply, error);
+    const status = error.statusCode ?? 500;
+    if (status === 413) return refuse(reply, new Refusal("RESOURCE_EXHAUSTED", error.message), 413);
+    if (status < 500) return refuse(reply, new Refusal("INVALID_ARGUMENT", error.message));
+    const logBug = (bug: unknown) => log.error({ err: bug, url: request.url }, "a request failed by a bug");
+    return refuse(reply, toRefusal(error, logBug));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?")[0] ?? "";
+    const others = VERBS.filter((method) => app.findRoute({ method, url: path }) !== null);
+    if (others.length === 0) return refuse(reply, new Refusal("NOT_FOUND", `there is no ${path}`));
+    reply.header("allow", others.join(", "));
+    return refuse(reply, new Refusal("UNIMPLEMENTED", `${path} takes ${others.join(", ")} only`), 405);
+  });
+  options.addRoutes(app);
+
+  return {
+    async listen(host, port) {
+      try {
+        await app.listen({ host, port });
+      } catch (error) {
+        throw listenError(error, "fleet HTTPS", port);
+      }
+      // Bound to a host and port, so the address is no pipe's name.
+      return (app.server.address() as AddressInfo).port;
+    },
+    close: () => app.close(),
+  };
+}

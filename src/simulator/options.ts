@@ -1,0 +1,54 @@
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { ExchangeLimits } from "./auth/exchange.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+import type { Liveliness } from "./world/spec.ts";
+
+/** Where the simulated plant comes from. */
+export type ScenarioSource =
+  | { readonly kind: "default" }
+  /** A YAML file. */
+  | { readonly kind: "file"; readonly path: string }
+  /** So many robots, without a file. */
+  | { readonly kind: "generated"; readonly robots: number }
+  | { readonly kind: "given"; readonly scenario: Scenario };
+
+/** How a simulated fleet service is started. Only the data folder has no default. */
+export interface SimulatorOptions {
+  /** Folder for certificates, credentials and webhook subscriptions; made when missing. */
+  readonly dataDir: string;
+  readonly scenario?: ScenarioSource;
+  /** Address to bind; 127.0.0.1 unless told. */
+  readonly host?: string;
+  /** 7443 unless told; 0 takes any free port. */
+  readonly grpcPort?: number;
+  /** The gRPC port and one unless told; 0 takes any free port. */
+  readonly httpsPort?: number;
+  /** Host names and addresses, beyond localhost, that the certificate is for. */
+  readonly certificateNames?: readonly string[];
+  /** These five override what the scenario says. */
+  readonly seed?: number;
+  readonly timeFactor?: number;
+  readonly lively?: Liveliness;
+  readonly confirmMs?: number;
+  readonly confirmWaitMs?: number;
+  /** Full names under which FleetService is served; `fleet.v1.FleetService` unless told. */
+  readonly serviceNames?: readonly string[];
+  /** One hour unless told. */
+  readonly tokenLifeMs?: number;
+  /** 60 minutes unless told. */
+  readonly streamLifeMs?: number;
+  /** Calls at once on one connection; 100 unless told. */
+  readonly maxConcurrentStreams?: number;
+  /** Bytes that may wait for a subscriber that does not read, before it is cut off; 8 MiB unless told. */
+  readonly maxUnreadBytes?: number;
+  /** Those of deployed services unless told. */
+  readonly exchangeLimits?: ExchangeLimits;
+  /**
+   * Lets webhooks go to addresses that are not public, loopback among them, and
+   * trusts `trustedCa` (PEM) beside the public authorities. For tests only.
+   */
+  readonly unsafeWebhookTargets?: { readonly trustedCa?: string };
+  readonly clock?: Clock;
+  readonly log?: Log;
+}

@@ -1,0 +1,179 @@
+import { mkdir } from "node:fs/promises";
+import { isIP } from "node:net";
+import { systemClock } from "../platform/clock.ts";
+import { type Closer, createCloser } from "../platform/closer.ts";
+import { aborted, type Component } from "../platform/component.ts";
+import { silentLog } from "../platform/log.ts";
+import { type IssuedKey, issueKeys } from "./auth/api-key.ts";
+import { loadSigningKey } from "./auth/signing-key.ts";
+import { type Control, createControl } from "./control.ts";
+import { createFaultRegistry } from "./faults/registry.ts";
+import type { SimulatorOptions } from "./options.ts";
+import { Refusal } from "./refusal.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+import { chooseScenario } from "./scenario-choice.ts";
+import { createFaultSwitch } from "./service/command-faults.ts";
+import { createOperations } from "./service/operations.ts";
+import { createWorldDriver } from "./service/world-driver.ts";
+import { loadIdentity } from "./tls/identity.ts";
+import { createTransports, type Transports } from "./transports.ts";
+import { createWorld } from "./world/world.ts";
+
+/** Where the running service is found, and with what. */
+export interface Endpoints {
+  /** `host:port`. */
+  readonly grpc: string;
+  /** Base URL of REST, of the HTTP operations and of the exchange. */
+  readonly https: string;
+  /** Path of the certificate to trust. */
+  readonly ca: string;
+  /** Path of an API key document. */
+  readonly credentials: string;
+  /** Path of an API key document of a second distributor; undefined where the scenario has none. */
+  readonly otherCredentials: string | undefined;
+  /** The locations of the first document's distributor. */
+  readonly locations: readonly string[];
+}
+
+/** The simulated fleet service. */
+export interface Simulator extends Component {
+  /** Throws before `ready` was called. */
+  endpoints(): Endpoints;
+  /** Throws before `ready` was called. */
+  control(): Control;
+}
+
+const RECORD_CAPACITY = 100_000;
+const DEFAULT_GRPC_PORT = 7443;
+
+/** Makes a fleet service out of a scenario. Its `run` rejects with PortTaken or ScenarioError. */
+export function createSimulator(options: SimulatorOptions): Simulator {
+  let running: Running | undefined;
+  const whileRunning = (): Running => {
+    if (running === undefined) throw new Error("the simulator is not running");
+    return running;
+  };
+  return {
+    name: "simulator",
+    async run(signal, ready) {
+      const closer = createCloser();
+      try {
+        running = await start(options, closer, signal);
+        ready();
+        await aborted(signal);
+      } finally {
+        running = undefined;
+        await closer.close();
+      }
+    },
+    health: () => (running === undefined ? { state: "down" } : running.health()),
+    endpoints: () => whileRunning().endpoints,
+    control: () => whileRunning().control,
+  };
+}
+
+interface Running {
+  readonly endpoints: Endpoints;
+  readonly control: Control;
+  health: Component["health"];
+}
+
+async function start(options: SimulatorOptions, closer: Closer, signal: AbortSignal): Promise<Running> {
+  const { dataDir, clock = systemClock, log = silentLog, host = "127.0.0.1" } = options;
+  const scenario = await chooseScenario(options);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const names = [...(options.certificateNames ?? []), ...(isEverywhere(host) ? [] : [host])];
+  // Peers judge certificates by the machine's clock, whatever clock the service lives by.
+  const identity = await loadIdentity({ dataDir, extraNames: names, nowMs: systemClock.nowMs() });
+  const keys = await issueKeys(dataDir, scenario.apiKeys);
+
+  const world = createWorld(scenario.world, clock.nowMs(), RECORD_CAPACITY);
+  const driver = createWorldDriver(world, clock, scenario.timeFactor);
+  const commandFaults = createFaultSwitch(scenario.commandFaults);
+  const faults = createFaultRegistry(commandFaults, clock, () => transports.effects);
+  const operations = createOperations({
+    world,
+    driver,
+    clock,
+    faults: commandFaults,
+    webhooks: noWebhooks,
+    log,
+    options: { confirmMs: scenario.confirmMs, confirmWaitMs: scenario.confirmWaitMs },
+  });
+  const control = createControl(world, driver, faults);
+  const transports = createTransports({
+    options,
+    identity,
+    keys: keys.map(({ key }) => key),
+    signingKey: await loadSigningKey(dataDir),
+    operations,
+    control,
+    faults,
+    clock,
+    log,
+  });
+
+  const ports = await listen(transports, options, host, closer);
+  driver.run(signal);
+  return {
+    control,
+    endpoints: describe(scenario, keys, identity.caFile, host, ports),
+    health: () => ({
+      state: "up",
+      figures: { robots: world.robots.size, openCalls: transports.grpc.openCalls() },
+    }),
+  };
+}
+
+interface Ports {
+  readonly grpc: number;
+  readonly https: number;
+}
+
+async function listen(
+  { grpc, https }: Transports,
+  options: SimulatorOptions,
+  host: string,
+  closer: Closer,
+): Promise<Ports> {
+  const wanted = options.grpcPort ?? DEFAULT_GRPC_PORT;
+  const grpcPort = await grpc.listen(host, wanted);
+  closer.add(grpc.close);
+  closer.add(https.close);
+  const httpsPort = await https.listen(host, options.httpsPort ?? (wanted === 0 ? 0 : wanted + 1));
+  return { grpc: grpcPort, https: httpsPort };
+}
+
+function describe(
+  scenario: Scenario,
+  keys: readonly IssuedKey[],
+  ca: string,
+  host: string,
+  ports: Ports,
+): Endpoints {
+  const [first] = keys;
+  if (first === undefined) throw new Error("a scenario without API keys passed its check");
+  const { scope } = first.key;
+  const name = isEverywhere(host) || host === "127.0.0.1" || host === "::1" ? "localhost" : host;
+  const authority = isIP(name) === 6 ? `[${name}]` : name;
+  return {
+    grpc: `${authority}:${ports.grpc}`,
+    https: `https://${authority}:${ports.https}`,
+    ca,
+    credentials: first.file,
+    otherCredentials: keys.find(({ key }) => key.scope !== scope)?.file,
+    locations: scenario.world.locations
+      .filter(({ distributor }) => distributor === scope)
+      .map(({ id }) => id),
+  };
+}
+
+function isEverywhere(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+const noWebhooks = {
+  create: () => Promise.reject(new Refusal("UNIMPLEMENTED", "webhooks")),
+  list: () => Promise.reject(new Refusal("UNIMPLEMENTED", "webhooks")),
+  delete: () => Promise.reject(new Refusal("UNIMPLEMENTED", "webhooks")),
+};

@@ -1,0 +1,133 @@
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { FleetService } from "../wire/fleet/v1/service_pb.js";
+import { Health } from "../wire/grpc/health/v1/health_pb.js";
+import type { ApiKey } from "./auth/api-key.ts";
+import { createExchange, deployedLimits, type ExchangeAnswer } from "./auth/exchange.ts";
+import { createTokens } from "./auth/token.ts";
+import type { Control } from "./control.ts";
+import type { ExchangeFault, Fault } from "./faults/fault.ts";
+import type { FaultEffects, FaultRegistry } from "./faults/registry.ts";
+import { fleetMethods } from "./grpc/fleet-methods.ts";
+import { healthMethods } from "./grpc/health.ts";
+import { reflectionMethods } from "./grpc/reflection.ts";
+import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
+import { addControlRoutes } from "./http/control-routes.ts";
+import { addExchangeRoute } from "./http/exchange-route.ts";
+import { addOperationRoutes } from "./http/operation-routes.ts";
+import { createHttpServer, type HttpServer } from "./http/server.ts";
+import type { SimulatorOptions } from "./options.ts";
+import type { FleetOperations } from "./service/contract.ts";
+import type { TlsIdentity } from "./tls/identity.ts";
+
+/** Everything that the two listeners stand on. */
+export interface TransportParts {
+  readonly options: SimulatorOptions;
+  readonly identity: TlsIdentity;
+  readonly keys: readonly ApiKey[];
+  readonly signingKey: Uint8Array;
+  readonly operations: FleetOperations;
+  readonly control: Control;
+  readonly faults: FaultRegistry;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The two listeners, and what faults do to them. */
+export interface Transports {
+  readonly grpc: GrpcServer;
+  readonly https: HttpServer;
+  readonly effects: FaultEffects;
+}
+
+const HOUR_MS = 3_600_000;
+const MEBIBYTE = 1_048_576;
+/** How long connections have between GOAWAY and their end. */
+const GO_AWAY_GRACE_MS = 1_000;
+
+export function createTransports(parts: TransportParts): Transports {
+  const { options, identity, operations, faults, clock, log } = parts;
+  const tokens = createTokens({
+    clock,
+    signingKey: parts.signingKey,
+    lifeMs: options.tokenLifeMs ?? HOUR_MS,
+    earlyMs: faults.tokenEarlyMs,
+  });
+  const exchange = createExchange({
+    keys: parts.keys,
+    tokens,
+    limits: options.exchangeLimits ?? deployedLimits,
+    clock,
+    fault: () => exchangeFault(faults.exchange()),
+  });
+  const serviceNames = options.serviceNames ?? [FleetService.typeName];
+  const grpc = createGrpcServer({
+    identity,
+    methods: new Map([
+      ...fleetMethods(serviceNames, {
+        tokens,
+        operations,
+        clock,
+        streamLifeMs: options.streamLifeMs ?? HOUR_MS,
+        shape: faults.streams.shape,
+      }),
+      ...healthMethods(serviceNames),
+      ...reflectionMethods(serviceNames, [Health.typeName]),
+    ]),
+    maxConcurrentStreams: options.maxConcurrentStreams ?? 100,
+    maxMessageBytes: 4 * MEBIBYTE,
+    maxUnreadBytes: options.maxUnreadBytes ?? 8 * MEBIBYTE,
+    isSilent: faults.isSilent,
+    log,
+  });
+  const https = createHttpServer({
+    identity,
+    maxBodyBytes: MEBIBYTE,
+    isSilent: faults.isSilent,
+    log,
+    addRoutes(app) {
+      addExchangeRoute(app, exchange);
+      addOperationRoutes(app, { tokens, operations });
+      addControlRoutes(app, parts.control);
+    },
+  });
+  return {
+    grpc,
+    https,
+    effects: { endStreams: (how) => endStreams(grpc, how), expireTokens: tokens.expireAll },
+  };
+}
+
+function endStreams(grpc: GrpcServer, how: Extract<Fault, { kind: "end-streams" }>["how"]): void {
+  switch (how) {
+    case "limit":
+      grpc.endCalls("OK", "");
+      return;
+    case "unavailable":
+      grpc.endCalls("UNAVAILABLE", "a fault ended the stream");
+      return;
+    case "unauthenticated":
+      grpc.endCalls("UNAUTHENTICATED", "the token is expired");
+      return;
+    case "goaway":
+      grpc.goAway(GO_AWAY_GRACE_MS);
+      return;
+    case "reset":
+      grpc.resetCalls();
+      return;
+  }
+}
+
+function exchangeFault(effect: ExchangeFault["effect"] | undefined): ExchangeAnswer | undefined {
+  const message = "a fault was switched on for the exchange";
+  switch (effect) {
+    case undefined:
+      return undefined;
+    case "refuse":
+      return { status: 401, code: "UNAUTHENTICATED", message };
+    case "limit":
+      return { status: 429, code: "RESOURCE_EXHAUSTED", message };
+    case "unavailable":
+      return { status: 503, code: "UNAVAILABLE", message };
+  }
+}
