@@ -51,6 +51,7 @@ const rooms: Readonly<Record<string, Rules>> = {
   },
   "gateway.ts": { "": "the composition root wires everything" },
   cli: { "": "commands wire what they run" },
+  "version.ts": {},
   "main.ts": { cli: "argv to command, nothing else" },
 };
 

@@ -21,11 +21,3 @@ export function pathText(path: ConfigPath): string {
   }
   return text;
 }
-
-/** A problem as one line, in the shape that editors and terminals make a link of. */
-export function formatProblem(file: string, problem: ConfigProblem): string {
-  const place = problem.line === null ? file : `${file}:${problem.line}`;
-  return problem.path === ""
-    ? `${place}: ${problem.message}`
-    : `${place}: ${problem.path}: ${problem.message}`;
-}

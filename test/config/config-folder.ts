@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, type LoadResult, loadConfig } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/config/problem.ts";
+import type { ConfigProblem } from "../../src/config/problem.ts";
 
 /** The shortest configuration that loads. */
 export const minimal = `
@@ -29,6 +29,10 @@ export interface ConfigFolder extends AsyncDisposable {
   warnings(text: string): Promise<readonly string[]>;
 }
 
+function lineOf({ path, line, message }: ConfigProblem): string {
+  return `${line === null ? "f" : `f:${line}`}: ${path === "" ? "" : `${path}: `}${message}`;
+}
+
 /** A new folder that holds an API key document. */
 export async function createConfigFolder(): Promise<ConfigFolder> {
   const path = await mkdtemp(join(tmpdir(), "fleetgate-config-"));
@@ -46,18 +50,17 @@ export async function createConfigFolder(): Promise<ConfigFolder> {
     load,
     async config(text, env) {
       const result = await load(text, env);
-      if (!result.ok)
-        throw new Error(result.problems.map((problem) => formatProblem("f", problem)).join("\n"));
+      if (!result.ok) throw new Error(result.problems.map((problem) => lineOf(problem)).join("\n"));
       return result.config;
     },
     async problems(text) {
       const result = await load(text);
-      return result.ok ? [] : result.problems.map((problem) => formatProblem("f", problem));
+      return result.ok ? [] : result.problems.map((problem) => lineOf(problem));
     },
     async warnings(text) {
       const result = await load(text);
       if (!result.ok) throw new Error("it did not load");
-      return result.warnings.map((problem) => formatProblem("f", problem));
+      return result.warnings.map((problem) => lineOf(problem));
     },
     [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
   };

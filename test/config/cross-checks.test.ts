@@ -107,6 +107,16 @@ describe("keys that contradict or need each other", () => {
       "mqtt.stateQos: must be one of 0, 1; not 2",
     ],
     [
+      "a user called anonymous",
+      `${minimal}opcua: { users: { anonymous: { password: pw, role: observer } } }\n`,
+      "opcua.users.anonymous: means a session without a user",
+    ],
+    [
+      "a user that no topic can name",
+      `${minimal}mqtt: { broker: embedded, users: { "a/b": { password: pw } } }\n`,
+      'mqtt.users["a/b"]: cannot be a level of a topic',
+    ],
+    [
       "one port for two",
       `${minimal}opcua: { listen: { port: 8080 } }\nweb: {}\n`,
       "web.listen.port: is the port of opcua too",

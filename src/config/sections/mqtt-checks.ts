@@ -18,12 +18,17 @@ function embeddedFindings(mqtt: MqttSection): readonly Finding[] {
     ...pointless(mqtt, forPlantBroker, "is for a broker of the plant; this one is embedded"),
     ...together(mqtt, ["mqtt"], "certificate", "key"),
   ];
-  const users = Object.keys(mqtt.users ?? {}).length;
+  const users = Object.keys(mqtt.users ?? {});
+  for (const name of users.filter((user) => !/^[^/#+\p{Cc}\p{Surrogate}]+$/u.test(user))) {
+    findings.push(
+      wrong(["mqtt", "users", name], "cannot be a level of a topic, where the name of the client stands"),
+    );
+  }
   const host = mqtt.listen?.host ?? "127.0.0.1";
   if (mqtt.anonymousLoopback && !isLoopback(host)) {
     findings.push(wrong(["mqtt", "anonymousLoopback"], "needs a loopback address in mqtt.listen.host"));
   }
-  if (!mqtt.anonymousLoopback && users === 0) {
+  if (!mqtt.anonymousLoopback && users.length === 0) {
     findings.push(unwise(["mqtt"], "has no users: no client will get in"));
   }
   if (!isLoopback(host) && mqtt.certificate === undefined) {

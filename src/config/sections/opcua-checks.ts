@@ -14,6 +14,11 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
       ),
     );
   }
+  if (Object.hasOwn(opcua.users, "anonymous")) {
+    findings.push(
+      wrong(["opcua", "users", "anonymous"], "means a session without a user; choose another name"),
+    );
+  }
   if (!open && Object.keys(opcua.users).length === 0) {
     findings.push(unwise(["opcua"], "has no users: no client will get in"));
   }

@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { z } from "zod";
 import { roles } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
@@ -113,7 +112,7 @@ export function opcUaOptions(
     hostname: section.hostname ?? (isLoopback(host) ? "localhost" : hostname()),
     alternateHostnames: section.alternateHostnames,
     applicationUri: `urn:fleetgate:${gateway.id}`,
-    dataDir: join(gateway.dataDir, "opcua"),
+    dataDir: gateway.dataDir,
     users: users(section, files),
     insecureLoopback: section.insecureLoopback ?? null,
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
