@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Commander } from "../../../src/contracts/commander.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
@@ -186,7 +185,8 @@ export async function start(component: {
   };
 }
 
-/** Resolves when a client's connection is closed. */
-export async function closed(client: MqttClient): Promise<void> {
-  if (client.connected || !client.disconnected) await once(client, "close");
+/** Resolves when a client's connection is closed, whatever it says on the way. */
+export function closed(client: MqttClient): Promise<void> {
+  client.on("error", () => client.end(true));
+  return new Promise((resolve) => client.once("close", () => resolve()));
 }

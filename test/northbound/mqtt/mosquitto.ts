@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const binary = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/opt/homebrew/sbin/mosquitto"].find(
+  existsSync,
+);
+
+/** Whether the foreign broker is on this machine; CI installs it and must not skip. */
+export const haveMosquitto = binary !== undefined;
+if (!haveMosquitto) {
+  if (process.env.CI) throw new Error("mosquitto is not installed, and CI must run its tests");
+  process.stderr.write("mosquitto is not installed: its tests are skipped\n");
+}
+
+/** A running mosquitto. */
+export interface Mosquitto {
+  readonly url: string;
+  stop(): Promise<void>;
+  /** Stops it as a machine that loses power would. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts mosquitto on a free port. Without `acl` everybody may do everything; with it,
+ * users log in with their name as their password.
+ */
+export async function startMosquitto(acl?: {
+  readonly rules: string;
+  readonly users: readonly string[];
+}): Promise<Mosquitto> {
+  if (binary === undefined) throw new Error("mosquitto is not installed");
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-mosquitto-"));
+  const port = await freePort();
+  const lines = [`listener ${port} 127.0.0.1`, "set_tcp_nodelay true", "persistence false"];
+  if (acl === undefined) lines.push("allow_anonymous true");
+  else {
+    await writeFile(join(folder, "acl"), acl.rules, { mode: 0o644 });
+    const passwords = acl.users.map((user) => `${user}:${user}`).join("\n");
+    await writeFile(join(folder, "passwords"), `${passwords}\n`, { mode: 0o600 });
+    const hashed = spawn("mosquitto_passwd", ["-U", join(folder, "passwords")]);
+    await once(hashed, "exit");
+    lines.push(
+      "allow_anonymous false",
+      `acl_file ${folder}/acl`,
+      `password_file ${folder}/passwords`,
+      "user root",
+    );
+  }
+  await writeFile(join(folder, "conf"), `${lines.join("\n")}\n`);
+  const child = spawn(binary, ["-c", join(folder, "conf")], { stdio: "ignore" });
+  await listening(child, port);
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      await once(child, "exit");
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url: `mqtt://127.0.0.1:${port}`, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** mosquitto does not say when it listens: ask until it answers, or has ended. */
+async function listening(child: ChildProcess, port: number): Promise<void> {
+  while (child.exitCode === null) {
+    const answered = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(true));
+      socket.once("error", () => resolve(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`mosquitto ended with ${child.exitCode}`);
+}
