@@ -28,7 +28,6 @@ const rooms: Readonly<Record<string, Rules>> = {
       "topic templates are configuration, and one place knows what is wrong with them",
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",
-    "bridge/options.ts": "the options that configuration builds",
     "bridge/dispatcher/options.ts": "the options that configuration builds",
   },
   fleet: {
@@ -145,6 +144,13 @@ describe("the import table of design.md", () => {
         .filter((refusal) => refusal !== null),
     );
     expect(refusals).toEqual([]);
+  });
+
+  it("lets only fleet and simulator see the service's messages", () => {
+    const seers = written
+      .filter((source) => source.imports.some((found) => reaches(source.path, found.specifier, "wire")))
+      .map((source) => source.room);
+    expect(new Set(seers)).toEqual(new Set(["fleet", "simulator"]));
   });
 
   it("lets only the demo join gateway and simulator", () => {

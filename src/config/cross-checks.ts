@@ -2,6 +2,7 @@ import { type Finding, together, unwise, wrong } from "./finding.ts";
 import { isLoopback } from "./loopback.ts";
 import { nearest } from "./nearest.ts";
 import type { ConfigFile } from "./schema.ts";
+import { commandsFindings } from "./sections/commands.ts";
 import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
@@ -12,7 +13,7 @@ export type SoundSections = Partial<ConfigFile>;
 
 /** What no single key can be blamed for: keys that contradict, or need, each other. */
 export function crossChecks(sections: SoundSections): readonly Finding[] {
-  const { fleet, mqtt, opcua, web, rights } = sections;
+  const { fleet, mqtt, opcua, web, commands, rights } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
     ...(mqtt === undefined ? [] : mqttFindings(mqtt)),
@@ -25,6 +26,7 @@ export function crossChecks(sections: SoundSections): readonly Finding[] {
             "the page has no login, and is open to everybody who reaches this address",
           ),
         ]),
+    ...(commands === undefined ? [] : commandsFindings(commands)),
     ...(rights === undefined ? [] : rightsFindings(rights, fleet)),
     ...portFindings(sections),
   ];

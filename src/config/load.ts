@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import type { DispatcherOptions } from "../bridge/dispatcher/options.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
@@ -12,10 +13,10 @@ import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
+import { dispatcherOptions } from "./sections/commands.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
-import type { RightsSection } from "./sections/rights.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
 export interface Config {
@@ -31,8 +32,10 @@ export interface Config {
   readonly mqtt: MqttOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
-  readonly commands: { readonly startByMs: number };
-  readonly rights: RightsSection;
+  /** With the rights of every source. */
+  readonly dispatcher: DispatcherOptions;
+  /** What the journal keeps; an unfinished command is kept whatever they say. */
+  readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
 
 /** A configuration, or everything that is wrong with the file. */
@@ -115,8 +118,8 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, startByMs, files),
     opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, startByMs, files),
     web: file.web ?? null,
-    commands: file.commands,
-    rights: file.rights,
+    dispatcher: dispatcherOptions(file.commands, file.rights),
+    journal: file.commands.journal,
   };
 }
 

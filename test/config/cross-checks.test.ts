@@ -117,6 +117,11 @@ describe("keys that contradict or need each other", () => {
       'mqtt.users["a/b"]: cannot be a level of a topic',
     ],
     [
+      "evidence that has no time to settle",
+      `${minimal}commands: { evidenceMs: 500 }\n`,
+      "commands.settleMs: must not be more than evidenceMs",
+    ],
+    [
       "one port for two",
       `${minimal}opcua: { listen: { port: 8080 } }\nweb: {}\n`,
       "web.listen.port: is the port of opcua too",
@@ -148,6 +153,7 @@ describe("warnings", () => {
     const found = await folder.warnings(`${minimal}
 mqtt: { broker: "mqtt://broker.example.com", username: a, password: open }
 opcua: {}
+commands: { callDeadlineMs: 5000 }
 web: { listen: { host: 0.0.0.0 } }
 `);
     expect(found).toEqual([
@@ -155,7 +161,8 @@ web: { listen: { host: 0.0.0.0 } }
       expect.stringMatching(/^f:9: mqtt\.broker: the password travels without TLS/),
       expect.stringMatching(/^f:9: mqtt\.commands: commands stay off/),
       expect.stringMatching(/^f:10: opcua: has no users/),
-      expect.stringMatching(/^f:11: web\.listen\.host: the page has no login/),
+      expect.stringMatching(/^f:11: commands\.callDeadlineMs: the service waits 10 s/),
+      expect.stringMatching(/^f:12: web\.listen\.host: the page has no login/),
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dispatcherDefaults } from "../../src/bridge/dispatcher/options.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { apiKey, type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
@@ -22,7 +23,7 @@ describe("a right configuration", () => {
     expect(config.fleet.times.resyncMs).toBe(config.quality.resyncMs);
     expect(config.gateway.dataDir).toBe(join(folder.path, "data"));
     expect([config.mqtt, config.opcua, config.web]).toEqual([null, null, null]);
-    expect(config.rights).toEqual([]);
+    expect(config.dispatcher).toEqual(dispatcherDefaults);
   });
 
   it("keeps to loopback where a section does not say otherwise", async () => {

@@ -1,5 +1,15 @@
 import { z } from "zod";
-import { milliseconds } from "../fields.ts";
+import { type DispatcherOptions, dispatcherDefaults as usual } from "../../bridge/dispatcher/options.ts";
+import { count, milliseconds } from "../fields.ts";
+import { type Finding, unwise, wrong } from "../finding.ts";
+import type { RightsSection } from "./rights.ts";
+
+/** How long the service waits for a robot before it answers (wire-facts, How deployed services behave). */
+const ROBOT_WAIT_MS = 10_000;
+
+const DAY_MS = 86_400_000;
+/** A record must outlive every command that may still be sent. */
+const SHORTEST_KEEP_MS = 2 * 3_600_000;
 
 /** `commands:` the times and bounds of every command, whichever door it comes through. */
 export const commandsSection = z
@@ -10,8 +20,75 @@ export const commandsSection = z
       10_000,
       "How long after its receipt a command without an expiry of its own may still be sent.",
     ),
+    callDeadlineMs: milliseconds(
+      1_000,
+      120_000,
+      usual.callDeadlineMs,
+      "How long a call waits for the service's answer. The service itself waits 10 s for a robot.",
+    ),
+    evidenceMs: milliseconds(
+      0,
+      120_000,
+      usual.evidenceMs,
+      "How long evidence is sought when it is not known how a call ended.",
+    ),
+    settleMs: milliseconds(
+      0,
+      60_000,
+      usual.settleMs,
+      "How long a mission that may be the command's must be the only one before it counts as evidence.",
+    ),
+    pollMs: milliseconds(
+      100,
+      60_000,
+      usual.pollMs,
+      "Between two queries for evidence; the longest wait between two sendings of what may be repeated.",
+    ),
+    stopSyncMs: milliseconds(
+      0,
+      5_000,
+      usual.stopSyncMs,
+      "How long a stop waits for the disk before it is sent without a record.",
+    ),
+    maxQueue: count(1, 1_000, usual.maxQueue, "Commands that wait behind the one in flight, for each robot."),
+    maxReads: count(1, 1_000, usual.maxReads, "Reads in flight at once, for each robot."),
+    journal: z
+      .strictObject({
+        keepMs: milliseconds(
+          SHORTEST_KEEP_MS,
+          366 * DAY_MS,
+          7 * DAY_MS,
+          "How long the record of a command is kept. So long is the same id the same command.",
+        ),
+        keepCount: count(1_000, 10_000_000, 100_000, "How many records are kept at most."),
+      })
+      .prefault({})
+      .describe("The record of commands, which keeps one from being sent twice."),
   })
   .prefault({})
   .describe("Times and bounds of commands, whichever way they come in.");
 
 export type CommandsSection = z.output<typeof commandsSection>;
+
+/** What the section and `rights` say, as the dispatcher wants it. */
+export function dispatcherOptions(section: CommandsSection, rights: RightsSection): DispatcherOptions {
+  const { startByMs: _doors, journal: _store, ...times } = section;
+  return { ...times, rights };
+}
+
+/** Keys of `commands` that contradict each other, or what services do. */
+export function commandsFindings(section: CommandsSection): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (section.callDeadlineMs <= ROBOT_WAIT_MS) {
+    findings.push(
+      unwise(
+        ["commands", "callDeadlineMs"],
+        "the service waits 10 s for a robot: a shorter deadline makes outcomes unknown that it would have told",
+      ),
+    );
+  }
+  if (section.settleMs > section.evidenceMs) {
+    findings.push(wrong(["commands", "settleMs"], "must not be more than evidenceMs"));
+  }
+  return findings;
+}
