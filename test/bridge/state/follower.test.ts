@@ -39,14 +39,14 @@ const event: fc.Arbitrary<FleetEvent> = fc.oneof(
   fc.uniqueArray(robotId).map((ids) => rosterEvent(ids)),
   fc
     .record({ robotId, aspect: fc.constantFrom("mission", "battery", "conveyors"), stream })
-    .map((one) => ({ kind: "confirmed", atMs: 0, ...one })),
+    .map((one) => ({ kind: "confirmed" as const, atMs: 0, ...one })),
   fc
     .record({ robotId, family: fc.constantFrom("cart", "unknown") })
-    .map((one) => ({ kind: "robot", ...one })),
+    .map((one) => ({ kind: "robot" as const, ...one })),
   fc
     .record({ stream, state: fc.constantFrom("live", "lost") })
-    .map((one) => ({ kind: "stream", atMs: 0, ...one })),
-  fc.constantFrom("up", "down").map((to) => ({ kind: "link", state: to, atMs: 0, cause: "" })),
+    .map((one) => ({ kind: "stream" as const, atMs: 0, ...one })),
+  fc.constantFrom("up", "down").map((to) => ({ kind: "link" as const, state: to, atMs: 0, cause: "" })),
 );
 
 it("tells a follower enough to know what a snapshot would show, whatever happens", () => {

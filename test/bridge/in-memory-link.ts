@@ -1,0 +1,63 @@
+import type { Batch, Link } from "../../src/contracts/link.ts";
+import { short } from "./fake-state.ts";
+
+/** A server in memory that refuses, breaks and stalls on demand. */
+export interface InMemoryLink extends Link {
+  /** What the server holds, in short. */
+  readonly received: string[];
+  readonly counts: { connects: number; attempts: number; disposals: number; mostAtOnce: number };
+  /** How the server treats whoever connects, and each write. */
+  behaviour: "serves" | "refuses" | "stalls" | "fails_writes";
+  /** Ends the open connection. */
+  breakOff(cause: string): void;
+  /** Lets writes that stalled go on. */
+  resume(): void;
+}
+
+export function createInMemoryLink(name = "mqtt"): InMemoryLink {
+  const received: string[] = [];
+  const counts = { connects: 0, attempts: 0, disposals: 0, mostAtOnce: 0 };
+  let stalled: Array<() => void> = [];
+  let breakOff: (cause: Error) => void = () => {};
+  let writing = 0;
+
+  async function write(batch: Batch): Promise<void> {
+    writing += 1;
+    counts.mostAtOnce = Math.max(counts.mostAtOnce, writing);
+    try {
+      if (link.behaviour === "fails_writes") throw new Error("write refused");
+      if (link.behaviour === "stalls") await new Promise<void>((resolve) => stalled.push(resolve));
+      received.push(...short(batch));
+    } finally {
+      writing -= 1;
+    }
+  }
+
+  const link: InMemoryLink = {
+    name,
+    received,
+    counts,
+    behaviour: "serves",
+    async connect() {
+      counts.attempts += 1;
+      if (link.behaviour === "refuses") throw new Error("connection refused");
+      counts.connects += 1;
+      const lost = new Promise<Error>((resolve) => {
+        breakOff = resolve;
+      });
+      return {
+        write,
+        lost,
+        async [Symbol.asyncDispose]() {
+          counts.disposals += 1;
+        },
+      };
+    },
+    breakOff: (cause) => breakOff(new Error(cause)),
+    resume() {
+      for (const go of stalled) go();
+      stalled = [];
+    },
+  };
+  return link;
+}
