@@ -2,7 +2,7 @@
 import "./library-log.ts";
 
 import { nodesets, OPCUAServer, type OPCUAServerOptions } from "node-opcua";
-import type { Commander } from "../../contracts/commander.ts";
+import type { Commander, CommandRecords } from "../../contracts/commander.ts";
 import type { Sink } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import { type Clock, every } from "../../platform/clock.ts";
@@ -26,6 +26,7 @@ import { allowPasswordsOnly, securityOptions, writerPermissions } from "./securi
 export interface OpcUaParts {
   readonly facts: GatewayFacts;
   readonly commander: Commander;
+  readonly records: CommandRecords;
   readonly catalogue: Catalogue;
   readonly tickets: TicketStore;
   /** Unlike that of every start before: names the tickets of slots that the store does not know. */

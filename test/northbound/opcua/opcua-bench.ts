@@ -9,12 +9,21 @@ import {
   OPCUACertificateManager,
   OPCUAClient,
   SecurityPolicy,
+  type StatusCode,
+  TimestampsToReturn,
   UserTokenType,
+  type VariantOptions,
 } from "node-opcua";
+import { createMemoryTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
-import { createOpcUaServer, type OpcUaParts, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
+import {
+  createOpcUaServer,
+  type OpcUaParts,
+  type OpcUaServer,
+} from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { createFakeCommander, fakeCatalogue } from "./fake-commands.ts";
 
 /** Keys take a second to make: one folder for every test of a file. */
 export const pkiDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-"));
@@ -30,6 +39,7 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     users: [],
     insecureLoopback: { role: "operator" },
     robots: [],
+    startByMs: 10_000,
     limits: defaultOpcUaLimits,
     ...changed,
   };
@@ -37,6 +47,11 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
 
 export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
   return {
+    commander: createFakeCommander(),
+    catalogue: fakeCatalogue(),
+    records: { recall: async () => null },
+    tickets: createMemoryTicketStore(),
+    epoch: "e1",
     facts: { version: "0.0.0", sessionId: "s-1", startedAtMs: 0, fleetLinkUp: () => true },
     clock: systemClock,
     log: silentLog,
@@ -77,7 +92,14 @@ export async function startServer(
 export interface Caller {
   readonly client: OPCUAClient;
   readonly session: ClientSession;
+  /** Reads a tag of our namespace by its path. */
   read(name: string): Promise<DataValue>;
+  /** Reads what a tag shows; fails when its status is not Good. */
+  value(name: string): Promise<unknown>;
+  /** Writes tags in one request, in this order. */
+  write(...values: ReadonlyArray<readonly [name: string, value: VariantOptions]>): Promise<StatusCode[]>;
+  /** Waits until a tag shows this value. */
+  until(name: string, value: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -108,10 +130,44 @@ export async function openSession(
       ? { type: UserTokenType.Anonymous }
       : { type: UserTokenType.UserName, userName: user.name, password: user.password },
   );
+  const nodeId = (name: string) => `ns=2;s=${name}`;
+  const read = (name: string) => session.read({ nodeId: nodeId(name), attributeId: AttributeIds.Value });
   return {
     client,
     session,
-    read: (name) => session.read({ nodeId: `ns=2;s=${name}`, attributeId: AttributeIds.Value }),
+    read,
+    async value(name) {
+      const { statusCode, value } = await read(name);
+      if (statusCode.isNotGood()) throw new Error(`${name} is ${statusCode.name}`);
+      return value.value;
+    },
+    write: (...values) =>
+      session.write(
+        values.map(([name, value]) => ({
+          nodeId: nodeId(name),
+          attributeId: AttributeIds.Value,
+          value: { value },
+        })),
+      ),
+    async until(name, value) {
+      const subscription = await session.createSubscription2({
+        requestedPublishingInterval: 10,
+        requestedLifetimeCount: 1000,
+        requestedMaxKeepAliveCount: 100,
+        publishingEnabled: true,
+      });
+      const monitored = await subscription.monitor(
+        { nodeId: nodeId(name), attributeId: AttributeIds.Value },
+        { samplingInterval: 0, queueSize: 100, discardOldest: true },
+        TimestampsToReturn.Both,
+      );
+      await new Promise<void>((resolve) => {
+        monitored.on("changed", (changed) => {
+          if (changed.value.value === value) resolve();
+        });
+      });
+      await subscription.terminate();
+    },
     async close() {
       await session.close();
       await client.disconnect();

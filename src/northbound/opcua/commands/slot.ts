@@ -1,15 +1,18 @@
+import { createHash } from "node:crypto";
 import { type StatusCode, StatusCodes } from "node-opcua";
-import type { Commander } from "../../../contracts/commander.ts";
+import type { Commander, CommandRecords } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
-import type { Command } from "../../../domain/command.ts";
+import type { Command, Source } from "../../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import {
+  LAST_TICKET,
   mustPersist,
   newTickets,
   parameterOwner,
   reissueTicket,
   restartTickets,
   rotateTicket,
+  type TakenTicket,
   type TicketState,
   ticketAccepted,
   ticketDone,
@@ -26,6 +29,8 @@ import type { TicketStore } from "./ticket-store.ts";
 /** What slots need of the rest of the gateway. */
 export interface SlotParts {
   readonly commander: Commander;
+  /** What became of commands that ran when the gateway stopped. */
+  readonly records: CommandRecords;
   readonly catalogue: Catalogue;
   readonly tickets: TicketStore;
   /** Unlike every epoch before it: names the tickets of a slot that the store does not know. */
@@ -65,31 +70,29 @@ export interface SlotKind {
   readonly tags: SlotTags;
   /** The command that the parameters stand for at this moment. */
   draft(): Draft;
-  /** A command is final; `missionId` is the mission that it made or was about. */
-  follow(missionId: string | null): void;
+  /** A command made this mission, or was about it. */
+  follow(missionId: string): void;
 }
 
 /** Runs a slot. Its tickets are those of the store, where it knows the slot. */
 export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const { tags } = kind;
   const { clock } = parts;
-  let { tickets, command } = parts.tickets.load(kind.path) ?? {
-    tickets: newTickets(parts.epoch, clock.nowMs()),
-    command: null,
-  };
-  let lastUser: string | null = command?.source.name ?? null;
-  let isRestoring = tickets.taken !== null && tickets.taken.phase !== "done";
-  if (isRestoring) restore();
-  else adopt(restartTickets(tickets, false, clock.nowMs()));
+  const record = parts.tickets.load(kind.path);
+  let tickets = record?.tickets ?? firstTickets(kind.path, parts.epoch, clock.nowMs());
+  let user = record?.user ?? null;
+  const interrupted = tickets.taken?.phase === "done" ? null : tickets.taken;
+  let isRestoring = interrupted !== null;
+  if (interrupted !== null) restore(interrupted).catch(reportClosed);
+  else if (record !== null) adoptSoon(restartTickets(tickets, false, clock.nowMs()));
+  else tags.showTickets(tickets);
 
   /** Shows a state, and keeps it. The promise is for those who must not go on before it is kept. */
   function adopt(next: TicketState): Promise<void> {
     const before = tickets;
     tickets = next;
     tags.showTickets(next);
-    return mustPersist(before, next)
-      ? parts.tickets.save(kind.path, { tickets, command })
-      : Promise.resolve();
+    return mustPersist(before, next) ? parts.tickets.save(kind.path, { tickets, user }) : Promise.resolve();
   }
 
   /** As adopt, where nothing depends on it: a record that is lost is found again through the journal. */
@@ -101,17 +104,23 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     parts.log.error({ slot: kind.path, cause: describeError(error) }, "a slot's tickets could not be kept");
   }
 
+  function reportClosed(error: unknown): void {
+    if (parts.signal.aborted) return;
+    parts.log.error(
+      { slot: kind.path, cause: describeError(error) },
+      "a slot stays closed: what became of its command is not known",
+    );
+  }
+
   function take(state: TicketState, ticket: number, requestId: string, writer: Writer): void {
     tags.showStage("idle");
     const draft = kind.draft();
     const made = "problem" in draft ? refusal("MALFORMED", draft.problem) : parse(draft, requestId, writer);
     if ("outcome" in made) {
-      command = null;
       adoptSoon(state);
       finish(ticket, made, null);
       return;
     }
-    command = made;
     void run(ticket, made, "problem" in draft ? null : draft.missionId, adopt(state));
   }
 
@@ -162,7 +171,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const { request } = parsed;
     return {
       source: { door: "opcua", name: writer.account.name },
-      requestId: `${kind.path}/${requestId}`,
+      requestId: commandRequestId(requestId),
       operation: operation.name,
       effect: request.effect,
       robotId: request.robotId,
@@ -173,41 +182,25 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
 
   function finish(ticket: number, outcome: Outcome, target: string | null): void {
     const missionId = outcome.missionId ?? target;
-    kind.follow(missionId);
+    const mayHaveActed = outcome.outcome !== "refused" && outcome.outcome !== "expired";
+    if (mayHaveActed && missionId !== null) kind.follow(missionId);
     tags.showOutcome(outcome, missionId ?? "");
     adoptSoon(ticketDone(tickets, ticket));
   }
 
-  /** Asks for the outcome of the command that ran when the gateway stopped. Its time is over: it is never sent now. */
-  async function recall(interrupted: Command): Promise<Outcome | null> {
-    const outcome = await parts.commander.submit({ ...interrupted, startByMs: 0 }, parts.signal);
-    return outcome.duplicate ? outcome : null;
+  /** Stays closed until the journal has said what became of the command that ran when the gateway stopped. */
+  async function restore(taken: TakenTicket): Promise<void> {
+    tags.showTickets({ ...tickets, nextId: 0 });
+    const source: Source = { door: "opcua", name: user ?? "" };
+    const outcome = await parts.records.recall(source, commandRequestId(taken.requestId));
+    const wasJournaled = outcome !== null || taken.phase === "running";
+    isRestoring = false;
+    adoptSoon(restartTickets(tickets, wasJournaled, clock.nowMs()));
+    if (wasJournaled) finish(taken.id, outcome ?? forgotten, null);
   }
 
-  function restore(): void {
-    const { taken } = tickets;
-    tags.showTickets({ ...tickets, nextId: 0 });
-    const known = command === null ? Promise.resolve(null) : recall(command);
-    known.then(
-      (outcome) => {
-        const wasRunning = taken?.phase === "running";
-        isRestoring = false;
-        adoptSoon(restartTickets(tickets, outcome !== null || wasRunning, clock.nowMs()));
-        const lost = ending(
-          "unknown",
-          "OUTCOME_UNKNOWN",
-          "the journal does not know the command any more",
-          false,
-        );
-        if (taken !== null && (outcome !== null || wasRunning)) finish(taken.id, outcome ?? lost, null);
-      },
-      (error: unknown) => {
-        parts.log.error(
-          { slot: kind.path, cause: describeError(error) },
-          "a slot stays closed: its command's outcome is not found",
-        );
-      },
-    );
+  function commandRequestId(requestId: string): string {
+    return `${kind.path}/${requestId}`;
   }
 
   return {
@@ -226,7 +219,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
         clock.nowMs(),
       );
       if (action.kind === "deny") return StatusCodes.BadUserAccessDenied;
-      lastUser = writer.account.name;
+      user = writer.account.name;
       tags.showRequestId(number);
       switch (action.kind) {
         case "repeat":
@@ -245,11 +238,27 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     rotate() {
       if (!isRestoring) adoptSoon(rotateTicket(tickets, clock.nowMs()));
     },
-    sessionBegan(user) {
-      if (!isRestoring && user === lastUser) adoptSoon(reissueTicket(tickets, clock.nowMs()));
+    sessionBegan(name) {
+      if (!isRestoring && name === user) adoptSoon(reissueTicket(tickets, clock.nowMs()));
     },
   };
 }
+
+/**
+ * Where the store knows nothing, a number that an earlier life of the slot showed may still be written again and
+ * again: so each life begins somewhere else.
+ */
+function firstTickets(path: string, epoch: string, nowMs: number): TicketState {
+  const chance = createHash("sha256").update(`${epoch} ${path}`).digest().readUInt32BE();
+  return { ...newTickets(epoch, nowMs), nextId: 1 + (chance % LAST_TICKET) };
+}
+
+const forgotten = ending(
+  "unknown",
+  "OUTCOME_UNKNOWN",
+  "the gateway stopped while the command ran, and its journal does not know it any more",
+  false,
+);
 
 const rejections = {
   OUT_OF_TURN: "the number is not NextId: read NextId and copy it into RequestId",

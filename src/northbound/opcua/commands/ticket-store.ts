@@ -1,11 +1,10 @@
-import type { Command } from "../../../domain/command.ts";
 import type { TicketState } from "../../../domain/ticket.ts";
 
 /** What a slot must know again after a restart. */
 export interface SlotRecord {
   readonly tickets: TicketState;
-  /** The command of the ticket that was last taken: with it, its outcome is found again. */
-  readonly command: Command | null;
+  /** The user whose ticket was last taken: with the request id, the command's identity. */
+  readonly user: string | null;
 }
 
 /** Where slots keep their tickets. A slot is named by its path, as `Robots.AMR01.MissionSlot`. */

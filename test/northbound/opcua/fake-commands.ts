@@ -1,0 +1,78 @@
+import type { Commander } from "../../../src/contracts/commander.ts";
+import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
+import type { Command, CommandStage } from "../../../src/domain/command.ts";
+import { ending, type Outcome } from "../../../src/domain/outcome.ts";
+import { isJsonObject } from "../../../src/platform/json.ts";
+
+/** A command that reached the commander, for a test to let go on. */
+export interface Submitted {
+  readonly command: Command;
+  stage(stage: CommandStage): void;
+  end(outcome: Outcome): void;
+  fail(error: Error): void;
+}
+
+export interface FakeCommander extends Commander {
+  readonly submitted: readonly Submitted[];
+  /** Resolves with the next command that nobody has taken yet. */
+  next(): Promise<Submitted>;
+}
+
+/** Holds every command until the test ends it. */
+export function createFakeCommander(): FakeCommander {
+  const submitted: Submitted[] = [];
+  const untaken: Submitted[] = [];
+  const waiting: Array<(submitted: Submitted) => void> = [];
+  return {
+    submitted,
+    submit(command, _signal, onStage = () => {}) {
+      return new Promise((end, fail) => {
+        const entry = { command, stage: onStage, end, fail };
+        submitted.push(entry);
+        const waiter = waiting.shift();
+        if (waiter === undefined) untaken.push(entry);
+        else waiter(entry);
+      });
+    },
+    next() {
+      const entry = untaken.shift();
+      return entry === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(entry);
+    },
+  };
+}
+
+export function succeeded(missionId: string | null): Outcome {
+  return { ...ending("succeeded", "OK", "", true), missionId };
+}
+
+/** Operations that take any object with a robotId, and know their effect. */
+export function fakeCatalogue(): Catalogue {
+  const names = ["CreateMission", "UpdateMission", "ControlConveyor"];
+  return new Map(names.map((name) => [name, fakeOperation(name)]));
+}
+
+function fakeOperation(name: string): Operation {
+  return {
+    name,
+    role: "operator",
+    parse(json) {
+      if (!isJsonObject(json) || typeof json.robotId !== "string") {
+        return { ok: false, problem: { path: "robotId", message: "is required" } };
+      }
+      const robotId = json.robotId;
+      return {
+        ok: true,
+        request: {
+          json: JSON.stringify(json),
+          robotId,
+          effect: "moves",
+          subject: { kind: "robot", robotId },
+          repeat: { kind: "never" },
+          evidence: { kind: "none" },
+          identityField: null,
+          conveyors: null,
+        },
+      };
+    },
+  };
+}
