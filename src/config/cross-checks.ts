@@ -66,31 +66,27 @@ function numberFindings(fleet: FleetSection): readonly Finding[] {
 
 /** Robots that are described and not the gateway's: most likely misspelt. */
 function strangers(fleet: FleetSection): readonly Finding[] {
+  const stranger = strangerCheck(fleet);
   return (["robotNumbers", "families"] as const).flatMap((key) =>
-    Object.keys(fleet[key]).flatMap((robotId) => stranger(fleet, robotId, ["fleet", key, robotId])),
+    Object.keys(fleet[key]).flatMap((robotId) => stranger(robotId, ["fleet", key, robotId])),
   );
 }
 
-function stranger(
-  fleet: FleetSection | undefined,
-  robotId: string,
-  path: Finding["path"],
-): readonly Finding[] {
-  const known = fleet?.robots;
-  if (known === undefined || known.includes(robotId)) return [];
-  return [
-    wrong(
-      path,
-      `is about a robot that fleet.robots does not name; the nearest there is "${nearest(robotId, known)}"`,
-    ),
-  ];
+/** Where the gateway's robots are listed, a robot that is not among them is a mistake. */
+function strangerCheck(fleet: FleetSection | undefined) {
+  const known = fleet?.robots ?? null;
+  const ids = new Set(known);
+  return (robotId: string, path: Finding["path"]): readonly Finding[] => {
+    if (known === null || ids.has(robotId)) return [];
+    const message = `is about a robot that fleet.robots does not name; the nearest there is "${nearest(robotId, known)}"`;
+    return [wrong(path, message)];
+  };
 }
 
 function rightsFindings(rights: RightsSection, fleet: FleetSection | undefined): readonly Finding[] {
+  const stranger = strangerCheck(fleet);
   return rights.flatMap((rule, index) =>
-    (rule.robots ?? []).flatMap((robotId, place) =>
-      stranger(fleet, robotId, ["rights", index, "robots", place]),
-    ),
+    (rule.robots ?? []).flatMap((robotId, place) => stranger(robotId, ["rights", index, "robots", place])),
   );
 }
 
