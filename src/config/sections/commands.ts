@@ -51,6 +51,7 @@ export const commandsSection = z
       "How long a stop waits for the disk before it is sent without a record.",
     ),
     maxQueue: count(1, 1_000, usual.maxQueue, "Commands that wait behind the one in flight, for each robot."),
+    maxCommands: count(1, 100_000, usual.maxCommands, "Commands under way at once, of all robots together."),
     maxReads: count(1, 1_000, usual.maxReads, "Reads in flight at once, for each robot."),
     journal: z
       .strictObject({
