@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { createServer as createTlsServer } from "node:tls";
@@ -87,9 +88,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       return near;
     },
     health: () =>
-      running === null
-        ? { state: "down" }
-        : { state: "up", figures: { clients: running.aedes.connectedClients } },
+      running === null ? { state: "down" } : { state: "up", figures: { clients: running.sockets.size } },
   };
 }
 
@@ -102,12 +101,11 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>): Promise<Ae
     connectTimeout: CONNECT_TIMEOUT_MS,
     drainTimeout: DRAIN_TIMEOUT_MS,
     maxInflightInbound: QOS2_HALF_OPEN,
-    preConnect(client, packet, callback) {
+    preConnect(_client, packet, callback) {
       // A session that outlives its connection would queue events for a client that may never
       // come back; SessionPresent 0 tells it to subscribe again.
       packet.clean = true;
-      const full = aedes.connectedClients >= CLIENTS && !own.has(client.conn);
-      callback(full ? new Error(`more than ${CLIENTS} MQTT clients`) : null, !full);
+      callback(null, true);
     },
     authenticate(client, username, password, done) {
       const identity: Identity | null = own.has(client.conn)
@@ -148,6 +146,9 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>): Promise<Ae
       },
     );
   });
+  // aedes' types do not know this one; without a listener it would end the process.
+  const emitter: EventEmitter = aedes;
+  emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));
   aedes.on("clientError", (client, error) =>
     log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected"),
   );
@@ -192,6 +193,12 @@ function createListener(
   log: Log,
 ): Server {
   const take = (socket: Socket) => {
+    // Counted by socket: aedes' own count drifts when clients take each other's places.
+    if (sockets.size >= CLIENTS) {
+      log.warn({ limit: CLIENTS }, "an MQTT connection was refused: there are too many");
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.setNoDelay(true);

@@ -37,7 +37,7 @@ export interface ExternalBrokerOptions {
 }
 
 /** How commands from MQTT are taken (design, MQTT). */
-export interface CommandOptions {
+interface CommandOptions {
   readonly enabled: boolean;
   /**
    * The operator's word that the external broker lets a client write only under its

@@ -48,7 +48,7 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
 };
 
 /** A robot's topics, made once. */
-export interface RobotTopics {
+interface RobotTopics {
   readonly availability: string;
   readonly mission: string;
   readonly battery: string;

@@ -39,7 +39,7 @@ async function gateway(broker: EmbeddedBroker): Promise<MqttClient> {
   const stream = broker.open();
   const client = new mqtt.MqttClient(() => stream, { clientId: "gateway", reconnectPeriod: 0 });
   cleanups.push(() => client.endAsync(true));
-  await once(client, "connect");
+  await new Promise<void>((resolve) => client.once("connect", () => resolve()));
   return client;
 }
 

@@ -87,12 +87,21 @@ function operation(name: string, effect: Effect): Operation {
   return {
     name,
     role: "operator",
-    parse(json) {
+    parse(json: unknown): ReturnType<Operation["parse"]> {
       if (!isJsonObject(json) || typeof json.robot_id !== "string")
         return { ok: false, problem: { path: "robot_id", message: "is missing" } };
       return {
         ok: true,
-        request: { json: JSON.stringify({ robotId: json.robot_id }), robotId: json.robot_id, effect },
+        request: {
+          json: JSON.stringify({ robotId: json.robot_id }),
+          robotId: json.robot_id,
+          effect,
+          subject: { kind: "robot", robotId: json.robot_id },
+          repeat: { kind: "never" },
+          evidence: { kind: "none" },
+          identityField: null,
+          conveyors: null,
+        },
       };
     },
   };
@@ -118,7 +127,7 @@ export function recordingCommander(
   };
 }
 
-export interface Received {
+interface Received {
   readonly topic: string;
   readonly text: string;
   readonly packet: IPublishPacket;
