@@ -1,0 +1,67 @@
+import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import type { Catalogue, Operation, ParsedRequest, Problem } from "../contracts/operation.ts";
+import { isJsonObject } from "../platform/json.ts";
+import { canonicalJson } from "./operations/canonical.ts";
+import { chainRules } from "./operations/chain-rules.ts";
+import { checkMessage } from "./operations/check.ts";
+import { type Method, methods } from "./operations/method.ts";
+import { missionRules } from "./operations/mission-rules.ts";
+import type { Rule } from "./operations/rule.ts";
+import { webhookRules } from "./operations/webhook-rules.ts";
+
+/** Every unary operation of the interface document: messages and routes from the descriptors, the rest from the rules. */
+export function createCatalogue(): Catalogue {
+  const catalogue = new Map<string, Operation>();
+  for (const [name, rule] of [...missionRules, ...chainRules, ...webhookRules]) {
+    const method = methods.get(name);
+    if (method === undefined) throw new Error(`${name} is in no service`);
+    catalogue.set(name, createOperation(method, rule));
+  }
+  return catalogue;
+}
+
+function createOperation(method: Method, rule: Rule): Operation {
+  return {
+    name: method.name,
+    role: rule.role,
+    parse(json) {
+      const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, rule, json);
+      if (problem !== null) return { ok: false, problem };
+      try {
+        return { ok: true, request: readRequest(method, rule, json as JsonValue) };
+      } catch (error) {
+        // What the check does not know of: the decoder has the last word.
+        return {
+          ok: false,
+          problem: { path: "", message: error instanceof Error ? error.message : String(error) },
+        };
+      }
+    },
+  };
+}
+
+function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {
+  const message = fromJson(method.desc.input, json);
+  const { effect, subject, repeat, evidence, identityField, conveyors } = rule.judge(message);
+  return {
+    json: canonicalJson(method.desc.input, message),
+    robotId: subject.kind === "robot" ? subject.robotId : null,
+    effect,
+    subject,
+    repeat,
+    evidence,
+    identityField: identityField ?? null,
+    conveyors: conveyors ?? null,
+  };
+}
+
+/** What the interface document calls required must be there, and a text must not be empty. */
+function checkRequired({ desc }: Method, { required }: Rule, json: unknown): Problem | null {
+  if (!isJsonObject(json)) return null;
+  for (const name of required) {
+    const field = desc.input.fields.find((each) => each.name === name);
+    const value = json[name] ?? (field === undefined ? undefined : json[field.jsonName]);
+    if (value === undefined || value === null || value === "") return { path: name, message: "is required" };
+  }
+  return null;
+}

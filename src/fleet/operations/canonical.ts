@@ -1,0 +1,17 @@
+import { type DescMessage, type Message, toJson } from "@bufbuild/protobuf";
+import { isJsonObject, type Json } from "../../platform/json.ts";
+
+/**
+ * The canonical text of a request: proto3 JSON, camelCase, defaults left out, keys in
+ * order. Requests that mean the same have the same text, and so the same digest.
+ */
+export function canonicalJson(desc: DescMessage, message: Message): string {
+  return JSON.stringify(inOrder(toJson(desc, message)));
+}
+
+function inOrder(json: Json): Json {
+  if (Array.isArray(json)) return json.map(inOrder);
+  if (!isJsonObject(json)) return json;
+  const sorted: Array<[string, Json]> = Object.entries(json).map(([key, value]) => [key, inOrder(value)]);
+  return Object.fromEntries(sorted.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,147 @@
+import type { EvidenceRule, Subject } from "../../contracts/operation.ts";
+import type { Goal } from "../../domain/goal.ts";
+import type { MissionStateName, MissionType } from "../../domain/mission.ts";
+import {
+  type ConveyorMotorCommand,
+  ConveyorMotorCommand_CommandConveyorMotor,
+} from "../../wire/fleet/v1/cart/cart_pb.js";
+import {
+  type Mission,
+  type MissionCommand,
+  MissionCommand_Command,
+  type MissionWorkflow,
+} from "../../wire/fleet/v1/mission_pb.js";
+import {
+  AppendMissionRequestSchema,
+  ChargeRobotRequestSchema,
+  ControlConveyorRequestSchema,
+  CreateMissionRequestSchema,
+  CreateMissionWorkflowRequestSchema,
+  GetConveyorIndexRequestSchema,
+  SkipGoalRequestSchema,
+  UpdateMissionRequestSchema,
+} from "../../wire/fleet/v1/service_pb.js";
+import { goalsOfMission, goalsOfWorkflow, typesOfMission, typesOfWorkflow } from "./mission-signature.ts";
+import { type Judgement, never, noEvidence, type Rule, reading, repeatable, rule } from "./rule.ts";
+
+/** The operations that name a robot by its robot_id: missions and carts. */
+export const missionRules: ReadonlyMap<string, Rule> = new Map([
+  [
+    "CreateMission",
+    rule(CreateMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
+      starting(robotId, ofMission(mission)),
+    ),
+  ],
+  [
+    "AppendMission",
+    rule(AppendMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
+      starting(robotId, ofMission(mission)),
+    ),
+  ],
+  [
+    "CreateMissionWorkflow",
+    rule(
+      CreateMissionWorkflowRequestSchema,
+      "operator",
+      ["robot_id", "mission_workflow"],
+      ({ robotId, missionWorkflow }) => starting(robotId, ofWorkflow(missionWorkflow)),
+    ),
+  ],
+  [
+    "ChargeRobot",
+    // The type and the feedback of a charge mission are unset (wire-facts, Missions).
+    rule(ChargeRobotRequestSchema, "operator", ["robot_id"], ({ robotId }) =>
+      starting(robotId, newMission([{ family: "none" }], null)),
+    ),
+  ],
+  [
+    "SkipGoal",
+    rule(SkipGoalRequestSchema, "operator", ["robot_id"], ({ robotId }) => starting(robotId, noEvidence)),
+  ],
+  [
+    "UpdateMission",
+    rule(
+      UpdateMissionRequestSchema,
+      "operator",
+      ["robot_id", "mission_command"],
+      ({ robotId, missionCommand }) => updating(robot(robotId), missionCommand),
+    ),
+  ],
+  [
+    "ControlConveyor",
+    rule(ControlConveyorRequestSchema, "operator", ["robot_id", "commands"], ({ robotId, commands }) =>
+      conveying(robot(robotId), commands),
+    ),
+  ],
+  [
+    "GetConveyorIndex",
+    rule(GetConveyorIndexRequestSchema, "observer", ["robot_id"], ({ robotId }) => reading(robot(robotId))),
+  ],
+]);
+
+function robot(robotId: string): Subject {
+  return { kind: "robot", robotId };
+}
+
+function starting(robotId: string, evidence: EvidenceRule): Judgement {
+  return { effect: "moves", subject: robot(robotId), repeat: never, evidence };
+}
+
+function ofMission(mission: Mission | undefined): EvidenceRule {
+  return mission === undefined ? noEvidence : newMission(typesOfMission(mission), goalsOfMission(mission));
+}
+
+function ofWorkflow(workflow: MissionWorkflow | undefined): EvidenceRule {
+  return workflow === undefined
+    ? noEvidence
+    : newMission(typesOfWorkflow(workflow), goalsOfWorkflow(workflow));
+}
+
+function newMission(types: readonly MissionType[], goals: readonly Goal[] | null): EvidenceRule {
+  return types.length === 0 ? noEvidence : { kind: "new_mission", types, goals };
+}
+
+function updating(subject: Subject, command: MissionCommand | undefined): Judgement {
+  const seenAs = (state: MissionStateName): EvidenceRule => ({
+    kind: "mission_state",
+    missionId: command?.missionId ?? "",
+    state,
+  });
+  switch (command?.command) {
+    case MissionCommand_Command.CANCEL:
+      // A mission that has ended answers FAILED_PRECONDITION: it no longer needs canceling.
+      return {
+        effect: "stops",
+        subject,
+        repeat: repeatable("FAILED_PRECONDITION"),
+        evidence: seenAs("STATE_CANCELED"),
+      };
+    case MissionCommand_Command.PAUSE:
+      // FAILED_PRECONDITION would not tell a paused mission from one that has ended.
+      return { effect: "stops", subject, repeat: repeatable(), evidence: seenAs("STATE_PAUSED") };
+    case MissionCommand_Command.RESUME:
+      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_RUNNING") };
+    case MissionCommand_Command.FINISH:
+      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_SUCCEEDED") };
+    default:
+      // A command that this version does not know is held back like the most dangerous one.
+      return { effect: "moves", subject, repeat: never, evidence: noEvidence };
+  }
+}
+
+function conveying(subject: Subject, commands: readonly ConveyorMotorCommand[]): Judgement {
+  const stops = commands.filter(({ command }) => command === ConveyorMotorCommand_CommandConveyorMotor.STOP);
+  const stopped = stops.map(({ index }) => index);
+  const started = commands.filter((each) => !stops.includes(each)).map(({ index }) => index);
+  const conveyors = { started, stopped };
+  // ROLLING does not tell clockwise from counter-clockwise, so only a stop leaves evidence.
+  if (started.length > 0 || stopped.length === 0) {
+    return { effect: "moves", subject, repeat: never, evidence: noEvidence, conveyors };
+  }
+  const evidence: EvidenceRule = {
+    kind: "conveyor_state",
+    indexes: stopped,
+    operation: "OPERATION_STATE_STOP",
+  };
+  return { effect: "stops", subject, repeat: repeatable(), evidence, conveyors };
+}

@@ -1,0 +1,110 @@
+import type { Goal } from "../../domain/goal.ts";
+import type { MissionType } from "../../domain/mission.ts";
+import type { Mission as CartMission } from "../../wire/fleet/v1/cart/cart_pb.js";
+import type { Goal as WireGoal } from "../../wire/fleet/v1/common_pb.js";
+import type { BaseMission, Mission, MissionWorkflow } from "../../wire/fleet/v1/mission_pb.js";
+import type { Mission as ServeMission } from "../../wire/fleet/v1/serve/serve_pb.js";
+import { goalFromProto } from "../translate/mission.ts";
+
+type AnyMission = BaseMission | ServeMission | CartMission;
+type MissionCase = NonNullable<AnyMission["mission"]["case"]>;
+
+/** The type that the stream shows of each mission (wire-facts, Missions). */
+const typeOf = {
+  base: { navigateMission: "BASE_TYPE_NAVIGATE", navigateAutoMission: "BASE_TYPE_NAVIGATE_AUTO" },
+  serve: {
+    deliveryMission: "SERVE_TYPE_SERVING",
+    deliveryPatrolMission: "SERVE_TYPE_SERVING_PATROL",
+    bussingMission: "SERVE_TYPE_BUSSING",
+    bussingPatrolMission: "SERVE_TYPE_BUSSING_PATROL",
+    navigateMission: "SERVE_TYPE_NAVIGATE",
+    navigateAutoMission: "SERVE_TYPE_NAVIGATE_AUTO",
+  },
+  cart: {
+    traverseMission: "CART_TYPE_TRAVERSE",
+    traversePatrolMission: "CART_TYPE_TRAVERSE_PATROL",
+    navigateMission: "CART_TYPE_NAVIGATE",
+    navigateAutoMission: "CART_TYPE_NAVIGATE_AUTO",
+  },
+} as const;
+
+/** The types by which a mission that was asked for may appear in the stream; none when it names no mission. */
+export function typesOfMission({ mission }: Mission): readonly MissionType[] {
+  switch (mission.case) {
+    case "baseMission":
+      return named("base", typeOf.base, mission.value.mission.case);
+    case "serveMission":
+      return named("serve", typeOf.serve, mission.value.mission.case);
+    case "cartMission":
+      return named("cart", typeOf.cart, mission.value.mission.case);
+    default:
+      return [];
+  }
+}
+
+function named<Family extends keyof typeof typeOf>(
+  family: Family,
+  names: (typeof typeOf)[Family],
+  missionCase: MissionCase | undefined,
+): readonly MissionType[] {
+  for (const [each, type] of Object.entries(names)) if (each === missionCase) return [{ family, type }];
+  return [];
+}
+
+/** The goals that the stream shows of a mission that was asked for; null when they cannot be told. */
+export function goalsOfMission({ mission }: Mission): readonly Goal[] | null {
+  const inner = mission.value?.mission.value;
+  if (inner === undefined) return null;
+  // A delivery may name its goals by tray instead.
+  if ("goals" in inner) return inner.goals.length > 0 ? inner.goals.map(goalFromProto) : null;
+  return oneGoal(inner.goal);
+}
+
+/** A workflow's first mission; the last of them is the way home (wire-facts, Missions). */
+export function typesOfWorkflow({ workflow }: MissionWorkflow): readonly MissionType[] {
+  switch (workflow.case) {
+    case "serveWorkflow":
+      return serveWorkflowTypes(workflow.value.workflow.case);
+    case "cartWorkflow":
+      switch (workflow.value.workflow.case) {
+        case "traverse":
+          return [{ family: "cart", type: "CART_TYPE_TRAVERSE" }];
+        case "traversePatrol":
+          return [{ family: "cart", type: "CART_TYPE_TRAVERSE_PATROL" }];
+        default:
+          return [];
+      }
+    default:
+      return [];
+  }
+}
+
+function serveWorkflowTypes(
+  workflowCase: Extract<MissionWorkflow["workflow"], { case: "serveWorkflow" }>["value"]["workflow"]["case"],
+): readonly MissionType[] {
+  switch (workflowCase) {
+    case "delivery":
+    case "birthday":
+      return [{ family: "serve", type: "SERVE_TYPE_SERVING" }];
+    case "deliveryPatrol":
+      return [{ family: "serve", type: "SERVE_TYPE_SERVING_PATROL" }];
+    case "bussing":
+      return [{ family: "serve", type: "SERVE_TYPE_BUSSING" }];
+    case "bussingPatrol":
+      return [{ family: "serve", type: "SERVE_TYPE_BUSSING_PATROL" }];
+    // The document does not say how hosting appears: there is no telling it from other missions.
+    default:
+      return [];
+  }
+}
+
+/** The goals of a workflow's first mission; null when they cannot be told. */
+export function goalsOfWorkflow({ workflow }: MissionWorkflow): readonly Goal[] | null {
+  const inner = workflow.value?.workflow.value;
+  if (inner === undefined) return null;
+  return "goals" in inner ? inner.goals.map(goalFromProto) : oneGoal(inner.goal);
+}
+
+function oneGoal(goal: WireGoal | undefined): readonly Goal[] | null {
+  return goal === undefined ? null : [goalFromProto(goal)];
+}

@@ -1,0 +1,47 @@
+import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
+import type { EvidenceRule, ParsedRequest, RepeatRule, Subject } from "../../contracts/operation.ts";
+import type { Effect, Role } from "../../domain/command.ts";
+
+/** What one request of an operation does, and what may be known of it afterwards (design, Commands). */
+export interface Judgement {
+  readonly effect: Effect;
+  readonly subject: Subject;
+  readonly repeat: RepeatRule;
+  readonly evidence: EvidenceRule;
+  readonly identityField?: readonly string[];
+  readonly conveyors?: ParsedRequest["conveyors"];
+}
+
+/** One row of the table of operations. */
+export interface Rule {
+  readonly role: Role;
+  /** Fields, by their proto names, without which a request means nothing. */
+  readonly required: readonly string[];
+  judge(request: Message): Judgement;
+}
+
+/** A row whose judgement knows the request's type. */
+export function rule<Desc extends DescMessage>(
+  _desc: Desc,
+  role: Role,
+  required: readonly string[],
+  judge: (request: MessageShape<Desc>) => Judgement,
+): Rule {
+  return { role, required, judge: (request) => judge(request as MessageShape<Desc>) };
+}
+
+export const never: RepeatRule = { kind: "never" };
+export const noEvidence: EvidenceRule = { kind: "none" };
+export const fleetSubject: Subject = { kind: "fleet" };
+
+/** Repeatable; these refusals of a repeat say that it was done already. */
+export function repeatable(
+  ...alreadyDone: Extract<RepeatRule, { kind: "repeatable" }>["alreadyDone"]
+): RepeatRule {
+  return { kind: "repeatable", alreadyDone };
+}
+
+/** What every read is: without effect, and so free to be repeated. */
+export function reading(subject: Subject): Judgement {
+  return { effect: "reads", subject, repeat: repeatable(), evidence: noEvidence };
+}
