@@ -84,7 +84,6 @@ const plant: ScenarioInput = {
   ],
   locations: [
     { id: "plant-1", distributor: "acme" },
-    { id: "plant-2", distributor: "acme" },
     { id: "globex-plant", distributor: "globex" },
   ],
   maps: [

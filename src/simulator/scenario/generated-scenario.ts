@@ -5,8 +5,8 @@ import type { ScenarioInput } from "./schema.ts";
 const ROBOTS_PER_HALL = 50;
 const CELLS_PER_ROW = 10;
 const CELL_METERS = 5;
-/** One metre at this speed and the stop after it take a second: two mission messages a second for each robot. */
-const SPEED_METERS_PER_SECOND = 1.25;
+/** A side or a diagonal of a cell at this speed and the stop take a second: two mission messages for each robot. */
+const SPEED_METERS_PER_SECOND = 1.6;
 const STOP_MS = 200;
 
 /** Of every ten robots three are carts, five serve and two are base robots. */
