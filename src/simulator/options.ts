@@ -1,7 +1,10 @@
+import type { Chance } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { ExchangeLimits } from "./auth/exchange.ts";
 import type { Scenario } from "./scenario/scenario.ts";
+import type { DeliveryOptions } from "./webhooks/delivery.ts";
+import type { Resolve } from "./webhooks/target.ts";
 import type { Liveliness } from "./world/spec.ts";
 
 /** Where the simulated plant comes from. */
@@ -49,6 +52,11 @@ export interface SimulatorOptions {
    * trusts `trustedCa` (PEM) beside the public authorities. For tests only.
    */
   readonly unsafeWebhookTargets?: { readonly trustedCa?: string };
+  /** Resolves the host names of webhooks; the machine's resolver unless told. */
+  readonly resolve?: Resolve;
+  /** Attempts, pauses and queue of webhook deliveries. */
+  readonly webhookDelivery?: DeliveryOptions;
   readonly clock?: Clock;
+  readonly chance?: Chance;
   readonly log?: Log;
 }

@@ -9,14 +9,15 @@ import { loadSigningKey } from "./auth/signing-key.ts";
 import { type Control, createControl } from "./control.ts";
 import { createFaultRegistry } from "./faults/registry.ts";
 import type { SimulatorOptions } from "./options.ts";
-import { Refusal } from "./refusal.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { chooseScenario } from "./scenario-choice.ts";
 import { createFaultSwitch } from "./service/command-faults.ts";
 import { createOperations } from "./service/operations.ts";
+import { createOwnership } from "./service/ownership.ts";
 import { createWorldDriver } from "./service/world-driver.ts";
 import { loadIdentity } from "./tls/identity.ts";
 import { createTransports, type Transports } from "./transports.ts";
+import { openWebhooks } from "./webhooks/open.ts";
 import { createWorld } from "./world/world.ts";
 
 /** Where the running service is found, and with what. */
@@ -89,6 +90,8 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
 
   const world = createWorld(scenario.world, clock.nowMs(), RECORD_CAPACITY);
   const driver = createWorldDriver(world, clock, scenario.timeFactor);
+  const webhooks = await openWebhooks(options, createOwnership(world), { clock, log });
+  closer.add(webhooks.close);
   const commandFaults = createFaultSwitch(scenario.commandFaults);
   const faults = createFaultRegistry(commandFaults, clock, () => transports.effects);
   const operations = createOperations({
@@ -96,10 +99,11 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
     driver,
     clock,
     faults: commandFaults,
-    webhooks: noWebhooks,
+    webhooks: webhooks.calls,
     log,
     options: { confirmMs: scenario.confirmMs, confirmWaitMs: scenario.confirmWaitMs },
   });
+  operations.onEvent(webhooks.offer);
   const control = createControl(world, driver, faults);
   const transports = createTransports({
     options,
@@ -171,9 +175,3 @@ function describe(
 function isEverywhere(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
-
-const noWebhooks = {
-  create: () => Promise.reject(new Refusal("UNIMPLEMENTED", "webhooks")),
-  list: () => Promise.reject(new Refusal("UNIMPLEMENTED", "webhooks")),
-  delete: () => Promise.reject(new Refusal("UNIMPLEMENTED", "webhooks")),
-};

@@ -1,0 +1,91 @@
+import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type FieldFilter, FilterOperator } from "../../wire/fleet/v1/webhook_pb.js";
+import { Refusal } from "../refusal.ts";
+import { findAt, resolvePath } from "./field-path.ts";
+import { type Leaf, leafJson } from "./scalar.ts";
+
+/** Whether an event's state passes a subscription's filter. */
+export type Matcher = (state: object) => boolean;
+
+const MOST_VALUES = 1_000;
+
+/** Reads a filter (interface document, Filter rules). Throws INVALID_ARGUMENT. */
+export function readFilter(schema: DescMessage, filter: FieldFilter | undefined): Matcher {
+  if (filter === undefined) return () => true;
+  if (filter.operator !== FilterOperator.IN) throw invalid("operator: FILTER_OPERATOR_IN is the only one");
+  if (filter.values.length === 0) throw invalid("values: at least one is required");
+  if (filter.values.length > MOST_VALUES) throw invalid(`values: at most ${MOST_VALUES}`);
+  if (filter.field === "robot_id") throw invalid("field: robot_id cannot be filtered; use the selector");
+  const path = resolvePath(schema, filter.field);
+  if (typeof path === "string") throw invalid(`field: ${path}`);
+  const { leaf } = path;
+  const wanted = new Set<unknown>(filter.values.map((value) => readValue(leaf, value)));
+  return (state) => {
+    const found = findAt(path, state);
+    return found !== undefined && wanted.has(comparable(leaf, found.value));
+  };
+}
+
+/** A filter's value in the form that `comparable` gives an event's. */
+function readValue(leaf: Leaf, text: string): string | number | boolean {
+  switch (leaf.kind) {
+    case "enum":
+      if (!leaf.type.values.some(({ name }) => name === text)) {
+        throw invalid(`values: ${quote(text)} is no name of ${leaf.type.name}`);
+      }
+      return text;
+    case "timestamp": {
+      const atMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text)
+        ? Date.parse(text)
+        : NaN;
+      if (Number.isNaN(atMs)) throw invalid(`values: ${quote(text)} is no ISO 8601 time`);
+      return atMs;
+    }
+    case "scalar":
+      return readScalar(leaf.type, text);
+  }
+}
+
+function readScalar(type: ScalarType, text: string): string | number | boolean {
+  switch (type) {
+    case ScalarType.STRING:
+      return text;
+    case ScalarType.BOOL:
+      if (text !== "true" && text !== "false")
+        throw invalid(`values: ${quote(text)} is neither true nor false`);
+      return text === "true";
+    case ScalarType.FLOAT:
+    case ScalarType.DOUBLE:
+      if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text))
+        throw invalid(`values: ${quote(text)} is no number`);
+      return Number(text);
+    default:
+      return readInteger(type, text);
+  }
+}
+
+function readInteger(type: ScalarType, text: string): number | string {
+  const isLong = type === ScalarType.INT64;
+  const bits = isLong ? 63n : 31n;
+  if (!/^[+-]?\d{1,20}$/.test(text)) throw invalid(`values: ${quote(text)} is no integer`);
+  const value = BigInt(text.replace("+", ""));
+  if (value < -(1n << bits) || value >= 1n << bits) throw invalid(`values: ${quote(text)} is out of range`);
+  // An int64 is compared in full, which a number could not hold.
+  return isLong ? value.toString() : Number(value);
+}
+
+function comparable(leaf: Leaf, value: unknown): unknown {
+  if (leaf.kind === "timestamp") return timestampMs(value as Timestamp);
+  if (typeof value === "bigint" || (leaf.kind === "scalar" && leaf.type === ScalarType.INT64))
+    return String(value);
+  return leafJson(leaf, value);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 64));
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", `filter.${message}`);
+}

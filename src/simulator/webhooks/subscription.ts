@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { CreateWebhookRequest } from "../../wire/fleet/v1/service_pb.js";
+import { type WebhookSubscription, WebhookSubscriptionSchema } from "../../wire/fleet/v1/webhook_pb.js";
+import { Refusal } from "../refusal.ts";
+import type { Caller, RobotEvent } from "../service/contract.ts";
+import type { Ownership } from "../service/ownership.ts";
+import { renderEnvelope } from "./envelope.ts";
+import { eventSchemas } from "./event-schema.ts";
+import { type Matcher, readFilter } from "./filter.ts";
+import { checkHeaders } from "./headers.ts";
+import { readUrl } from "./target.ts";
+import { type BodyTemplate, readTemplate } from "./template.ts";
+
+/** A subscription in the form that events are held against. */
+export interface Compiled {
+  /** Whether an event's robot is selected. */
+  selects(event: RobotEvent): boolean;
+  readonly matches: Matcher;
+  readonly body: BodyTemplate;
+}
+
+const LONGEST_DESCRIPTION = 1_024;
+
+/** Checks the shape of a request, all that needs neither the fleet nor the network. Throws INVALID_ARGUMENT. */
+export function checkShape(request: CreateWebhookRequest): URL {
+  const url = readUrl(request.url);
+  const { description, headers } = request.options ?? {};
+  if (description !== undefined && description.length > LONGEST_DESCRIPTION) {
+    throw invalid(`options.description is longer than ${LONGEST_DESCRIPTION} characters`);
+  }
+  checkHeaders(headers ?? {});
+  if (request.selector?.selector.case === undefined) {
+    throw invalid("selector: exactly one of robot_ids and location_ids is required");
+  }
+  compile(request.eventType, request.filter, request.options?.requestTemplate);
+  return url;
+}
+
+/** Checks that the caller owns what the selector names: foreign and unknown are PERMISSION_DENIED (wire-facts). */
+export function checkOwnership(
+  caller: Caller,
+  { selector }: CreateWebhookRequest,
+  ownership: Ownership,
+): void {
+  const chosen = selector?.selector;
+  if (chosen?.case === "robotIds") ownership.checkRobots(caller, chosen.value.ids);
+  if (chosen?.case === "locationIds") ownership.checkLocations(caller, chosen.value.ids);
+}
+
+/** A new subscription, from a request that was checked. */
+export function newSubscription(
+  caller: Caller,
+  request: CreateWebhookRequest,
+  nowMs: number,
+): WebhookSubscription {
+  const { description, headers, requestTemplate } = request.options ?? {};
+  const subscription = create(WebhookSubscriptionSchema, {
+    id: randomUUID(),
+    distributorId: caller.distributor,
+    url: request.url,
+    headers: { ...headers },
+    eventType: request.eventType,
+    enabled: true,
+    createdAt: timestampFromMs(nowMs),
+    updatedAt: timestampFromMs(nowMs),
+  });
+  if (description !== undefined) subscription.description = description;
+  if (request.selector !== undefined) subscription.selector = request.selector;
+  if (request.filter !== undefined) subscription.filter = request.filter;
+  if (requestTemplate !== undefined) subscription.requestTemplate = requestTemplate;
+  return subscription;
+}
+
+/** Throws INVALID_ARGUMENT; never for a subscription that was made by `newSubscription`. */
+export function compileSubscription(subscription: WebhookSubscription, ownership: Ownership): Compiled {
+  const { eventType, filter, requestTemplate, selector } = subscription;
+  const chosen = selector?.selector;
+  const ids = new Set(chosen?.case === undefined ? [] : chosen.value.ids);
+  return {
+    ...compile(eventType, filter, requestTemplate),
+    selects(event) {
+      if (event.eventType !== eventType) return false;
+      if (chosen?.case === "robotIds") return ids.has(event.robotId);
+      // Robots of a location are found when an event happens: a robot that moved in counts (wire-facts).
+      return ids.has(ownership.locationOf(event.robotId) ?? "");
+    },
+  };
+}
+
+function compile(
+  eventType: string,
+  filter: CreateWebhookRequest["filter"],
+  template: WebhookSubscription["requestTemplate"],
+): Pick<Compiled, "matches" | "body"> {
+  const schema = eventSchemas[eventType];
+  if (schema === undefined)
+    throw invalid(`event_type: ${JSON.stringify(eventType)} is neither mission nor battery`);
+  return {
+    matches: readFilter(schema, filter),
+    body: template === undefined ? renderEnvelope : readTemplate(schema, template),
+  };
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", message);
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Chance } from "../../platform/backoff.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import { Refusal } from "../refusal.ts";
+import type { RobotEvent } from "../service/contract.ts";
+import type { WebhookCalls } from "../service/operations.ts";
+import type { Ownership } from "../service/ownership.ts";
+import { createDelivery, type Delivery, type DeliveryOptions } from "./delivery.ts";
+import { deliveryHeaders } from "./headers.ts";
+import type { AttemptOutcome, Sender } from "./sender.ts";
+import type { SubscriptionStore } from "./store.ts";
+import {
+  type Compiled,
+  checkOwnership,
+  checkShape,
+  compileSubscription,
+  newSubscription,
+} from "./subscription.ts";
+import { checkReachable, type Resolve } from "./target.ts";
+
+export interface WebhookParts {
+  readonly ownership: Ownership;
+  readonly store: SubscriptionStore;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+  /** undefined: any address will do, which is unsafe. */
+  readonly resolve: Resolve | undefined;
+  readonly delivery: DeliveryOptions;
+}
+
+/** Webhook subscriptions and their deliveries. */
+export interface Webhooks {
+  readonly calls: WebhookCalls;
+  /** Takes up the subscriptions of an earlier start. */
+  load(): Promise<void>;
+  /** Holds an event against every subscription. Returns at once: deliveries never slow the world. */
+  offer(event: RobotEvent): void;
+  close(): Promise<void>;
+}
+
+interface Active {
+  readonly subscription: WebhookSubscription;
+  readonly compiled: Compiled;
+  readonly delivery: Delivery;
+  failuresInARow: number;
+}
+
+/** Final failures in a row that disable a subscription (interface document, Limits). */
+const DISABLE_AFTER = 20;
+const MOST_SUBSCRIPTIONS = 1_000;
+
+export function createWebhooks(parts: WebhookParts): Webhooks {
+  const { ownership, store, clock, log } = parts;
+  const active = new Map<string, Active>();
+
+  const save = () => store.save([...active.values()].map(({ subscription }) => subscription));
+
+  function take(subscription: WebhookSubscription): void {
+    const { id } = subscription;
+    const delivery = createDelivery({
+      ...parts,
+      log: log.child({ webhook: id }),
+      options: parts.delivery,
+      settled: (outcome) => settle(id, outcome),
+    });
+    const compiled = compileSubscription(subscription, ownership);
+    active.set(id, { subscription, compiled, delivery, failuresInARow: 0 });
+  }
+
+  function settle(id: string, outcome: AttemptOutcome): void {
+    const found = active.get(id);
+    if (found === undefined) return;
+    if (outcome.kind === "delivered") {
+      found.failuresInARow = 0;
+      return;
+    }
+    found.failuresInARow += 1;
+    log.info(
+      { webhook: id, reason: outcome.reason, inARow: found.failuresInARow },
+      "a webhook delivery failed",
+    );
+    if (found.failuresInARow >= DISABLE_AFTER) disable(found, outcome.reason);
+  }
+
+  function disable({ subscription, delivery }: Active, reason: string): void {
+    delivery.stop();
+    const at = timestampFromMs(clock.nowMs());
+    subscription.enabled = false;
+    subscription.disabledReason = `${DISABLE_AFTER} deliveries in a row failed; the last one: ${reason}`;
+    subscription.disabledAt = at;
+    subscription.updatedAt = at;
+    log.warn({ webhook: subscription.id, reason }, "a webhook subscription is disabled");
+    save().catch((error: unknown) => log.error({ err: error }, "webhook subscriptions could not be written"));
+  }
+
+  const ownedBy = (distributor: string) =>
+    [...active.values()].filter(({ subscription }) => subscription.distributorId === distributor);
+
+  const calls: WebhookCalls = {
+    async create(caller, request) {
+      const url = checkShape(request);
+      checkOwnership(caller, request, ownership);
+      if (parts.resolve !== undefined) await checkReachable(url, parts.resolve);
+      if (ownedBy(caller.distributor).length >= MOST_SUBSCRIPTIONS) {
+        throw new Refusal(
+          "RESOURCE_EXHAUSTED",
+          `a distributor has at most ${MOST_SUBSCRIPTIONS} subscriptions`,
+        );
+      }
+      const webhook = newSubscription(caller, request, clock.nowMs());
+      take(webhook);
+      try {
+        await save();
+      } catch (error) {
+        // What would not outlive a restart is not begun.
+        active.get(webhook.id)?.delivery.stop();
+        active.delete(webhook.id);
+        throw error;
+      }
+      return { webhook };
+    },
+    async list(caller) {
+      return { webhooks: ownedBy(caller.distributor).map(({ subscription }) => subscription) };
+    },
+    async delete(caller, { id }) {
+      if (id === "") throw new Refusal("INVALID_ARGUMENT", "id is empty");
+      const found = active.get(id);
+      if (found?.subscription.distributorId !== caller.distributor) {
+        throw new Refusal("NOT_FOUND", `there is no subscription ${id.slice(0, 64)}`);
+      }
+      found.delivery.stop();
+      active.delete(id);
+      await save();
+      return {};
+    },
+  };
+
+  return {
+    calls,
+    async load() {
+      for (const subscription of await store.load()) take(subscription);
+    },
+    offer(event) {
+      if (active.size === 0) return;
+      const eventId = randomUUID();
+      for (const { subscription, compiled, delivery } of active.values()) {
+        if (!subscription.enabled || !compiled.selects(event) || !compiled.matches(event.state)) continue;
+        delivery.offer(() => ({
+          url: subscription.url,
+          headers: deliveryHeaders(subscription.headers, subscription.id, eventId),
+          body: JSON.stringify(compiled.body(event)),
+        }));
+      }
+    },
+    async close() {
+      const all = [...active.values()];
+      for (const { delivery } of all) delivery.stop();
+      await Promise.all(all.map(({ delivery }) => delivery.idle()));
+      await parts.sender.close();
+    },
+  };
+}
