@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { EventSink } from "../contracts/event-sink.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { Chance } from "../platform/backoff.ts";
@@ -40,6 +41,8 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const log = parts.log.child({ part: "fleet" });
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Every stream and every wait listens to it: their number is no leak.
+  setMaxListeners(0, signal);
 
   const http = createHttp(options);
   const session = createSession(options, { http, clock, chance, log });
@@ -84,17 +87,19 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
       outer.addEventListener("abort", stop, { once: true });
       if (outer.aborted) stop();
       ready();
+      const runs = [
+        session.run(signal),
+        channel.run(signal),
+        pool.run(signal),
+        streams.run(signal),
+        ...polls.map((each) => each.run(signal)),
+      ];
       try {
-        await Promise.all([
-          session.run(signal),
-          channel.run(signal),
-          pool.run(signal),
-          streams.run(signal),
-          ...polls.map((each) => each.run(signal)),
-        ]);
+        await Promise.all(runs);
       } finally {
         stop();
         outer.removeEventListener("abort", stop);
+        await Promise.allSettled(runs);
         await http[Symbol.asyncDispose]();
       }
     },

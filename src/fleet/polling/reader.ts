@@ -34,8 +34,8 @@ export function createReader(options: FleetOptions, { http, session, signal }: R
   return async (operation, request) => {
     const method = methods.get(operation);
     if (method === undefined) throw new ReadFailed("UNIMPLEMENTED", `there is no operation ${operation}`);
-    const jwt = session.token();
-    if (jwt === null) throw new ReadFailed("UNAUTHENTICATED", session.state().problem ?? "no token");
+    const jwt = await session.authorized(signal);
+    if (jwt === null) throw new ReadFailed("CANCELLED", "the gateway stops");
     const { path, body } = httpShape(method, fromJson(method.desc.input, request));
     const answer = await http
       .send({

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+
+let simulator: RunningSimulator;
+const rigs: FleetRig[] = [];
+beforeAll(async () => {
+  simulator = await startSimulator({ timeFactor: 50 });
+});
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.stop()));
+});
+afterAll(() => simulator.stop());
+
+async function start(overrides: RigOverrides = {}): Promise<FleetRig> {
+  const rig = await startFleetSession(simulator.endpoints, overrides);
+  rigs.push(rig);
+  return rig;
+}
+
+const carts = ["cart-01", "cart-02", "cart-03"];
+const all = [...carts, "serve-01", "serve-02", "base-01"];
+
+test("every robot of a location is told of, with its mission, its battery, and a cart's conveyors", async () => {
+  const rig = await start();
+  await rig.until("all robots were told of", () => {
+    const robots = new Set(rig.events.flatMap((event) => (event.kind === "robot" ? [event.robotId] : [])));
+    return all.every((robotId) => robots.has(robotId));
+  });
+  for (const robotId of all) {
+    await rig.event("mission", (event) => event.robotId === robotId);
+    await rig.event("battery", (event) => event.robotId === robotId);
+  }
+  for (const robotId of carts) {
+    const { conveyors } = await rig.event("conveyors", (event) => event.robotId === robotId);
+    expect(conveyors.length).toBeGreaterThan(0);
+    await rig.event("robot", (event) => event.robotId === robotId && event.family === "cart");
+  }
+  await rig.until("the session is up", () => rig.health().state === "up");
+});
+
+test("a mission that is sent comes back on the stream", async () => {
+  const rig = await start({ robots: { kind: "ids", ids: ["cart-01"] } });
+  await rig.event("mission");
+  const ending = await rig.port.call(
+    "CreateMission",
+    JSON.stringify({
+      robotId: "cart-01",
+      mission: { cartMission: { navigateMission: { goal: { destinationId: "Station A" } } } },
+    }),
+    5_000,
+  );
+  if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
+  expect(ending.responseJson).toBe(JSON.stringify({ mission_id: ending.missionId }));
+  const seen = await rig.event("mission", ({ queue }) =>
+    queue.missions.some(
+      ({ missionId, state }) => missionId === ending.missionId && state === "STATE_SUCCEEDED",
+    ),
+  );
+  expect(seen.queue.missions.at(-1)).toMatchObject({
+    owner: "api",
+    type: { family: "cart", type: "CART_TYPE_NAVIGATE" },
+    goals: [{ kind: "destination", destinationId: "Station A" }],
+  });
+});
+
+test("the roster is told every turn, for the robots that the gateway is for", async () => {
+  const rig = await start({
+    robots: { kind: "ids", ids: ["serve-01"] },
+    times: { rosterPollMs: 50 },
+  });
+  const roster = await rig.event("roster", ({ robots }) => robots.length > 0);
+  expect(roster.robots.map(({ robotId }) => robotId)).toEqual(["serve-01"]);
+  const { info } = roster.robots[0]?.presence ?? {};
+  expect(info).toMatchObject({
+    name: "serve-01",
+    load_status: expect.any(String),
+    coordinate: { x: expect.any(Number) },
+  });
+  await rig.next("roster");
+});
+
+test("the same operation gives the same ending over gRPC and over REST", async () => {
+  const requests: ReadonlyArray<readonly [string, object]> = [
+    ["GetConveyorIndex", { robotId: "cart-01" }],
+    ["GetConveyorIndex", { robotId: "base-01" }],
+    ["GetConveyorIndex", { robotId: "nobody" }],
+    ["GetConveyorIndex", { robotId: "globex-01" }],
+    ["SkipGoal", { robotId: "serve-02" }],
+    ["GetOnlineRobots", {}],
+    ["QueryTaskChain", { taskChainIds: [1, 2] }],
+    ["FinishTaskChain", { taskChainId: 99 }],
+    ["GetMap", { mapId: 1 }],
+    ["PauseRobot", { amrId: 1, stopNow: true }],
+  ];
+  const overGrpc = await start({ transport: "grpc", robots: { kind: "ids", ids: all } });
+  const overRest = await start({ transport: "rest", robots: { kind: "ids", ids: all } });
+  await overGrpc.event("mission");
+  await overRest.event("mission");
+  for (const [operation, request] of requests) {
+    const json = JSON.stringify(request);
+    const [grpc, rest] = await Promise.all([
+      overGrpc.port.call(operation, json, 5_000),
+      overRest.port.call(operation, json, 5_000),
+    ]);
+    expect({ operation, request, ending: rest }).toEqual({ operation, request, ending: grpc });
+  }
+});
+
+test("a subscription is renewed, new before old: confirmed downstream, with no gap and no repeat", async () => {
+  const rig = await start({ times: { resyncMs: 300 } });
+  await rig.until("renewals confirmed every mission", () => {
+    const confirmed = rig.events.filter((event) => event.kind === "confirmed" && event.aspect === "mission");
+    return new Set(confirmed.map((event) => "robotId" in event && event.robotId)).size === all.length;
+  });
+  const battery = rig.events.filter((event) => event.kind === "battery");
+  expect(new Set(battery.map((event) => JSON.stringify([event.robotId, event.stamp.sequence]))).size).toBe(
+    battery.length,
+  );
+  expect(rig.events.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
+  expect(rig.events.filter((event) => event.kind === "link" && event.state === "down").length).toBe(1);
+});
