@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type StatusCode, StatusCodes } from "node-opcua";
+import { type NumericRange, type StatusCode, StatusCodes, type Variant } from "node-opcua";
 import type { Commander, CommandRecords } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import type { Command, Source } from "../../../domain/command.ts";
@@ -53,8 +53,13 @@ export interface Writer {
 export interface Slot {
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** Good when this session may write the parameters now. */
-  parameterStatus(sessionId: string): StatusCode;
+  /** Writes one of the parameters, or says why not. `range` is set when only some elements are written. */
+  writeParameter(
+    parameter: Parameter,
+    variant: Variant,
+    range: NumericRange | null,
+    sessionId: string,
+  ): StatusCode;
   /** A number was written to RequestId, in a write request that is now done. */
   request(number: number, writer: Writer): StatusCode;
   /** Replaces an unused ticket that is old. */
@@ -81,6 +86,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const record = parts.tickets.load(kind.path);
   let tickets = record?.tickets ?? firstTickets(kind.path, parts.epoch, clock.nowMs());
   let user = record?.user ?? null;
+  /** Parameters whose last write was refused, with the session that wrote. */
+  const refusedWrites = new Map<string, string>();
   const interrupted = tickets.taken?.phase === "done" ? null : tickets.taken;
   let isRestoring = interrupted !== null;
   if (interrupted !== null) restore(interrupted).catch(reportClosed);
@@ -112,9 +119,17 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     );
   }
 
+  /** A client that does not look at status codes must not start a command with a value that it thinks it has replaced. */
+  function refusedWrite(writer: Writer): Draft | null {
+    for (const [path, sessionId] of refusedWrites) {
+      if (sessionId === writer.sessionId) return { problem: `the last write to ${path} was refused` };
+    }
+    return null;
+  }
+
   function take(state: TicketState, ticket: number, requestId: string, writer: Writer): void {
     tags.showStage("idle");
-    const draft = kind.draft();
+    const draft = refusedWrite(writer) ?? kind.draft();
     const made = "problem" in draft ? refusal("MALFORMED", draft.problem) : parse(draft, requestId, writer);
     if ("outcome" in made) {
       adoptSoon(state);
@@ -206,9 +221,13 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   return {
     path: kind.path,
     parameters: kind.parameters,
-    parameterStatus(sessionId) {
+    writeParameter(parameter, variant, range, sessionId) {
       const owner = parameterOwner(tickets);
-      return owner === null || owner === sessionId ? StatusCodes.Good : StatusCodes.BadUserAccessDenied;
+      if (owner !== null && owner !== sessionId) return StatusCodes.BadUserAccessDenied;
+      const status = parameter.write(variant, range);
+      if (status === StatusCodes.Good) refusedWrites.delete(parameter.path);
+      else refusedWrites.set(parameter.path, sessionId);
+      return status;
     },
     request(number, writer) {
       if (isRestoring) return StatusCodes.BadResourceUnavailable;

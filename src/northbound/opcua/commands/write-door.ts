@@ -100,8 +100,7 @@ export function openWriteDoor(
     if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
     const range = node.indexRange.isEmpty() ? null : node.indexRange;
     if (parameter !== null) {
-      const permitted = slot.parameterStatus(sessionIdOf(context));
-      return permitted === StatusCodes.Good ? parameter.write(variant, range) : permitted;
+      return slot.writeParameter(parameter, variant, range, sessionIdOf(context));
     }
     if (
       variant.dataType !== DataType.Int32 ||

@@ -1,0 +1,115 @@
+import {
+  AttributeIds,
+  type ClientMonitoredItem,
+  type ClientSubscription,
+  type DataValue,
+  TimestampsToReturn,
+} from "node-opcua";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { batteryChange, mission, missionChange, queueOf, receivedAtMs } from "./changes.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+
+let running: RunningServer;
+let caller: Caller;
+let subscription: ClientSubscription;
+
+beforeAll(async () => {
+  running = await startServer({
+    robots: [{ robotId: "r1", alias: null, family: "cart", conveyorIndexes: [] }],
+  });
+  caller = await openSession(running.url);
+  subscription = await caller.session.createSubscription2({
+    requestedPublishingInterval: 20,
+    requestedLifetimeCount: 1000,
+    requestedMaxKeepAliveCount: 100,
+    publishingEnabled: true,
+  });
+});
+afterAll(async () => {
+  await subscription.terminate();
+  await caller.close();
+  await running.stop();
+});
+
+interface Watched {
+  readonly item: ClientMonitoredItem;
+  readonly values: DataValue[];
+  /** Resolves when so many notifications have come in all. */
+  count(least: number): Promise<void>;
+}
+
+async function watch(name: string, samplingInterval: number): Promise<Watched> {
+  const item = await subscription.monitor(
+    { nodeId: `ns=2;s=${name}`, attributeId: AttributeIds.Value },
+    { samplingInterval, queueSize: 1_000, discardOldest: true },
+    TimestampsToReturn.Both,
+  );
+  const values: DataValue[] = [];
+  let wake = () => {};
+  item.on("changed", (value: DataValue) => {
+    values.push(value);
+    wake();
+  });
+  return {
+    item: item as ClientMonitoredItem,
+    values,
+    async count(least) {
+      while (values.length < least) await new Promise<void>((resolve) => (wake = resolve));
+    },
+  };
+}
+
+describe("a subscription", () => {
+  it("that asks for 100 ms is told that changes are reported, and gets every one", async () => {
+    const watched = await watch("Robots.r1.Battery.ChargePercent", 100);
+    expect(watched.item.result?.revisedSamplingInterval).toBe(0);
+    await watched.count(1);
+    for (let percent = 1; percent <= 50; percent += 1) {
+      running.server.write({ changes: [batteryChange("r1", percent)], notices: [] });
+    }
+    await watched.count(51);
+    const numbers = watched.values.slice(1).map((value) => value.value.value);
+    expect(numbers).toEqual(Array.from({ length: 50 }, (_unused, index) => index + 1));
+  });
+
+  it("hears nothing of a value that was written again", async () => {
+    const state = await watch("Robots.r1.Mission.State", 100);
+    const sequel = await watch("Robots.r1.Mission.MissionId", 100);
+    await Promise.all([state.count(1), sequel.count(1)]);
+    for (const missionId of ["m1", "m2", "m3"]) {
+      running.server.write({ changes: [missionChange("r1", queueOf(mission(missionId)))], notices: [] });
+    }
+    await sequel.count(4);
+    expect(state.values.map((value) => value.value.value)).toEqual([null, 2]);
+  });
+
+  it("hears of a change of quality, with the last value", async () => {
+    const watched = await watch("Robots.r1.Mission.MissionId", 100);
+    await watched.count(1);
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m3")), "stale")], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m3")), "lost")], notices: [] });
+    await watched.count(3);
+    expect(watched.values.slice(1).map((value) => [value.statusCode.name, value.value.value])).toEqual([
+      ["UncertainLastUsableValue", "m3"],
+      ["BadNoCommunication", null],
+    ]);
+    expect(watched.values[1]?.sourceTimestamp?.getTime()).toBe(receivedAtMs - 250);
+  });
+
+  it("follows the text of an enum too", async () => {
+    const watched = await watch("Robots.r1.Mission.State.ValueAsText", 100);
+    await watched.count(1);
+    running.server.write({
+      changes: [missionChange("r1", queueOf(mission("m4", { state: "STATE_PAUSED" })))],
+      notices: [],
+    });
+    await watched.count(2);
+    expect(watched.values[1]?.value.value.text).toBe("STATE_PAUSED");
+  });
+
+  it("stays without samples when it is modified", async () => {
+    const watched = await watch("Robots.r1.Battery.Charging", 100);
+    await watched.item.modify({ samplingInterval: 250, queueSize: 10, discardOldest: true });
+    expect(watched.item.monitoringParameters.samplingInterval).toBe(0);
+  });
+});
