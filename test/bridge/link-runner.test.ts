@@ -189,6 +189,55 @@ describe("a link runner", () => {
     await ended;
   });
 
+  it("does not take a quiet time after a write for a write that hangs", async () => {
+    const { fanOut, link, run, clock, stop, runner } = setUp();
+    const ended = run();
+    await settle();
+    fanOut.offer(notices("e1"));
+    await settle();
+    await clock.settle(60_000);
+    expect(runner.health()).toMatchObject({ state: "up", figures: { connects: 1 } });
+    expect(link.received).toEqual(["e1"]);
+    stop.abort();
+    await ended;
+  });
+
+  it("comes back soon to a server that had served it for long", async () => {
+    const { link, run, clock, stop } = setUp();
+    link.behaviour = "refuses";
+    const ended = run();
+    for (let round = 0; round < 5; round += 1) await clock.settle(8_000);
+    link.behaviour = "serves";
+    await clock.settle(8_000);
+    await clock.settle(10_000);
+    link.breakOff("restart");
+    await settle();
+    const { connects } = link.counts;
+    await clock.settle(1_000);
+    expect(link.counts.connects).toBe(connects + 1);
+    stop.abort();
+    await ended;
+  });
+
+  it("hands over and closes a connection that came when it was already told to stop", async () => {
+    const { fanOut, link, run, stop, outlet } = setUp();
+    fanOut.offer(notices("e1"));
+    const ended = run();
+    stop.abort();
+    await ended;
+    expect(link.received).toEqual(["e1"]);
+    expect(outlet.noticesQueued()).toBe(0);
+    expect(link.counts.disposals).toBe(1);
+  });
+
+  it("ends though it was told to stop while it connected, with nothing to hand over", async () => {
+    const { link, run, stop } = setUp();
+    const ended = run();
+    stop.abort();
+    await ended;
+    expect(link.counts).toMatchObject({ connects: 1, disposals: 1 });
+  });
+
   it("hands over the notices that wait before it closes", async () => {
     const { fanOut, link, run, stop } = setUp({ perTurn: 1 });
     const ended = run();

@@ -193,8 +193,9 @@ describe("truth over time", () => {
     expect(told(state.apply(rosterEvent(["r2"])))).toEqual(
       expect.arrayContaining(["mission/r1=offline", "presence/r1=offline", "robot/r1=offline"]),
     );
-    state.apply(rosterEvent(["r1"]));
-    expect(qualityNow("r1")).toBe("good");
+    expect(told(state.apply(rosterEvent(["r1"])))).toEqual(
+      expect.arrayContaining(["presence/r1=good", "mission/r1=good", "robot/r1=good"]),
+    );
     expect(qualityNow("r2")).toBe("unknown");
   });
 
@@ -247,6 +248,10 @@ describe("truth over time", () => {
     clock.advance(30_001);
     expect(told(state.tick())).toEqual(["task_chain/1=stale"]);
     expect(told(state.apply(link(false)))).toEqual(["task_chain/1=offline"]);
+    expect(told(state.apply(link(true)))).toEqual(["task_chain/1=stale"]);
+    expect(told(state.apply(chainEvent(1)))).toEqual(["task_chain/1=good"]);
+    state.apply(link(false));
+    expect(told(state.apply(link(true)))).toEqual(["task_chain/1=stale"]);
   });
 });
 
@@ -264,6 +269,15 @@ describe("the value as it stands now", () => {
       kind: "mission",
       observed: { quality: "stale", value: { missions: [{ missionId: "m1" }] } },
     });
+  });
+
+  it("is the newest message when two say the same", () => {
+    const queue = { missions: [], currentMissionIndex: -1 };
+    const say = (receivedAtMs: number) =>
+      state.apply({ kind: "mission", robotId: "r1", stream: "m", stamp: stamp(receivedAtMs), queue }).changes;
+    const [, first] = say(1);
+    say(2);
+    expect(first && state.current(first)).toMatchObject({ observed: { stamp: { receivedAtMs: 2 } } });
   });
 
   it("knows every kind of value", () => {
