@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { FleetNotice } from "../../../src/domain/change.ts";
+import type { MissionQueue } from "../../../src/domain/mission.ts";
 import { createMqttLink, type MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -11,6 +12,7 @@ import {
   catalogue,
   external,
   listen,
+  mission,
   missionChange,
   mqttOptions,
   recordingCommander,
@@ -121,6 +123,44 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     await expect(connection.write({ changes: [missionChange("r1")], notices: [] })).rejects.toBe(cause);
     await connection[Symbol.asyncDispose]();
     expect(link.health().state).toBe("down");
+  });
+
+  test("a broker that hangs holds up the write; what was written arrives when it wakes", async () => {
+    const mosquitto = await broker();
+    const connection = await connect(mqttOptions({ broker: external(mosquitto.url) }));
+    const long: MissionQueue = {
+      missions: [{ ...mission, owner: "x".repeat(8_000) }],
+      currentMissionIndex: 0,
+    };
+    const robots = Array.from({ length: 2_000 }, (_, i) => `r${i}`);
+    mosquitto.freeze();
+    let written = false;
+    const write = connection
+      .write({ changes: robots.map((robotId) => missionChange(robotId, "good", long)), notices: [] })
+      .then(() => {
+        written = true;
+      });
+    // Far longer than 32 MB take on loopback; the sockets' buffers hold some of them.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(written).toBe(false);
+    mosquitto.thaw();
+    await write;
+    await connection.write({ changes: [], notices: [notice(1)] });
+    // One topic, because mosquitto drops what a subscriber does not read fast enough.
+    const late = await listen(mosquitto.url, {}, `${base}/robots/r1999/mission`);
+    cleanups.push(() => late.client.endAsync(true));
+    await late.on("robots/r1999/mission");
+  });
+
+  test("a broker that hangs does not hold up the gateway's end", async () => {
+    const mosquitto = await broker();
+    const connection = await connect(mqttOptions({ broker: external(mosquitto.url) }));
+    mosquitto.freeze();
+    cleanups.push(() => mosquitto.thaw());
+    const startedAtMs = performance.now();
+    await connection[Symbol.asyncDispose]();
+    expect(performance.now() - startedAtMs).toBeLessThan(4_500);
+    await connection.lost;
   });
 
   test("a user that the broker refuses is told so", async () => {

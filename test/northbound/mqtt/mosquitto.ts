@@ -10,6 +10,9 @@ const binary = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/opt/homebr
   existsSync,
 );
 
+/** Comes with the broker. */
+const passwordTool = "mosquitto_passwd";
+
 /** Whether the foreign broker is on this machine; CI installs it and must not skip. */
 export const haveMosquitto = binary !== undefined;
 if (!haveMosquitto) {
@@ -21,6 +24,9 @@ if (!haveMosquitto) {
 export interface Mosquitto {
   readonly url: string;
   stop(): Promise<void>;
+  /** Freezes it, as a broker that hangs, until `thaw`. */
+  freeze(): void;
+  thaw(): void;
   /** Stops it as a machine that loses power would. */
   kill(): Promise<void>;
 }
@@ -42,7 +48,7 @@ export async function startMosquitto(acl?: {
     await writeFile(join(folder, "acl"), acl.rules, { mode: 0o644 });
     const passwords = acl.users.map((user) => `${user}:${user}`).join("\n");
     await writeFile(join(folder, "passwords"), `${passwords}\n`, { mode: 0o600 });
-    const hashed = spawn("mosquitto_passwd", ["-U", join(folder, "passwords")]);
+    const hashed = spawn(passwordTool, ["-U", join(folder, "passwords")]);
     await once(hashed, "exit");
     lines.push(
       "allow_anonymous false",
@@ -61,7 +67,13 @@ export async function startMosquitto(acl?: {
     }
     await rm(folder, { recursive: true, force: true });
   };
-  return { url: `mqtt://127.0.0.1:${port}`, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
+  return {
+    url: `mqtt://127.0.0.1:${port}`,
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
+  };
 }
 
 async function freePort(): Promise<number> {
