@@ -3,7 +3,14 @@ import type { GrpcCodeName } from "../domain/errors.ts";
 /** How one call to the service ended. Nothing in it has been guessed. */
 export type CallEnding =
   /** The service said OK. `responseJson` is proto3 JSON in snake_case with defaults. */
-  | { readonly kind: "ok"; readonly responseJson: string; readonly missionId: string | null }
+  | {
+      readonly kind: "ok";
+      readonly responseJson: string;
+      /** The mission that the call made, the first of several. */
+      readonly missionId: string | null;
+      /** All of them, where it made more than one. */
+      readonly missionIds?: readonly string[];
+    }
   /** The service said no: one of the explicit refusals of design.md, Commands. */
   | { readonly kind: "refused"; readonly code: GrpcCodeName; readonly message: string }
   /** It is certain that nothing left: there was no connection to send it on. */

@@ -15,26 +15,34 @@ const SEQUENCE_DIGITS = 15;
 export function openDurableJournal(store: Store, limits: JournalLimits): Journal {
   const order = readOrder(store);
   const pending = new Map<string, JournalEntry>();
+  /** Places in the order that no write has brought to the disk yet. */
+  const unplaced = new Map<string, number>();
   let nextNumber = order.nextNumber;
   let count = order.count;
+
+  function placeOf(id: string): number | undefined {
+    const place = unplaced.get(id);
+    if (place !== undefined || store.get(entryKey(id)) !== undefined) return place;
+    unplaced.set(id, nextNumber);
+    nextNumber += 1;
+    return nextNumber - 1;
+  }
 
   return {
     find: (id) => pending.get(id) ?? asEntry(store.get(entryKey(id))),
     unfinished: () => order.unfinished,
     async write(entry) {
       const changes: StoreChange[] = [{ key: entryKey(entry.id), value: entry }];
-      const isNew = !pending.has(entry.id) && store.get(entryKey(entry.id)) === undefined;
-      if (isNew) {
-        changes.push({ key: orderKey(nextNumber), value: entry.id });
-        nextNumber += 1;
-      }
+      const place = placeOf(entry.id);
+      if (place !== undefined) changes.push({ key: orderKey(place), value: entry.id });
       // Seen at once by `find`; lmdb itself shows a record only when it is committed.
       pending.set(entry.id, entry);
       try {
         await store.write(changes);
-        if (isNew) count += 1;
+        if (unplaced.delete(entry.id)) count += 1;
       } finally {
         if (pending.get(entry.id) === entry) pending.delete(entry.id);
+        if (!pending.has(entry.id)) unplaced.delete(entry.id);
       }
     },
     async prune(nowMs) {

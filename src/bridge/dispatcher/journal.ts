@@ -1,5 +1,6 @@
 import type { Command } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
 
 /** All that is kept of one command. Plain data: it is stored as JSON. */
 export interface JournalEntry {
@@ -8,6 +9,9 @@ export interface JournalEntry {
   /** Of the operation and its canonical request: the same identity with another digest is another command. */
   readonly digest: string;
   readonly command: Command;
+  /** The lane that it runs in, and its robot by robot_id where that is known. */
+  readonly lane: string;
+  readonly robotId: RobotId | null;
   /** Wall times in milliseconds; null while it has not come so far. */
   readonly acceptedAtMs: number;
   readonly sentAtMs: number | null;

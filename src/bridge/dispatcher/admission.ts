@@ -1,0 +1,145 @@
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { RobotSummary } from "../../contracts/fleet-view.ts";
+import type { Catalogue, Operation, ParsedRequest, Subject } from "../../contracts/operation.ts";
+import type { Command, Source } from "../../domain/command.ts";
+import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Job } from "./job.ts";
+import type { Sightings } from "./sightings.ts";
+
+/** A command that has the shape of its operation. */
+export interface Understood {
+  readonly request: ParsedRequest;
+  readonly operation: Operation;
+}
+
+/** Where a command runs. */
+export interface Place {
+  readonly lane: string;
+  readonly robotId: RobotId | null;
+}
+
+/** What decides whether a command may go on. */
+export interface AdmissionParts {
+  readonly catalogue: Catalogue;
+  readonly port: FleetPort;
+  readonly clock: Clock;
+  readonly sightings: Sightings;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
+  /** Why another source's lease keeps this one from the robot; null when none does. */
+  readonly leaseHold: (robotId: RobotId, source: Source) => string | null;
+  readonly queryDeadlineMs: number;
+}
+
+const LONGEST_REQUEST_ID = 256;
+
+/** Reads a command by its operation, or says what is wrong with it. Doors have done so too; nothing is sent on their word. */
+export function understand(catalogue: Catalogue, command: Command): Understood | Outcome {
+  const { requestId } = command;
+  if (requestId === "" || requestId.length > LONGEST_REQUEST_ID) {
+    return refusal(
+      "MALFORMED",
+      `a request id has 1 to ${LONGEST_REQUEST_ID} characters, this one ${requestId.length}`,
+    );
+  }
+  const operation = catalogue.get(command.operation);
+  if (operation === undefined) {
+    return refusal("UNKNOWN_OPERATION", `there is no operation "${command.operation}"`);
+  }
+  const json = parsedJson(command.requestJson);
+  if (json === undefined) return refusal("MALFORMED", "the request is not JSON");
+  const parsed = operation.parse(json);
+  if (!parsed.ok) {
+    const { path, message } = parsed.problem;
+    return refusal("MALFORMED", path === "" ? message : `${path}: ${message}`);
+  }
+  return { request: parsed.request, operation };
+}
+
+/**
+ * The lane of a request: one for a physical robot, whichever of its names is used. A
+ * stop needs no lane, so it passes when the robot cannot be told.
+ */
+export async function findPlace(parts: AdmissionParts, request: ParsedRequest): Promise<Place | Outcome> {
+  const { subject } = request;
+  switch (subject.kind) {
+    case "fleet":
+      return { lane: "fleet", robotId: null };
+    case "robot":
+      return placeOf(subject.robotId);
+    case "robot_number":
+      return byNumber(parts, subject.amrId, request);
+    case "task_chain": {
+      const known = parts.sightings.numberOfChain(subject.chainId);
+      const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
+      if (typeof amrId !== "number") return amrId;
+      return amrId === 0 ? { lane: "fleet", robotId: null } : byNumber(parts, amrId, request);
+    }
+  }
+}
+
+/** Why a command must not leave now; null when it may. Stops are held by nothing here, reads by time alone. */
+export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
+  const { effect } = job.request;
+  if (effect === "stops") return null;
+  if (isExpired(parts.clock, job)) {
+    const limit = new Date(job.command.startByMs).toISOString();
+    return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
+  }
+  if (effect === "reads" || job.robotId === null) return null;
+  if (effect === "moves") {
+    const robot = parts.robot(job.robotId);
+    if (robot === undefined) return refusal("UNKNOWN_ROBOT", `robot "${job.robotId}" was never heard of`);
+    if (robot.quality !== "good") {
+      const message = `robot ${job.robotId} is ${robot.quality}: what it does now is not known, so nothing may move it`;
+      return refusal("ROBOT_NOT_GOOD", message);
+    }
+  }
+  const lease = parts.leaseHold(job.robotId, job.command.source);
+  return lease === null ? null : refusal("LEASE_HELD", lease);
+}
+
+export function isExpired(clock: Clock, job: Job): boolean {
+  return clock.nowMs() >= job.command.startByMs || clock.monotonicMs() >= job.startByMonotonicMs;
+}
+
+function placeOf(robotId: RobotId): Place {
+  return { lane: `robot/${robotId}`, robotId };
+}
+
+function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest): Place | Outcome {
+  const robotId = parts.sightings.robotOfNumber(amrId);
+  if (robotId !== undefined) return placeOf(robotId);
+  if (request.effect === "stops") return { lane: `number/${amrId}`, robotId: null };
+  const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;
+  return refusal("UNKNOWN_ROBOT", message);
+}
+
+/** The number of the robot that executes a chain which nothing was heard of. */
+async function askForChain(
+  parts: AdmissionParts,
+  { chainId, find }: Extract<Subject, { kind: "task_chain" }>,
+  request: ParsedRequest,
+): Promise<number | Outcome> {
+  if (request.effect === "stops" || request.effect === "reads") return 0;
+  const answer = await parts.port.call(find.operation, find.requestJson, parts.queryDeadlineMs);
+  if (answer.kind !== "ok") {
+    return refusal(
+      "FLEET_UNREACHABLE",
+      `the robot of task chain ${chainId} could not be asked for: ${answer.message}`,
+    );
+  }
+  const amrId = find.amrId(JSON.parse(answer.responseJson));
+  return amrId ?? refusal("UNKNOWN_ROBOT", `the service knows no task chain ${chainId}`);
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

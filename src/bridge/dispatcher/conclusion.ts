@@ -1,0 +1,151 @@
+import type { FleetNotice } from "../../domain/change.ts";
+import { type Command, commandId } from "../../domain/command.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Attribution } from "./attribution.ts";
+import { type AuditSink, type CommandTimes, commandRecord } from "./audit.ts";
+import type { Job } from "./job.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import type { EvidenceSearch } from "./search.ts";
+
+export interface ConclusionParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sessionId: string;
+  readonly notify: (notice: FleetNotice) => void;
+  readonly audit: AuditSink;
+  readonly attribution: Attribution;
+  readonly search: EvidenceSearch;
+  /** The command is no longer in hand: from now on the journal answers for it. */
+  readonly onEnd: (job: Job) => void;
+}
+
+/** The end of every command: recorded, told to those who wait, audited, and published. */
+export interface Conclusion {
+  /** Refuses what never became a job. */
+  refuse(command: Command, outcome: Outcome): Promise<Outcome>;
+  conclude(job: Job, outcome: Outcome): Promise<void>;
+  /** Tells what was seen of a command after its outcome was final. */
+  foundLater(commandId: string, text: string): void;
+  /** Outcomes since the start, by name. */
+  counts(): Readonly<Record<string, number>>;
+}
+
+/** Enough of an ended command to tell an event about it. */
+interface Ended {
+  readonly command: Command;
+  readonly robotId: RobotId | null;
+  readonly outcome: Outcome;
+}
+
+const MAX_UNKNOWN = 256;
+
+export function createConclusion(parts: ConclusionParts): Conclusion {
+  const { journal, clock, log, attribution, search } = parts;
+  const unknown = new Map<string, Ended>();
+  const counts: Record<string, number> = {};
+  let events = 0;
+
+  function publish({ command, robotId, outcome }: Ended, foundLater?: string): void {
+    events += 1;
+    parts.notify({
+      kind: "command",
+      eventId: `${parts.sessionId}.c${events}`,
+      robotId: robotId ?? "",
+      atMs: clock.nowMs(),
+      commandId: commandId(command),
+      operation: command.operation,
+      outcome,
+      ...(foundLater === undefined ? {} : { foundLater }),
+    });
+  }
+
+  function tell(ended: Ended, times: CommandTimes): void {
+    const { command, robotId, outcome } = ended;
+    counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
+    parts.audit(commandRecord(command, robotId, times, outcome));
+    publish(ended);
+  }
+
+  /** Resolves when the outcome is on the disk, so that it is the same after a crash; a broken disk is not waited for. */
+  async function recordEnd(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
+    const isOpenEnded = outcome.code === "NOT_ALLOWED" || outcome.code === "SHUTTING_DOWN";
+    if (job.request.effect === "reads" || (job.entry === null && isOpenEnded)) return;
+    const entry: JournalEntry = {
+      id: job.id,
+      digest: job.digest,
+      command: job.command,
+      lane: job.lane,
+      robotId: job.robotId,
+      acceptedAtMs: job.entry?.acceptedAtMs ?? finalAtMs,
+      sentAtMs: sentAtOf(job),
+      finalAtMs,
+      sentJson: job.request.json,
+      // It has served: without it, a finished entry is small.
+      baseline: null,
+      outcome,
+    };
+    try {
+      await journal.write(entry);
+    } catch (error) {
+      log.error({ err: error, command: job.id }, "an outcome could not be recorded");
+    }
+  }
+
+  function claimMissions(job: Job, outcome: Outcome): void {
+    if (outcome.missionId !== null) attribution.claim(outcome.missionId, job.id);
+    if (outcome.outcome === "unknown" && job.robotId !== null) attribution.suspect(job.robotId);
+  }
+
+  function remember(ended: Ended): void {
+    unknown.set(commandId(ended.command), ended);
+    if (unknown.size <= MAX_UNKNOWN) return;
+    for (const oldest of unknown.keys()) {
+      unknown.delete(oldest);
+      return;
+    }
+  }
+
+  return {
+    refuse(command, outcome) {
+      const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
+      tell({ command, robotId: command.robotId, outcome }, times);
+      return Promise.resolve(outcome);
+    },
+    async conclude(job, outcome) {
+      if (job.isConcluded) return;
+      job.isConcluded = true;
+      job.disarm();
+      const { command, robotId } = job;
+      const isUnknown = outcome.outcome === "unknown";
+      search.release(job.id, isUnknown);
+      claimMissions(job, outcome);
+      if (isUnknown) remember({ command, robotId, outcome });
+      const finalAtMs = clock.nowMs();
+      await recordEnd(job, outcome, finalAtMs);
+      parts.onEnd(job);
+      const times = { acceptedAtMs: job.entry?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs };
+      tell({ command, robotId, outcome }, times);
+      job.settle(outcome);
+    },
+    foundLater(id, text) {
+      const ended = unknown.get(id);
+      if (ended === undefined) return;
+      unknown.delete(id);
+      log.info(
+        { command: id, found: text },
+        "a command whose outcome is unknown was seen to have had its effect",
+      );
+      publish(ended, text);
+    },
+    counts: () => counts,
+  };
+}
+
+/** A record that it was sent is written before it is: it counts only when the call was made. */
+function sentAtOf(job: Job): number | null {
+  return job.sendings > 0 ? (job.entry?.sentAtMs ?? null) : null;
+}

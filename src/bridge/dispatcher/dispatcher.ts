@@ -1,0 +1,269 @@
+import type { Commander, CommandRecords } from "../../contracts/commander.ts";
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { RobotSummary } from "../../contracts/fleet-view.ts";
+import type { Batch } from "../../contracts/link.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
+import type { FleetNotice } from "../../domain/change.ts";
+import { type Command, type CommandStage, commandId, type Source } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import type { Health } from "../../platform/component.ts";
+import type { Log } from "../../platform/log.ts";
+import { type AdmissionParts, findPlace, holdOf, type Understood, understand } from "./admission.ts";
+import { createAttribution } from "./attribution.ts";
+import type { AuditSink } from "./audit.ts";
+import { createConclusion } from "./conclusion.ts";
+import { createJob, digestOf, fillIdentity, type Job } from "./job.ts";
+import type { Journal } from "./journal.ts";
+import { createLaneRunner, interrupted } from "./lane-runner.ts";
+import type { DispatcherOptions } from "./options.ts";
+import { recoverCommands } from "./recovery.ts";
+import { refusedRight } from "./rights.ts";
+import { createEvidenceSearch } from "./search.ts";
+import { createSightings } from "./sightings.ts";
+
+/** What the dispatcher is made of. */
+export interface DispatcherParts {
+  readonly options: DispatcherOptions;
+  readonly catalogue: Catalogue;
+  readonly port: FleetPort;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
+  /** Where command outcomes go as events. Synchronous; never throws. */
+  readonly notify: (notice: FleetNotice) => void;
+  readonly audit: AuditSink;
+  /** Why another source's lease keeps this one from the robot; null when none does. */
+  readonly leaseHold: (robotId: RobotId, source: Source) => string | null;
+}
+
+/** The way of every command: at most once, and no guessing (design, Commands). */
+export interface Dispatcher extends Commander, CommandRecords {
+  /** Ends what a predecessor left behind. Call it, and await it, before the first command. */
+  start(): Promise<void>;
+  /** What robots send, for evidence and for names. To be called with every batch, in order. */
+  observe(batch: Batch): void;
+  /** The identity of our command that made a mission; null where it was not ours. */
+  commandOf(missionId: string): string | null;
+  health(): Health;
+  /**
+   * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest,
+   * and ends that as unknown. The journal is closed when it resolves.
+   */
+  close(deadlineMs: number): Promise<void>;
+}
+
+const PRUNE_PERIOD_MS = 60_000;
+/** Streams may show a mission before the answer to its command does. */
+const CLAIM_MS = 30_000;
+
+export function createDispatcher(parts: DispatcherParts): Dispatcher {
+  const { options, catalogue, journal, clock, log } = parts;
+  const running = new Map<string, Job>();
+  const stopping = new AbortController();
+
+  const attribution = createAttribution(clock, CLAIM_MS, (robotId, missionId) =>
+    log.warn({ robotId, missionId }, "another client has sent a mission through the same interface"),
+  );
+  const search = createEvidenceSearch({
+    port: parts.port,
+    clock,
+    log,
+    options,
+    isOthers: (missionId, id) => (attribution.commandOf(missionId) ?? id) !== id,
+    onLate: (id, text) => conclusion.foundLater(id, text),
+  });
+  const sightings = createSightings({
+    missions: search.missions,
+    conveyor: search.conveyor,
+    newMission: attribution.seen,
+  });
+  const admission: AdmissionParts = {
+    ...parts,
+    sightings,
+    queryDeadlineMs: options.pollMs,
+  };
+  const conclusion = createConclusion({
+    ...parts,
+    attribution,
+    search,
+    onEnd: (job) => running.delete(job.id),
+  });
+  const hold = (job: Job) => (stopping.signal.aborted ? shuttingDown() : holdOf(admission, job));
+  const runner = createLaneRunner({
+    ...parts,
+    search,
+    sightings,
+    hold,
+    onFinish: (job, outcome) => void conclusion.conclude(job, outcome),
+  });
+
+  /** Everything up to the first wait, so that no second command of the same identity can slip in between. */
+  function receive(command: Command, onStage?: (stage: CommandStage) => void): Promise<Outcome> {
+    const understood = understand(catalogue, command);
+    if ("outcome" in understood) return conclusion.refuse(command, understood);
+    const id = commandId(command);
+    const digest = digestOf(command.operation, understood.request.json);
+    const current = running.get(id);
+    const recorded = current === undefined ? journal.find(id) : undefined;
+    if ((current ?? recorded ?? { digest }).digest !== digest) {
+      const message = `request id "${command.requestId}" was used before for another command`;
+      return conclusion.refuse(command, refusal("IDENTITY_REUSED", message));
+    }
+    if (current !== undefined) return join(current, onStage);
+    if (recorded?.outcome) return Promise.resolve({ ...recorded.outcome, duplicate: true });
+    if (stopping.signal.aborted) return conclusion.refuse(command, shuttingDown());
+    if (understood.request.effect !== "stops" && running.size >= options.maxCommands) {
+      const message = `the gateway already has ${running.size} commands in hand`;
+      return conclusion.refuse(command, refusal("QUEUE_FULL", message));
+    }
+    const job = createJob({ command, digest, request: identified(understood, id), ...expiryOf(command) });
+    if (onStage !== undefined) job.watchers.push(onStage);
+    running.set(id, job);
+    void admit(job, understood);
+    return job.done;
+  }
+
+  function join(job: Job, onStage?: (stage: CommandStage) => void): Promise<Outcome> {
+    if (onStage !== undefined) {
+      if (job.stage !== null) onStage("accepted");
+      if (job.stage === "sent") onStage("sent");
+      job.watchers.push(onStage);
+    }
+    return job.done.then((outcome) => ({ ...outcome, duplicate: true }));
+  }
+
+  /** The request with its identity filled in, where the operation has a field for it. */
+  function identified({ request, operation }: Understood, id: string) {
+    if (request.identityField === null) return request;
+    const filled = operation.parse(JSON.parse(fillIdentity(request.json, request.identityField, id)));
+    return filled.ok ? filled.request : request;
+  }
+
+  function expiryOf({ startByMs }: Command) {
+    return { startByMonotonicMs: clock.monotonicMs() + (startByMs - clock.nowMs()) };
+  }
+
+  /** Rights, place and truth; then the lane decides. */
+  async function admit(job: Job, { operation }: Understood): Promise<void> {
+    try {
+      const place = await findPlace(admission, job.request);
+      if ("outcome" in place) return await conclusion.conclude(job, place);
+      job.lane = place.lane;
+      job.robotId = place.robotId;
+      const { source } = job.command;
+      const right = { source, operation: operation.name, role: operation.role, robotId: place.robotId };
+      const refused = refusedRight(options.rights, right);
+      if (refused !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refused));
+      const held = hold(job);
+      if (held !== null) return await conclusion.conclude(job, held);
+      armExpiry(job);
+      runner.submit(job);
+    } catch (error) {
+      log.error({ err: error, command: job.id }, "a command could not be admitted");
+      await conclusion.conclude(job, fault());
+    }
+  }
+
+  function armExpiry(job: Job): void {
+    if (job.request.effect === "stops" || job.request.effect === "reads") return;
+    const leftMs = Math.max(0, job.startByMonotonicMs - clock.monotonicMs());
+    job.disarm = clock.after(leftMs, () => {
+      const held = hold(job);
+      if (held !== null) runner.withdraw(job, held);
+    });
+  }
+
+  return {
+    submit(command, signal, onStage) {
+      try {
+        return abortable(receive(command, onStage), signal);
+      } catch (error) {
+        log.error({ err: error, operation: command.operation }, "a command could not be received");
+        return Promise.resolve(fault());
+      }
+    },
+    async recall(source, requestId) {
+      const id = commandId({ source, requestId });
+      const current = running.get(id);
+      if (current !== undefined) return { ...(await current.done), duplicate: true };
+      const outcome = journal.find(id)?.outcome;
+      return outcome ? { ...outcome, duplicate: true } : null;
+    },
+    async start() {
+      await recoverCommands({ ...parts, running, runner, search, conclusion });
+      every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
+        journal.prune(clock.nowMs()).catch((error: unknown) => {
+          log.warn({ err: error }, "the journal could not be pruned");
+        });
+      });
+    },
+    observe: sightings.observe,
+    commandOf: attribution.commandOf,
+    health() {
+      const { lanes, waiting } = runner.figures();
+      const figures = {
+        inHand: running.size,
+        lanes,
+        waiting,
+        foreignMissions: attribution.foreignMissions(),
+        ...journal.figures(),
+        ...conclusion.counts(),
+      };
+      return { state: stopping.signal.aborted ? "down" : "up", figures };
+    },
+    async close(deadlineMs) {
+      if (stopping.signal.aborted) return;
+      stopping.abort();
+      for (const job of running.values()) runner.withdraw(job, shuttingDown());
+      await drained(deadlineMs);
+      for (const job of running.values()) {
+        const isInLane = runner.abandon(job, interrupted(job.request.repeat.kind === "repeatable"));
+        if (!isInLane) void conclusion.conclude(job, shuttingDown());
+      }
+      await allDone();
+      await journal.close();
+    },
+  };
+
+  async function allDone(): Promise<void> {
+    await Promise.all(Array.from(running.values(), (job) => job.done));
+  }
+
+  /** Resolves when no command is in hand any more, or when the time is up. */
+  function drained(deadlineMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(deadlineMs, resolve);
+      void allDone().then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function shuttingDown(): Outcome {
+  return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
+}
+
+function fault(): Outcome {
+  return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
+}
+
+/** The outcome, unless the one who waits for it gives up first: then a rejection with the signal's reason. */
+function abortable(outcome: Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    void outcome.then((value) => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(value);
+    });
+  });
+}

@@ -1,0 +1,191 @@
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { describeError, type Log } from "../../platform/log.ts";
+import { isExpired } from "./admission.ts";
+import { watchBaseline } from "./evidence.ts";
+import { type Job, tellStage } from "./job.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import { emptyLane, isIdle, type Lane, type LaneEffect, type LaneInput, newWork, stepLane } from "./lane.ts";
+import type { DispatcherOptions } from "./options.ts";
+import type { EvidenceSearch } from "./search.ts";
+import type { Sightings } from "./sightings.ts";
+
+export interface LaneRunnerParts {
+  readonly options: DispatcherOptions;
+  readonly port: FleetPort;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly search: EvidenceSearch;
+  readonly sightings: Sightings;
+  /** Why a command must not leave now; null when it may. */
+  readonly hold: (job: Job) => Outcome | null;
+  readonly onFinish: (job: Job, outcome: Outcome) => void;
+}
+
+/** Does what the lanes decide: the thin shell around `stepLane`. */
+export interface LaneRunner {
+  submit(job: Job): void;
+  /** Ends a command that has not been sent. */
+  withdraw(job: Job, outcome: Outcome): void;
+  /** Ends a command however far it has come. False when it is in no lane. */
+  abandon(job: Job, outcome: Outcome): boolean;
+  /** Looks into a command that a predecessor of this process has sent; its lane waits meanwhile. */
+  recover(job: Job, otherwise: Outcome): void;
+  /** Lanes in use, and commands waiting in them. */
+  figures(): { readonly lanes: number; readonly waiting: number };
+}
+
+const FIRST_PAUSE_MS = 200;
+
+export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
+  const { options, port, journal, clock, log, search, sightings } = parts;
+  const lanes = new Map<string, Lane>();
+  const jobs = new Map<string, Job>();
+
+  function feed(name: string, input: LaneInput): void {
+    const step = stepLane(lanes.get(name) ?? emptyLane, input, options);
+    if (isIdle(step.lane)) lanes.delete(name);
+    else lanes.set(name, step.lane);
+    for (const effect of step.effects) {
+      const job = jobs.get(effect.id);
+      if (job !== undefined) run(job, effect);
+    }
+  }
+
+  function run(job: Job, effect: LaneEffect): void {
+    switch (effect.kind) {
+      case "record":
+        void record(job, effect.as);
+        return;
+      case "ask_baseline":
+        void askBaseline(job);
+        return;
+      case "stage":
+        tellStage(job, effect.stage);
+        return;
+      case "call":
+        void call(job);
+        return;
+      case "pause": {
+        const pauseMs = Math.min(options.pollMs, FIRST_PAUSE_MS * 2 ** (job.sendings - 1));
+        clock.after(pauseMs, () =>
+          feed(job.lane, { kind: "again", id: job.id, expired: isExpired(clock, job) }),
+        );
+        return;
+      }
+      case "seek":
+        void seek(job, effect.otherwise);
+        return;
+      case "finish":
+        jobs.delete(job.id);
+        parts.onFinish(job, effect.outcome);
+        return;
+    }
+  }
+
+  async function record(job: Job, as: "accepted" | "sent"): Promise<void> {
+    const { id, lane } = job;
+    job.entry = entryOf(job, as);
+    const cancelLate =
+      job.request.effect === "stops"
+        ? clock.after(options.stopSyncMs, () => feed(lane, { kind: "record_late", id }))
+        : () => {};
+    const failure = await journal.write(job.entry).then(() => null, describeError);
+    cancelLate();
+    if (failure === null) {
+      feed(lane, { kind: "recorded", id, as, hold: as === "sent" ? parts.hold(job) : null });
+    } else {
+      log.error({ cause: failure, command: id }, "the journal failed");
+      feed(lane, { kind: "record_failed", id, message: failure });
+    }
+  }
+
+  function entryOf(job: Job, as: "accepted" | "sent"): JournalEntry {
+    const nowMs = clock.nowMs();
+    return {
+      id: job.id,
+      digest: job.digest,
+      command: job.command,
+      lane: job.lane,
+      robotId: job.robotId,
+      acceptedAtMs: job.entry?.acceptedAtMs ?? nowMs,
+      sentAtMs: as === "sent" ? nowMs : null,
+      finalAtMs: null,
+      sentJson: job.request.json,
+      baseline: as === "sent" ? baselineNow(job) : null,
+      outcome: null,
+    };
+  }
+
+  function baselineNow(job: Job): unknown {
+    const { evidence } = job.request;
+    if (evidence.kind === "none" || job.robotId === null) return null;
+    if (evidence.kind === "query") return job.baseline;
+    return watchBaseline(evidence, sightings.missions(job.robotId));
+  }
+
+  async function askBaseline(job: Job): Promise<void> {
+    const { evidence } = job.request;
+    if (evidence.kind === "query") job.baseline = await search.baseline(evidence);
+    feed(job.lane, { kind: "baseline_known", id: job.id });
+  }
+
+  async function call(job: Job): Promise<void> {
+    const { evidence } = job.request;
+    if (job.sendings === 0 && job.robotId !== null && evidence.kind !== "none" && evidence.kind !== "query") {
+      const baseline = watchBaseline(evidence, sightings.missions(job.robotId));
+      search.watch(job.id, evidence, job.robotId, baseline, clock.nowMs());
+    }
+    job.sendings += 1;
+    const ending = await port
+      .call(job.command.operation, job.request.json, options.callDeadlineMs)
+      .catch((error: unknown) => {
+        log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
+        return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;
+      });
+    feed(job.lane, { kind: "ended", id: job.id, ending });
+  }
+
+  async function seek(job: Job, otherwise: Outcome): Promise<void> {
+    const baseline = job.entry?.baseline ?? job.baseline;
+    const outcome = await search.seek(job.id, job.request.evidence, baseline, otherwise);
+    feed(job.lane, { kind: "sought", id: job.id, outcome });
+  }
+
+  return {
+    submit(job) {
+      const { evidence, effect, repeat } = job.request;
+      const needsBaseline = evidence.kind === "query" && evidence.baseline !== undefined;
+      jobs.set(job.id, job);
+      feed(job.lane, {
+        kind: "submitted",
+        work: newWork(job.id, effect, repeat, needsBaseline && effect !== "stops"),
+      });
+    },
+    withdraw: (job, outcome) => feed(job.lane, { kind: "withdrawn", id: job.id, outcome }),
+    abandon(job, outcome) {
+      if (!jobs.has(job.id)) return false;
+      feed(job.lane, { kind: "sought", id: job.id, outcome });
+      return true;
+    },
+    recover(job, otherwise) {
+      jobs.set(job.id, job);
+      const lane = lanes.get(job.lane) ?? emptyLane;
+      lanes.set(job.lane, { ...lane, recovered: [...lane.recovered, job.id] });
+      void seek(job, otherwise);
+    },
+    figures() {
+      let waiting = 0;
+      for (const lane of lanes.values()) waiting += lane.queue.length;
+      return { lanes: lanes.size, waiting };
+    },
+  };
+}
+
+/** What is said of a command when the gateway went down before its ending was known. */
+export function interrupted(repeatable: boolean): Outcome {
+  const message = "the gateway stopped before the service's answer was known; the robot may have acted";
+  return outcomeOf("unknown", "OUTCOME_UNKNOWN", message, repeatable);
+}

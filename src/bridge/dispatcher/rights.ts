@@ -1,0 +1,47 @@
+import { type Role, roles, type Source } from "../../domain/command.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { RightsRule } from "./options.ts";
+
+/** What is asked for. `robotId` is null when it concerns no single robot, or one that is not known. */
+export interface RightsQuestion {
+  readonly source: Source;
+  readonly operation: string;
+  /** The role that the operation needs. */
+  readonly role: Role;
+  readonly robotId: RobotId | null;
+}
+
+/**
+ * Null when a rule allows it; otherwise why not, by the rules that name the source.
+ * Whoever no rule names is an observer of everything.
+ */
+export function refusedRight(rules: readonly RightsRule[], question: RightsQuestion): string | null {
+  if (question.role === "observer" && !rules.some(({ source }) => isFor(source, question.source)))
+    return null;
+  const reasons: string[] = [];
+  rules.forEach((rule, place) => {
+    if (!isFor(rule.source, question.source)) return;
+    const reason = shortfall(rule, question);
+    reasons.push(reason === null ? "" : `rights[${place}] ${reason}`);
+  });
+  if (reasons.includes("")) return null;
+  const who = `${question.source.door} "${question.source.name}"`;
+  const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
+  return `${who} may not send ${question.operation}, which needs ${question.role}: ${why}`;
+}
+
+function isFor(rule: RightsRule["source"], source: Source): boolean {
+  return rule.door === source.door && (rule.name === "*" || rule.name === source.name);
+}
+
+/** What `rule` lacks for the question; null when it allows it. */
+function shortfall(rule: RightsRule, { operation, role, robotId }: RightsQuestion): string | null {
+  if (roles.indexOf(rule.role) < roles.indexOf(role)) return `makes it ${rule.role}`;
+  if (rule.operations !== undefined && !rule.operations.includes(operation)) {
+    return `names only ${rule.operations.join(", ")}`;
+  }
+  if (rule.robots !== undefined && (robotId === null || !rule.robots.includes(robotId))) {
+    return `names only ${rule.robots.join(", ")}`;
+  }
+  return null;
+}

@@ -1,0 +1,259 @@
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { MissionQueue } from "../../domain/mission.ts";
+import type { Observed } from "../../domain/observed.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import {
+  seeConveyor,
+  seeMissions,
+  startWatch,
+  verdict,
+  type Watch,
+  type WatchBaseline,
+  type WatchRule,
+} from "./evidence.ts";
+import type { DispatcherOptions } from "./options.ts";
+
+/** Something was seen of a command whose outcome was already final. */
+export type LateFinding = (commandId: string, text: string) => void;
+
+export interface SearchParts {
+  readonly port: FleetPort;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly options: Pick<DispatcherOptions, "evidenceMs" | "settleMs" | "pollMs">;
+  /** Whether a mission is known to be another command's than this one's. */
+  readonly isOthers: (missionId: string, commandId: string) => boolean;
+  readonly onLate: LateFinding;
+}
+
+/** Looks for what became of commands, in what robots send and in what the service answers. */
+export interface EvidenceSearch {
+  /** Begins to look out, before the call leaves. */
+  watch(
+    commandId: string,
+    rule: WatchRule,
+    robotId: RobotId,
+    baseline: WatchBaseline,
+    sentAtMs: number,
+  ): void;
+  /** The answers from before the call, condensed; null when they could not be had. */
+  baseline(rule: Extract<EvidenceRule, { kind: "query" }>): Promise<unknown>;
+  /** Resolves with what the evidence says, or with `otherwise` when there is none in time. */
+  seek(commandId: string, rule: EvidenceRule, baseline: unknown, otherwise: Outcome): Promise<Outcome>;
+  /** Looks no more, or (`late`) a while longer for what is only told as an event. */
+  release(commandId: string, late: boolean): void;
+  missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
+  conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
+  /** Ends every search with what is known. */
+  giveUp(): void;
+}
+
+interface Lookout {
+  readonly commandId: string;
+  watch: Watch;
+  /** Looks at the watch again; null while nobody waits. */
+  check: (() => void) | null;
+  lateUntilMs: number | null;
+}
+
+const LATE_MS = 600_000;
+const MAX_LATE = 256;
+
+export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
+  const { port, clock, log, options } = parts;
+  const lookouts = new Map<string, Lookout>();
+  const byRobot = new Map<RobotId, Set<Lookout>>();
+  const late: string[] = [];
+  const abandon = new Set<() => void>();
+
+  function forget(commandId: string): void {
+    const lookout = lookouts.get(commandId);
+    if (lookout === undefined) return;
+    lookouts.delete(commandId);
+    const others = byRobot.get(lookout.watch.robotId);
+    others?.delete(lookout);
+    if (others?.size === 0) byRobot.delete(lookout.watch.robotId);
+  }
+
+  /** Updates every look-out on a robot. */
+  function update(robotId: RobotId, see: (lookout: Lookout) => Watch): void {
+    for (const lookout of byRobot.get(robotId) ?? []) {
+      const watch = see(lookout);
+      if (watch === lookout.watch) continue;
+      lookout.watch = watch;
+      lookout.check?.();
+      if (lookout.lateUntilMs !== null) checkLate(lookout, lookout.lateUntilMs);
+    }
+  }
+
+  function checkLate(lookout: Lookout, untilMs: number): void {
+    const said = verdict(lookout.watch, clock.nowMs(), 0);
+    if (said.kind === "found" && clock.monotonicMs() <= untilMs) parts.onLate(lookout.commandId, said.text);
+    if (said.kind !== "nothing" || clock.monotonicMs() > untilMs) forget(lookout.commandId);
+  }
+
+  /** One search: `look` returns the outcome when it knows, and is called again whenever something may have changed. */
+  function search(
+    otherwise: Outcome,
+    begin: (resolve: (outcome: Outcome) => void) => () => void,
+  ): Promise<Outcome> {
+    return new Promise((resolve) => {
+      let end = () => {};
+      const settle = (outcome: Outcome) => {
+        abandon.delete(giveUp);
+        cancel();
+        end();
+        resolve(outcome);
+      };
+      const giveUp = () => settle(otherwise);
+      const cancel = clock.after(options.evidenceMs, giveUp);
+      abandon.add(giveUp);
+      end = begin(settle);
+    });
+  }
+
+  function seekWatch(lookout: Lookout, otherwise: Outcome): Promise<Outcome> {
+    return search(otherwise, (settle) => {
+      let isSettled = false;
+      const check = () => {
+        const said = verdict(lookout.watch, clock.nowMs(), options.settleMs);
+        if (isSettled || said.kind === "nothing") return;
+        isSettled = true;
+        settle(
+          said.kind === "found"
+            ? found(otherwise, said.text, said.missionId)
+            : withText(otherwise, said.text),
+        );
+      };
+      lookout.check = () => {
+        check();
+        // A finding has to stand alone for a while: look again when it has.
+        clock.after(options.settleMs, check);
+      };
+      const poll = clock.after(0, lookout.check);
+      return () => {
+        isSettled = true;
+        poll();
+        lookout.check = null;
+      };
+    });
+  }
+
+  function seekAnswer(
+    rule: Extract<EvidenceRule, { kind: "query" }>,
+    baseline: unknown,
+    otherwise: Outcome,
+  ): Promise<Outcome> {
+    return search(otherwise, (settle) => {
+      let isSettled = false;
+      let next = () => {};
+      const ask = async () => {
+        const text = await judged(rule, baseline);
+        if (isSettled) return;
+        if (text === null) next = clock.after(options.pollMs, () => void ask());
+        else settle(found(otherwise, text, null));
+      };
+      void ask();
+      return () => {
+        isSettled = true;
+        next();
+      };
+    });
+  }
+
+  async function judged(
+    rule: Extract<EvidenceRule, { kind: "query" }>,
+    baseline: unknown,
+  ): Promise<string | null> {
+    try {
+      const answers = await askAll(rule.queries);
+      return answers === null ? null : rule.judge(answers, baseline);
+    } catch (error) {
+      log.warn({ err: error }, "an answer of the service could not be judged as evidence");
+      return null;
+    }
+  }
+
+  async function askAll(queries: readonly EvidenceQuery[]): Promise<readonly unknown[] | null> {
+    const answers: unknown[] = [];
+    for (const query of queries) {
+      const json = query.requestJson(answers);
+      if (json === null) return answers;
+      const ending = await port.call(query.operation, json, options.evidenceMs / 3);
+      if (ending.kind !== "ok") return null;
+      answers.push(JSON.parse(ending.responseJson));
+    }
+    return answers;
+  }
+
+  return {
+    watch(commandId, rule, robotId, baseline, sentAtMs) {
+      forget(commandId);
+      const watch = startWatch(rule, robotId, baseline, sentAtMs);
+      const lookout: Lookout = { commandId, watch, check: null, lateUntilMs: null };
+      lookouts.set(commandId, lookout);
+      const others = byRobot.get(robotId) ?? new Set();
+      byRobot.set(robotId, others.add(lookout));
+    },
+    async baseline(rule) {
+      if (rule.baseline === undefined) return null;
+      try {
+        const answers = await askAll(rule.queries);
+        return answers === null ? null : rule.baseline(answers);
+      } catch (error) {
+        log.warn({ err: error }, "an answer of the service could not be kept as the state before a command");
+        return null;
+      }
+    },
+    seek(commandId, rule, baseline, otherwise) {
+      if (rule.kind === "none") return Promise.resolve(otherwise);
+      if (rule.kind === "query") return seekAnswer(rule, baseline, otherwise);
+      const lookout = lookouts.get(commandId);
+      return lookout === undefined ? Promise.resolve(otherwise) : seekWatch(lookout, otherwise);
+    },
+    release(commandId, isLate) {
+      const lookout = lookouts.get(commandId);
+      if (!isLate || lookout === undefined) {
+        forget(commandId);
+        return;
+      }
+      lookout.lateUntilMs = clock.monotonicMs() + LATE_MS;
+      late.push(commandId);
+      const oldest = late.length > MAX_LATE ? late.shift() : undefined;
+      if (oldest !== undefined) forget(oldest);
+    },
+    missions(robotId, observed) {
+      const nowMs = clock.nowMs();
+      update(robotId, ({ watch, commandId }) =>
+        seeMissions(watch, observed, (missionId) => parts.isOthers(missionId, commandId), nowMs),
+      );
+    },
+    conveyor(robotId, observed) {
+      const nowMs = clock.nowMs();
+      update(robotId, ({ watch }) => seeConveyor(watch, observed, nowMs));
+    },
+    giveUp() {
+      for (const end of [...abandon]) end();
+    },
+  };
+}
+
+function found(otherwise: Outcome, evidence: string, missionId: string | null): Outcome {
+  return {
+    ...otherwise,
+    outcome: "probably_succeeded",
+    code: "OK",
+    message: `inferred: the call itself ended ${otherwise.code}`,
+    evidence,
+    missionId,
+  };
+}
+
+function withText(otherwise: Outcome, text: string): Outcome {
+  return { ...otherwise, message: `${otherwise.message} (${text})` };
+}

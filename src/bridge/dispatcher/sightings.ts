@@ -1,0 +1,82 @@
+import type { Batch } from "../../contracts/link.ts";
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { Mission, MissionQueue } from "../../domain/mission.ts";
+import type { Observed } from "../../domain/observed.ts";
+import type { RobotId } from "../../domain/robot.ts";
+
+/** What the dispatcher wants to hear of as it comes in. */
+export interface SightingListener {
+  missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
+  conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
+  /** A mission that was not in the robot's list before; not called for the first list of a robot. */
+  newMission(robotId: RobotId, mission: Mission): void;
+}
+
+/** The latest that is known of each robot, as far as commands need it. */
+export interface Sightings {
+  observe(batch: Batch): void;
+  missions(robotId: RobotId): MissionQueue | undefined;
+  /** Where GetOnlineRobots saw the robot last. */
+  position(robotId: RobotId): string | undefined;
+  /** The robot that has this number: two names of one machine. */
+  robotOfNumber(amrId: number): RobotId | undefined;
+  /** The number of the robot that executes a task chain; 0 while it has none. */
+  numberOfChain(chainId: number): number | undefined;
+}
+
+/** Chains end and are forgotten; only so many are remembered. */
+const MAX_CHAINS = 10_000;
+
+export function createSightings(listener: SightingListener): Sightings {
+  const queues = new Map<RobotId, MissionQueue>();
+  const positions = new Map<RobotId, string>();
+  const byNumber = new Map<number, RobotId>();
+  const chains = new Map<number, number>();
+
+  function onMissions(robotId: RobotId, observed: Observed<MissionQueue>): void {
+    const before = queues.get(robotId);
+    queues.set(robotId, observed.value);
+    if (before !== undefined && before !== observed.value) {
+      for (const mission of observed.value.missions) {
+        const known = before.missions.some(({ missionId }) => missionId === mission.missionId);
+        if (!known) listener.newMission(robotId, mission);
+      }
+    }
+    listener.missions(robotId, observed);
+  }
+
+  return {
+    observe({ changes }) {
+      for (const change of changes) {
+        switch (change.kind) {
+          case "mission":
+            onMissions(change.robotId, change.observed);
+            break;
+          case "conveyor":
+            listener.conveyor(change.robotId, change.observed);
+            break;
+          case "presence":
+            byNumber.set(change.observed.value.amrId, change.robotId);
+            positions.set(change.robotId, change.observed.value.position);
+            break;
+          case "task_chain":
+            chains.delete(change.chainId);
+            chains.set(change.chainId, change.observed.value.amrId);
+            if (chains.size > MAX_CHAINS) {
+              for (const oldest of chains.keys()) {
+                chains.delete(oldest);
+                break;
+              }
+            }
+            break;
+          default:
+            break;
+        }
+      }
+    },
+    missions: (robotId) => queues.get(robotId),
+    position: (robotId) => positions.get(robotId),
+    robotOfNumber: (amrId) => byNumber.get(amrId),
+    numberOfChain: (chainId) => chains.get(chainId),
+  };
+}
