@@ -43,11 +43,7 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
   let conveyorsRefused = 0;
 
   function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
-    return robots.findOrAdd(robotId, (robot) => {
-      // Where rosters are read, one that has not listed this robot does not vouch for it.
-      if (rosters > 0) robot.absentSinceMs = nowMs;
-      teller.tellRobot(robot, nowMs, draft);
-    });
+    return robots.findOrAdd(robotId, (robot) => teller.tellRobot(robot, nowMs, draft));
   }
 
   function onMission(event: EventOf<"mission">, nowMs: number, draft: Draft): void {

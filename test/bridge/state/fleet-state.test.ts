@@ -199,9 +199,11 @@ describe("truth over time", () => {
     expect(qualityNow("r2")).toBe("unknown");
   });
 
-  it("does not call a robot present that only a stream knows, where rosters are read", () => {
+  it("judges a robot's presence by the first roster after it was heard of, not by an older one", () => {
     state.apply(rosterEvent(["r2"]));
     state.apply(missionEvent("r1", []));
+    expect(qualityNow("r1")).toBe("good");
+    state.apply(rosterEvent(["r2"]));
     expect(qualityNow("r1")).toBe("offline");
   });
 
