@@ -29,13 +29,13 @@ interface SlotOf<Kind extends string, Value> {
   told: Quality;
 }
 
-export type MissionSlot = SlotOf<"mission", MissionQueue>;
-export type BatterySlot = SlotOf<"battery", Battery>;
+type MissionSlot = SlotOf<"mission", MissionQueue>;
+type BatterySlot = SlotOf<"battery", Battery>;
 export type ConveyorsSlot = SlotOf<"conveyors", readonly Conveyor[]> & {
   /** Conveyors that the newest message no longer lists. */
   gone: readonly Observed<Conveyor>[];
 };
-export type PresenceSlot = SlotOf<"presence", Presence>;
+type PresenceSlot = SlotOf<"presence", Presence>;
 export type Slot = MissionSlot | BatterySlot | ConveyorsSlot | PresenceSlot;
 
 /** Everything held of one robot. Lives as long as the process. */
