@@ -7,7 +7,7 @@ import { findProblems } from "./references.ts";
 import { type ScenarioFile, type ScenarioInput, scenarioSchema } from "./schema.ts";
 
 /** Credentials that the service knows. */
-export interface ApiKey {
+interface ApiKey {
   readonly apiKey: string;
   /** The distributor. */
   readonly scope: string;

@@ -86,7 +86,7 @@ export const happeningSchema = z.discriminatedUnion("kind", [
 ]);
 
 /** A command fault, as a scenario and the control endpoint write it. */
-export const commandFaultSchema = z.strictObject({
+const commandFaultSchema = z.strictObject({
   /** Name of an operation, as `CreateMission`; every one without it. */
   operation: z.string().min(1).max(64).optional(),
   /** Every robot without it. */

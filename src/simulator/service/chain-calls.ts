@@ -1,6 +1,7 @@
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { Refusal } from "../refusal.ts";
-import type { Chain } from "../world/chain.ts";
+import { type Chain, isChainOver } from "../world/chain.ts";
+import type { Robot } from "../world/robot.ts";
 import { type Call, type CallHandler, type Desk, handler } from "./calls.ts";
 import { toQueryInfo } from "./chain-message.ts";
 import { readTasks, toChainOrder, toReassigned } from "./chain-request.ts";
@@ -35,14 +36,14 @@ export function chainCalls(desk: Desk): readonly CallHandler[] {
     }),
     handler(method.finishTaskChain, async ({ operation, caller, by }, { taskChainId }) => {
       const chain = ownership.chain(caller, taskChainId);
-      return confirmation.perform(operation, chain.robot, () => {
+      return confirmation.perform(operation, robotOn(chain), () => {
         chains.finish(chain, by);
         return {};
       });
     }),
     handler(method.cancelTaskChain, async ({ operation, caller, by }, { taskChainId, force }) => {
       const chain = ownership.chain(caller, taskChainId);
-      return confirmation.perform(operation, chain.robot, () => {
+      return confirmation.perform(operation, robotOn(chain), () => {
         chains.cancel(chain, force, by);
         return {};
       });
@@ -57,6 +58,11 @@ export function chainCalls(desk: Desk): readonly CallHandler[] {
       }));
     }),
   ];
+}
+
+/** The robot that has to confirm a change of the chain: none before it starts and after it is over. */
+function robotOn(chain: Chain): Robot | undefined {
+  return isChainOver(chain) ? undefined : chain.robot;
 }
 
 interface Reassignment {
@@ -78,7 +84,7 @@ function reassign(
   wishes: ReturnType<typeof readTasks>,
 ) {
   const tasks = toReassigned(ownership, caller, chain.mapId, wishes);
-  return confirmation.perform(operation, chain.robot, () => {
+  return confirmation.perform(operation, robotOn(chain), () => {
     world.chains.reassign(chain, sequence, isRetained, tasks, by);
     return {};
   });

@@ -1,13 +1,14 @@
 import type { Task, TaskChain } from "../../wire/fleet/http/v1/task_pb.js";
 import { Refusal } from "../refusal.ts";
-import type { ChainOrder, TaskKind, TaskOrder } from "../world/chain.ts";
+import { type ChainOrder, MOST_TASKS, type TaskKind, type TaskOrder } from "../world/chain.ts";
 import { type FleetMap, targetOf } from "../world/map.ts";
 import type { Robot } from "../world/robot.ts";
 import type { Caller } from "./contract.ts";
 import { invalid } from "./mission-request.ts";
 import type { Ownership } from "./ownership.ts";
 
-const MOST_TASKS = 1_000;
+/** The service repeats a chain's labels as often as it is asked; they are not for documents. */
+const LONGEST_LABEL = 1_024;
 
 const taskKinds: ReadonlyMap<string, TaskKind> = new Map([
   ["TASK_TYPE_LOAD", "load"],
@@ -52,6 +53,10 @@ export function toChainOrder(
   wishes: readonly TaskWish[],
 ): ChainOrder {
   if (chain.amrId < 0) throw invalid(`task_chain.amr_id: ${chain.amrId} is negative`);
+  for (const label of [chain.taskSeq, chain.name, chain.fromDetail]) {
+    if (label.length > LONGEST_LABEL)
+      throw invalid(`task_chain: a label is longer than ${LONGEST_LABEL} characters`);
+  }
   if (chain.groupId < 0) throw invalid(`task_chain.group_id: ${chain.groupId} is negative`);
   const asked = chain.amrId === 0 ? undefined : ownership.robotByAmrId(caller, chain.amrId);
   const maps = [...new Set(wishes.filter(hasPoint).map(({ mapId }) => mapId))].map((id) =>

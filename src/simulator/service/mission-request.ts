@@ -8,7 +8,7 @@ import { conductOf, type MissionKind, type MissionOrder } from "../world/mission
 import type { MissionControl } from "../world/mission-queue.ts";
 import type { Robot } from "../world/robot.ts";
 
-const MOST_GOALS = 1_000;
+const MOST_GOALS = 200;
 
 /** A mission as a request words it: well-formed, its goals not yet looked up on a map. */
 export interface MissionWish {

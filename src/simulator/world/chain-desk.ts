@@ -4,6 +4,7 @@ import {
   type ChainOrder,
   executingTask,
   isChainOver,
+  MOST_TASKS,
   type Task,
   type TaskOrder,
 } from "./chain.ts";
@@ -13,9 +14,9 @@ import type { Motion } from "./motion.ts";
 import { activeMission, isFlat, type Robot } from "./robot.ts";
 
 /** Chains that are over are kept for queries, up to this many. */
-const KEPT_CHAINS = 10_000;
+const KEPT_CHAINS = 2_000;
 /** No more chains than this wait for a robot. */
-const WAITING_CHAINS = 10_000;
+const WAITING_CHAINS = 1_000;
 
 /**
  * The task-chain operations on a world. Each refuses with a Refusal and then
@@ -120,7 +121,11 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
         );
       }
       const kept = chain.tasks.slice(0, sequence - 1);
-      chain.tasks = [...kept, ...tasks.map(newTask), ...(isRetained ? behind : [])];
+      const retained = isRetained ? behind : [];
+      if (kept.length + tasks.length + retained.length > MOST_TASKS) {
+        throw new Refusal("INVALID_ARGUMENT", `a chain has at most ${MOST_TASKS} tasks`);
+      }
+      chain.tasks = [...kept, ...tasks.map(newTask), ...retained];
       world.record.add(chain.robot?.id ?? "", { what: "chain", chainId: chain.id, status: "reassigned", by });
       world.changed({ kind: "chain", chain });
     },
@@ -132,7 +137,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
     },
     cancel(chain, force, by) {
       refuseOver(chain);
-      if (!force && chain.status === "in-progress") {
+      if (!force && executingTask(chain) !== undefined) {
         throw new Refusal(
           "FAILED_PRECONDITION",
           `a task of chain ${chain.id} is executing: cancel needs force`,

@@ -1,6 +1,9 @@
 import type { Target } from "./map.ts";
 import type { Robot } from "./robot.ts";
 
+/** A chain has no more tasks than this, however often it is reassigned. */
+export const MOST_TASKS = 200;
+
 /** What a task has a robot do at its point. */
 export type TaskKind = "load" | "unload" | "confirm";
 

@@ -1,5 +1,7 @@
+import { isDriving } from "./body.ts";
 import { pick } from "./chance.ts";
 import type { WorldContext } from "./context.ts";
+import type { ConveyorRules } from "./conveyor.ts";
 import type { Fate } from "./fate.ts";
 import { distanceMeters, type Target, targetOf } from "./map.ts";
 import type { MissionKind, MissionOrder } from "./mission.ts";
@@ -35,7 +37,12 @@ export interface Lively {
 }
 
 /** Other people and other clients at work, from the world's seed: one of them for each robot. */
-export function enliven(world: WorldContext, missions: MissionQueue, fate: Fate): Lively {
+export function enliven(
+  world: WorldContext,
+  missions: MissionQueue,
+  conveyors: ConveyorRules,
+  fate: Fate,
+): Lively {
   let mode: Liveliness = "none";
   let round = 0;
   const nearHome = new Map<Robot, readonly Target[]>();
@@ -52,6 +59,7 @@ export function enliven(world: WorldContext, missions: MissionQueue, fate: Fate)
     world.agenda.after(shortestMs + world.chance() * (longestMs - shortestMs), () => {
       if (ofRound !== round) return;
       keepCharged(robot);
+      if (mode === "missions") moveLoad(robot);
       if (isIdle(robot)) send(robot);
       visit(robot, ofRound);
     });
@@ -60,6 +68,17 @@ export function enliven(world: WorldContext, missions: MissionQueue, fate: Fate)
   const keepCharged = (robot: Robot) => {
     if (robot.battery.percent >= SWAP_BELOW_PERCENT) return;
     fate.befall({ robotId: robot.id, kind: "battery", percent: 100 });
+  };
+
+  /** Somebody at a cart that stands still: a load goes on or off, and the motor is stopped at the next visit. */
+  const moveLoad = (robot: Robot) => {
+    const conveyor = robot.conveyors.find(({ installed, healthy }) => installed && healthy);
+    if (conveyor === undefined) return;
+    const { index, motor, loaded } = conveyor;
+    if (motor !== "stop") conveyors.command(robot, [{ index, motor: "stop" }], "touchscreen");
+    else if (!isDriving(robot)) {
+      conveyors.command(robot, [{ index, motor: loaded ? "ccw" : "cw" }], "touchscreen");
+    }
   };
 
   const send = (robot: Robot) => {

@@ -55,7 +55,7 @@ export interface FleetMap extends MapSpec {
 }
 
 /** How near two places are to be the same one, in metres. */
-export const SAME_PLACE_METERS = 0.5;
+const SAME_PLACE_METERS = 0.5;
 
 /** The name that a destination_id must match (wire-facts, robots, maps, chains). */
 export function displayName(vertex: Vertex): string {

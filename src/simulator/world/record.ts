@@ -6,7 +6,7 @@ import type { Happening } from "./happening.ts";
 import type { MissionStatus } from "./mission.ts";
 
 /** Something that really happened. `by` is who caused it: `call:<callId>`, `touchscreen`, `progress`, … */
-export type Fact =
+type Fact =
   /** A command reached the service, in proto3 JSON; `caller` is `distributor/apiKey`. */
   | {
       readonly what: "received";

@@ -10,7 +10,7 @@ export const conveyorModels = { single: 1, "vertical-2": 2, "vertical-3": 3, "ho
 export type ConveyorModel = keyof typeof conveyorModels;
 
 /** Somebody who owns robots. */
-export interface LocationSpec {
+interface LocationSpec {
   readonly id: string;
   readonly distributor: string;
 }

@@ -82,7 +82,7 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
     createChainRun(context, motion, batteries, conveyors, onFree),
   );
   const fate = createFate({ world: context, motion, batteries, conveyors, run, missions, chains, tell });
-  const lively = enliven(context, missions, fate);
+  const lively = enliven(context, missions, conveyors, fate);
 
   lively.set(spec.lively);
   for (const { afterMs, happening } of spec.happenings) agenda.after(afterMs, () => fate.befall(happening));

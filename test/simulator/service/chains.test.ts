@@ -36,6 +36,8 @@ describe("AddTaskChain", () => {
     expect(await addCode(plant, { amrId: 1 }, load("S-A", 0))).toBe("INVALID_ARGUMENT");
     expect(await addCode(plant, { amrId: 1 }, load("NOWHERE"))).toBe("INVALID_ARGUMENT");
     expect(await addCode(plant, { groupId: 77 }, load("S-A"))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(plant, { name: "x".repeat(1_025) }, load("S-A"))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(plant, { amrId: 1 }, ...Array(201).fill(load("S-A")))).toBe("INVALID_ARGUMENT");
   });
 
   it("refuses foreign and unknown robots and maps", async () => {
@@ -184,6 +186,21 @@ describe("the other chain operations", () => {
     expect(await status()).toBe("TASK_CHAIN_STATUS_IN_PROGRESS");
     expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe("OK");
     expect(await status()).toBe("TASK_CHAIN_STATUS_CANCELED");
+    expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe(
+      "FAILED_PRECONDITION",
+    );
+  });
+});
+
+describe("a chain and a robot that is offline", () => {
+  it("a change of a chain under way wants the robot's confirmation; one of a chain that is over does not", async () => {
+    const plant = createPlant();
+    const id = await add(plant, { amrId: 1 }, load("S-A"));
+    plant.happen({ robotId: "cart", kind: "offline" });
+    const pending = plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true });
+    await plant.clock.settle(10_000);
+    expect(await pending).toBe("DEADLINE_EXCEEDED");
+    plant.clock.advance(60_000);
     expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe(
       "FAILED_PRECONDITION",
     );

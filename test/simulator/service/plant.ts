@@ -51,9 +51,15 @@ export interface PlantOptions {
   /** How long robots take to confirm. */
   readonly confirmMs?: number;
   readonly timeFactor?: number;
+  /** How far the cart's clock is ahead of the service's. */
+  readonly cartClockAheadMs?: number;
 }
 
-export function createPlant({ confirmMs = 0, timeFactor = 1 }: PlantOptions = {}): Plant {
+export function createPlant({
+  confirmMs = 0,
+  timeFactor = 1,
+  cartClockAheadMs = 0,
+}: PlantOptions = {}): Plant {
   const base = hallScenario();
   const scenario = readScenario({
     ...base,
@@ -73,7 +79,9 @@ export function createPlant({ confirmMs = 0, timeFactor = 1 }: PlantOptions = {}
       },
     ],
     robots: [
-      ...base.robots,
+      ...base.robots.map((robot) =>
+        robot.id === "cart" ? { ...robot, clockAheadMs: cartClockAheadMs } : robot,
+      ),
       { id: "foreign", amrId: 9, family: "cart", location: "abroad", map: 2, home: "X" },
     ],
   });

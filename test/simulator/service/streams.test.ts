@@ -164,6 +164,16 @@ describe("mission messages", () => {
     ]);
   });
 
+  it("carry the wall time by the robot's own clock, however fast the world goes", () => {
+    const plant = createPlant({ timeFactor: 60, cartClockAheadMs: 5_000 });
+    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart", "base"));
+    plant.clock.advance(1_000);
+    for (const robotId of ["cart", "base"]) plant.happen({ robotId, kind: "sequence-reset" });
+    const times = messages.map(({ metadata }) => metadata?.timestamp && timestampMs(metadata.timestamp));
+    const startMs = Date.UTC(2026, 0, 1);
+    expect(times).toEqual([startMs + 5_000, startMs, startMs + 6_000, startMs + 1_000]);
+  });
+
   it("of a base mission carry base type and feedback, of a charge mission neither nor goals", async () => {
     const plant = createPlant();
     const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));

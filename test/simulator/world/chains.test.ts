@@ -181,6 +181,14 @@ describe("reassigning", () => {
     expect(points(chain)).toEqual(["load S-A", "unload S-C"]);
   });
 
+  it("keeps a chain from growing without end", () => {
+    const hall = createHall();
+    const chain = add(hall, ["cart"], ["load A"]);
+    for (let count = 0; count < 199; count += 1) expect(reassigned(hall, chain, 2, true)).toBe("OK");
+    expect(reassigned(hall, chain, 2, true)).toBe("INVALID_ARGUMENT");
+    expect(chain.tasks).toHaveLength(200);
+  });
+
   it("refuses a task that is executing or done, and a chain that is over", () => {
     const hall = createHall();
     const chain = add(hall, ["cart"], ["load A", "load B", "load D"]);

@@ -44,6 +44,11 @@ describe("a world", () => {
     expect(hall.told.filter((line) => line.includes("mission"))).toEqual([]);
   });
 
+  it("has loads moved on and off its carts when it is lively", () => {
+    const lines = transcript(7, 600_000).filter((line) => line.includes(" conveyors "));
+    expect(lines.length).toBeGreaterThan(50);
+  });
+
   it("keeps a robot in one place whatever is asked of it: no step is longer than its speed allows", () => {
     const words = fc.constantFrom(
       "mission",
