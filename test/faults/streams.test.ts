@@ -1,0 +1,144 @@
+import { afterEach, expect, test } from "vitest";
+import type { Fault } from "../../src/simulator/faults/fault.ts";
+import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import type { FleetRig } from "../support/fleet-rig.ts";
+import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+
+let bench: FaultBench | undefined;
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
+  bench = await openFaultBench(overrides);
+  return bench;
+}
+
+const navigate = (robotId: string, destinationId: string) =>
+  JSON.stringify({
+    robotId,
+    mission: { baseMission: { navigateMission: { goal: { destinationId } } } },
+  });
+
+/** Sends a robot somewhere and waits until the stream shows that it arrived. */
+async function drive(rig: FleetRig, robotId: string, destinationId: string): Promise<void> {
+  const ending = await rig.port.call("CreateMission", navigate(robotId, destinationId), 5_000);
+  if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
+  await rig.event("mission", ({ queue }) =>
+    queue.missions.some(
+      ({ missionId, state }) => missionId === ending.missionId && state === "STATE_SUCCEEDED",
+    ),
+  );
+}
+
+const lostStreams = (rig: FleetRig, from = 0) =>
+  rig.events.slice(from).filter((event) => event.kind === "stream" && event.state === "lost").length;
+
+test.each(["limit", "unavailable", "unauthenticated", "reset"] as const)(
+  "streams that end (%s) come back",
+  async (how) => {
+    const { simulator, start, settled } = await open();
+    const rig = await start();
+    const before = rig.events.length;
+    simulator().control.apply({ kind: "end-streams", how });
+    await rig.until("streams were lost", () => lostStreams(rig, before) >= 2);
+    await drive(rig, "base-01", "Table 1");
+    await settled(rig);
+    await rig.until("all is well again", () => rig.health().state === "up");
+  },
+);
+
+test("GOAWAY moves the streams to a new connection", async () => {
+  const { simulator, start, settled, wire } = await open();
+  const rig = await start();
+  const before = wire.accepted();
+  simulator().control.apply({ kind: "end-streams", how: "goaway" });
+  await rig.until("a new connection was made", () => wire.accepted() > before);
+  await drive(rig, "base-01", "Table 1");
+  await settled(rig);
+  await rig.until("all is well again", () => rig.health().state === "up");
+});
+
+test("60-minute renewal: a service that ends streams early finds them renewed before, under load", async () => {
+  const { start, settled, simulator } = await open({ streamLifeMs: 2_500, lively: "missions" });
+  const rig = await start({ times: { resyncMs: 1_000, streamSilenceMs: 5_000 } });
+  const before = rig.events.length;
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  expect(lostStreams(rig, before)).toBe(0);
+  expect(rig.figure("messages_repeated")).toBeGreaterThan(20);
+  const told = rig.events.flatMap((event) =>
+    event.kind === "mission" ? [`${event.robotId} ${event.stamp.sequence}`] : [],
+  );
+  expect(new Set(told).size).toBe(told.length);
+  simulator().control.setLively("none");
+  await settled(rig);
+});
+
+test("a sequence that begins again with 0 is followed", async () => {
+  const { simulator, start, settled } = await open();
+  const rig = await start();
+  await drive(rig, "base-01", "Table 1");
+  simulator().control.happen({ robotId: "base-01", kind: "sequence-reset" });
+  await rig.event("mission", ({ robotId, stamp }) => robotId === "base-01" && stamp.sequence === 0);
+  await drive(rig, "base-01", "Table 2");
+  await settled(rig);
+  expect(rig.figure("sequence_regressions")).toBe(0);
+});
+
+test("a reset whose 0 was lost is noticed at the next message, and repaired by a new subscription", async () => {
+  const { simulator, start, settled } = await open();
+  const rig = await start({ times: { resyncMs: 60_000 } });
+  await drive(rig, "base-01", "Table 1");
+  simulator().control.apply({ kind: "stream", effect: "drop", robotId: "base-01", count: 2 });
+  simulator().control.happen({ robotId: "base-01", kind: "sequence-reset" });
+  simulator().control.clearFaults();
+  await rig.port.call("CreateMission", navigate("base-01", "Table 2"), 5_000);
+  await rig.until("the reset was noticed", () => rig.figure("sequence_regressions") > 0);
+  await settled(rig);
+});
+
+const messageFaults: readonly Fault[] = [
+  { kind: "stream", effect: "drop", count: 5 },
+  { kind: "stream", effect: "repeat", count: 20 },
+  { kind: "stream", effect: "reorder", count: 5 },
+];
+
+test.each(messageFaults)("messages that a service does %o lose nothing for long", async (fault) => {
+  const { simulator, start, settled } = await open();
+  const rig = await start();
+  simulator().control.apply(fault);
+  await rig.port.call("CreateMission", navigate("base-01", "Table 1"), 5_000);
+  await rig.port.call("CreateMission", navigate("serve-01", "Table 2"), 5_000);
+  await rig.until("the fault is used up", () => simulator().control.faults().length === 0);
+  await settled(rig);
+});
+
+test("a repeat is a proof of life, and no news", async () => {
+  const { simulator, start } = await open();
+  const rig = await start({ times: { resyncMs: 60_000, streamSilenceMs: 60_000 } });
+  simulator().control.apply({
+    kind: "stream",
+    effect: "repeat",
+    stream: "SubscribeMissionStatus",
+    count: 50,
+  });
+  await drive(rig, "base-01", "Table 1");
+  const told = rig.events.flatMap((event) =>
+    event.kind === "mission" && event.robotId === "base-01" ? [event.stamp.sequence] : [],
+  );
+  expect(new Set(told).size).toBe(told.length);
+  expect(rig.figure("messages_repeated")).toBeGreaterThan(0);
+  expect(rig.events.some((event) => event.kind === "confirmed" && event.aspect === "mission")).toBe(true);
+});
+
+test("streams beyond the service's limit for one connection get connections of their own", async () => {
+  const { start, settled, simulator } = await open({ maxConcurrentStreams: 3 });
+  const rig = await start();
+  await rig.until("all streams are open", () => rig.health().state === "up");
+  expect(rig.figure("stream_limit")).toBe(3);
+  expect(rig.figure("connections")).toBeGreaterThanOrEqual(2);
+  simulator().control.apply({ kind: "end-streams", how: "unavailable" });
+  await drive(rig, "base-01", "Table 1");
+  await settled(rig);
+});

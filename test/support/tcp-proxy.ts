@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** A wire between a client and a server that a test can cut, stall or unplug. */
+export interface TcpProxy {
+  /** `localhost:port`, the same for as long as it lives. */
+  readonly address: string;
+  readonly port: number;
+  /** Connections that are open now. */
+  connections(): number;
+  /** Connections that were made since the start. */
+  accepted(): number;
+  /** Nothing is forwarded any more, in either direction, and nothing is closed. */
+  stall(): void;
+  /** What comes from now on is forwarded again. */
+  resume(): void;
+  /** Cuts every connection. */
+  cut(): void;
+  /** Cuts every connection and refuses new ones. */
+  unplug(): Promise<void>;
+  /** Takes connections again, on the same port. */
+  plug(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Stands before `target` (`host:port`), which may change while it is unplugged. */
+export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isStalled = false;
+  let accepted = 0;
+  let port = 0;
+  let server: Server | null = null;
+
+  function join(client: Socket): void {
+    accepted += 1;
+    const { hostname, port: targetPort } = new URL(`tcp://${target()}`);
+    const upstream = connect({ host: hostname, port: Number(targetPort) });
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (bytes) => {
+        if (!isStalled && !to.destroyed) to.write(bytes);
+      });
+      // The other side's end is told by `close`; its error has nobody else to hear it.
+      from.on("error", () => {});
+      from.on("close", () => {
+        sockets.delete(from);
+        if (!isStalled) to.destroy();
+      });
+    }
+  }
+
+  async function plug(): Promise<void> {
+    const listening = createServer(join);
+    listening.listen(port, "127.0.0.1");
+    await once(listening, "listening");
+    port = (listening.address() as AddressInfo).port;
+    server = listening;
+  }
+
+  function cut(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  async function unplug(): Promise<void> {
+    const listening = server;
+    server = null;
+    cut();
+    if (listening === null) return;
+    listening.close();
+    await once(listening, "close");
+  }
+
+  await plug();
+  return {
+    address: `localhost:${port}`,
+    port,
+    connections: () => Math.ceil(sockets.size / 2),
+    accepted: () => accepted,
+    stall() {
+      isStalled = true;
+    },
+    resume() {
+      isStalled = false;
+    },
+    cut,
+    unplug,
+    plug,
+    close: unplug,
+  };
+}
