@@ -46,6 +46,16 @@ export function missing(measured: readonly Measured[]): number {
   }, 0);
 }
 
+/** Where they are missing, for whoever has to find out why. */
+export function missingByBlock(measured: readonly Measured[]): string {
+  return measured
+    .map(
+      ({ kind, side, result }) =>
+        `${side} ${kind}: sent ${result.sent}, MQTT ${result.seenOnMqtt}, OPC UA ${result.seenOnOpcua}`,
+    )
+    .join("\n");
+}
+
 export function report(robots: number, measured: readonly Measured[]): Report {
   const floor = figures(measured.filter((block) => block.side === "floor"));
   const gateway = figures(measured.filter((block) => block.side === "gateway"));

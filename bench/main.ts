@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Measured, missing, report, table } from "./figures.ts";
+import { type Measured, missing, missingByBlock, report, table } from "./figures.ts";
 import { gatewayConfig } from "./gateway-config.ts";
 import { Child } from "./process.ts";
 import type { Block, LoadAddress, LoadReply, Side } from "./protocol.ts";
@@ -40,7 +40,9 @@ async function run(): Promise<void> {
     const result = report(robots, measured);
     console.log(options.json ? JSON.stringify(result) : table(result));
     if (missing(measured) > 0) {
-      console.error(`${result.missing} messages did not arrive: the figures mean nothing`);
+      console.error(
+        `${result.missing} messages did not arrive: the figures mean nothing\n${missingByBlock(measured)}`,
+      );
       process.exitCode = 1;
     }
   } finally {

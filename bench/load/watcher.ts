@@ -8,6 +8,7 @@ import {
   MessageSecurityMode,
   OPCUAClient,
   SecurityPolicy,
+  StatusCodes,
   TimestampsToReturn,
 } from "node-opcua";
 import type { Side } from "../protocol.ts";
@@ -33,7 +34,6 @@ export class Watcher {
   async watchMqtt(port: number, side: Side, sightings: Sightings): Promise<void> {
     const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId: `watch-${side}` });
     this.#mqtt = client;
-    client.stream.on("connect", () => {});
     (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
     const prefix = `fleetgate/${side}/robots/`;
     client.on("message", (topic, payload) => {
@@ -52,6 +52,7 @@ export class Watcher {
     this.#opcua = client;
     await client.connect(`opc.tcp://localhost:${port}`);
     this.#session = await client.createSession();
+    await allThere(this.#session, [...nodeIds.values()]);
     this.#subscription = await this.#session.createSubscription2({
       requestedPublishingInterval: PUBLISHING_INTERVAL_MS,
       requestedLifetimeCount: 1000,
@@ -83,6 +84,16 @@ export class Watcher {
     await this.#subscription?.terminate();
     await this.#session?.close();
     await this.#opcua?.disconnect();
+  }
+}
+
+/** Waits until every node exists: a server may still be adding them when it listens. */
+async function allThere(session: ClientSession, nodeIds: readonly string[]): Promise<void> {
+  const wanted = nodeIds.map((nodeId) => ({ nodeId, attributeId: AttributeIds.Value }));
+  while (
+    (await session.read(wanted)).some((value) => value.statusCode.equals(StatusCodes.BadNodeIdUnknown))
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

@@ -12,10 +12,17 @@ export type PortOption = (taken: PortTaken) => string;
  * @param portOption names what to change when a port is taken
  */
 export function fail(error: unknown, portOption: PortOption): never {
+  const taken = portTaken(error);
   const line =
-    error instanceof PortTaken
-      ? `port ${error.port} (${error.listener}) is taken: free it, or choose another with ${portOption(error)}`
-      : describeError(error);
+    taken === null
+      ? describeError(error)
+      : `port ${taken.port} (${taken.listener}) is taken: free it, or choose another with ${portOption(taken)}`;
   process.stderr.write(`fleetgate: ${line}\n`);
   process.exit(exitCodes.failure);
+}
+
+/** The taken port that an error is about, or was caused by. */
+function portTaken(error: unknown): PortTaken | null {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof PortTaken) return at;
+  return null;
 }

@@ -34,6 +34,8 @@ export interface Config {
   readonly web: WebOptions | null;
   /** With the rights of every source. */
   readonly dispatcher: DispatcherOptions;
+  /** How long a shutdown waits for the answers of what was sent. */
+  readonly drainMs: number;
   /** What the journal keeps; an unfinished command is kept whatever they say. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
@@ -119,6 +121,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, startByMs, files),
     web: file.web ?? null,
     dispatcher: dispatcherOptions(file.commands, file.rights),
+    drainMs: file.commands.drainMs,
     journal: file.commands.journal,
   };
 }

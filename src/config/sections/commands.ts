@@ -50,6 +50,12 @@ export const commandsSection = z
       usual.stopSyncMs,
       "How long a stop waits for the disk before it is sent without a record.",
     ),
+    drainMs: milliseconds(
+      0,
+      120_000,
+      16_000,
+      "How long a shutdown waits for the answers of what was sent; then their outcome is unknown.",
+    ),
     maxQueue: count(1, 1_000, usual.maxQueue, "Commands that wait behind the one in flight, for each robot."),
     maxCommands: count(1, 100_000, usual.maxCommands, "Commands under way at once, of all robots together."),
     maxReads: count(1, 1_000, usual.maxReads, "Reads in flight at once, for each robot."),
@@ -73,7 +79,7 @@ export type CommandsSection = z.output<typeof commandsSection>;
 
 /** What the section and `rights` say, as the dispatcher wants it. */
 export function dispatcherOptions(section: CommandsSection, rights: RightsSection): DispatcherOptions {
-  const { startByMs: _doors, journal: _store, ...times } = section;
+  const { startByMs: _doors, journal: _store, drainMs: _shutdown, ...times } = section;
   return { ...times, rights };
 }
 

@@ -5,7 +5,7 @@ import { ending, type Outcome } from "../../../src/domain/outcome.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 
 /** A command that reached the commander, for a test to let go on. */
-export interface Submitted {
+interface Submitted {
   readonly command: Command;
   stage(stage: CommandStage): void;
   end(outcome: Outcome): void;

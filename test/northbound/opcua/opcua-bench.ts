@@ -26,7 +26,7 @@ import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeCommander, fakeCatalogue } from "./fake-commands.ts";
 
 /** Keys take a second to make: one folder for every test of a file. */
-export const pkiDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-"));
+const pkiDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-"));
 
 export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions {
   return {

@@ -3,6 +3,7 @@ import {
   type ClientMonitoredItem,
   type ClientSubscription,
   type DataValue,
+  StatusCodes,
   TimestampsToReturn,
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,9 +39,13 @@ interface Watched {
   count(least: number): Promise<void>;
 }
 
-async function watch(name: string, samplingInterval: number): Promise<Watched> {
+function watch(name: string, samplingInterval: number): Promise<Watched> {
+  return watchNode(`ns=2;s=${name}`, samplingInterval);
+}
+
+async function watchNode(nodeId: string, samplingInterval: number): Promise<Watched> {
   const item = await subscription.monitor(
-    { nodeId: `ns=2;s=${name}`, attributeId: AttributeIds.Value },
+    { nodeId, attributeId: AttributeIds.Value },
     { samplingInterval, queueSize: 1_000, discardOldest: true },
     TimestampsToReturn.Both,
   );
@@ -99,12 +104,22 @@ describe("a subscription", () => {
   it("follows the text of an enum too", async () => {
     const watched = await watch("Robots.r1.Mission.State.ValueAsText", 100);
     await watched.count(1);
-    running.server.write({
-      changes: [missionChange("r1", queueOf(mission("m4", { state: "STATE_PAUSED" })))],
-      notices: [],
-    });
+    const paused = queueOf(mission("m4", { state: "STATE_PAUSED" }));
+    running.server.write({ changes: [missionChange("r1", paused)], notices: [] });
     await watched.count(2);
     expect(watched.values[1]?.value.value.text).toBe("STATE_PAUSED");
+    running.server.write({ changes: [missionChange("r1", paused, "stale")], notices: [] });
+    await watched.count(3);
+    expect(watched.values[2]?.value.value.text).toBe("STATE_PAUSED");
+    expect(watched.values[2]?.statusCode).toBe(StatusCodes.UncertainLastUsableValue);
+  });
+
+  it("is told the same when it registered its nodes", async () => {
+    const [alias] = await caller.session.registerNodes(["ns=2;s=Robots.r1.Valid"]);
+    if (alias === undefined) throw new Error("not registered");
+    expect(alias.toString()).not.toContain("Robots");
+    const watched = await watchNode(alias.toString(), 100);
+    expect(watched.item.result?.revisedSamplingInterval).toBe(0);
   });
 
   it("stays without samples when it is modified", async () => {

@@ -41,6 +41,15 @@ describe("a robot's confirmation", () => {
     expect(missionCount(plant)).toBe(0);
   });
 
+  it("is not needed for what the service does by itself", async () => {
+    const plant = createPlant({ confirmMs: 20 });
+    const tasks = [{ taskType: "TASK_TYPE_SYSTEM_CONFIRM" }];
+    expect(await plant.codeOf(TaskService.method.addTaskChain, { taskChain: { amrId: 1 }, tasks })).toBe(
+      "OK",
+    );
+    expect(await plant.codeOf(method.listWebhooks, {})).toBe("OK");
+  });
+
   it("a SkipGoal that cannot be delivered is INTERNAL", async () => {
     const plant = createPlant();
     plant.happen({ robotId: "cart", kind: "offline" });

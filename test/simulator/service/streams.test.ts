@@ -68,6 +68,16 @@ describe.each([
     expect(code(plant, location("nowhere"))).toBe("PERMISSION_DENIED");
   });
 
+  it("answers what a robot reported last before it went offline, though nobody listened then", () => {
+    const plant = createPlant();
+    plant.happen({ robotId: "cart", kind: "sequence-reset" });
+    plant.happen({ robotId: "cart", kind: "offline" });
+    plant.happen({ robotId: "cart", kind: "battery", percent: 12 });
+    plant.world.missions.charge(plant.world.robots.get("cart") as never, "touchscreen", "touchscreen");
+    const { messages } = subscribe(plant, robots("cart"));
+    expect(messages.map(({ metadata }) => metadata?.sequenceNumber)).toEqual([0n]);
+  });
+
   it("delivers nothing after its end, and nothing of other robots", () => {
     const plant = createPlant();
     const { messages, end } = subscribe(plant, robots("cart"));

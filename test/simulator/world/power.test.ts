@@ -16,6 +16,16 @@ describe("batteries", () => {
     expect(new Set(told).size).toBe(told.length);
   });
 
+  it("drain at the rate of what the robot did, to the moment", () => {
+    const hall = createHall({ rules: { drivingPercentPerHour: 3_600, standingPercentPerHour: 0 } });
+    hall.pass(500);
+    const id = hall.begin("cart", "cart.navigate", "A");
+    hall.pass(250);
+    hall.world.missions.control(hall.robot("cart"), id, "pause", "test");
+    hall.pass(5_250);
+    expect(hall.robot("cart").battery.percent).toBeCloseTo(49.75, 6);
+  });
+
   it("charge at the dock's contacts until full; the mission succeeds when charging begins", () => {
     const hall = createHall({ rules: { chargingPercentPerHour: 3_600, dockMs: 2_000 } });
     const cart = hall.robot("cart");

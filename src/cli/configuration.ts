@@ -1,0 +1,25 @@
+import { type Config, loadConfig } from "../config/load.ts";
+import type { ConfigProblem } from "../config/problem.ts";
+import { exitCodes } from "./exit.ts";
+
+/** The configuration, or every problem on standard error and exit code 78. Warnings are printed either way. */
+export async function configurationOrExit(path: string): Promise<Config> {
+  const loaded = await loadConfig(path, process.env);
+  if (loaded.ok) {
+    for (const warning of loaded.warnings) print(path, "warning", warning);
+    return loaded.config;
+  }
+  for (const problem of loaded.problems) print(path, "error", problem);
+  const count = loaded.problems.length;
+  process.stderr.write(
+    `fleetgate: ${count} ${count === 1 ? "problem" : "problems"} in ${path}; nothing was started\n`,
+  );
+  process.exit(exitCodes.config);
+}
+
+/** `file:line: severity: path: message`, as compilers write it and editors read it. */
+function print(file: string, severity: "error" | "warning", problem: ConfigProblem): void {
+  const place = problem.line === null ? file : `${file}:${problem.line}`;
+  const path = problem.path === "" ? "" : `${problem.path}: `;
+  process.stderr.write(`${place}: ${severity}: ${path}${problem.message}\n`);
+}

@@ -1,0 +1,56 @@
+import { stringify } from "yaml";
+
+/** Ports of the demo, counted from its base port, or the protocols' usual ones. */
+export interface DemoPorts {
+  readonly grpc: number;
+  readonly https: number;
+  readonly mqtt: number;
+  readonly opcua: number;
+  readonly web: number;
+}
+
+/** The ports that every protocol's clients try first. */
+export const usualPorts: DemoPorts = { grpc: 7443, https: 7444, mqtt: 1883, opcua: 4840, web: 8080 };
+
+/** Five ports in a row. */
+export function portsFrom(base: number): DemoPorts {
+  return { grpc: base, https: base + 1, mqtt: base + 2, opcua: base + 3, web: base + 4 };
+}
+
+/**
+ * The demo's configuration as a file that `fleetgate run` takes too. Everything
+ * is open to programs of this machine, and says so.
+ */
+export function demoConfig(demo: {
+  readonly dataDir: string;
+  readonly ports: DemoPorts;
+  readonly ca: string;
+  readonly credentials: string;
+  readonly locations: readonly string[];
+}): string {
+  const { ports } = demo;
+  const everyone = (door: string) => ({ source: { door, name: "*" }, role: "engineer" });
+  const file = stringify({
+    gateway: { id: "demo", dataDir: demo.dataDir },
+    log: { level: "warn" },
+    fleet: {
+      grpc: { address: `localhost:${ports.grpc}` },
+      https: `https://localhost:${ports.https}`,
+      ca: demo.ca,
+      credentials: demo.credentials,
+      locations: demo.locations,
+    },
+    mqtt: {
+      broker: "embedded",
+      listen: { host: "127.0.0.1", port: ports.mqtt },
+      anonymousLoopback: true,
+      tags: true,
+      commands: { requireExpiry: false },
+    },
+    opcua: { listen: { host: "127.0.0.1", port: ports.opcua }, insecureLoopback: { role: "engineer" } },
+    web: { listen: { host: "127.0.0.1", port: ports.web } },
+    commands: { drainMs: 1_000 },
+    rights: ["mqtt", "opcua", "web", "cli"].map(everyone),
+  });
+  return `# Written by fleetgate demo at each start. INSECURE: every program of this machine may read and command.\n${file}`;
+}

@@ -1,0 +1,26 @@
+import type { Endpoints } from "../simulator/simulator.ts";
+import type { DemoPorts } from "./demo-config.ts";
+
+/** What a newcomer needs: where everything is, and one command to copy for each protocol. */
+export function demoGreeting(fleet: Endpoints, ports: DemoPorts): string {
+  return [
+    "",
+    "Fleetgate demo: a simulated fleet behind a gateway. Everything is on this machine; Ctrl-C ends it.",
+    "INSECURE: every program of this machine may read and command. A plant's configuration is closed.",
+    "",
+    `  MQTT     mqtt://localhost:${ports.mqtt}`,
+    `           mosquitto_sub -h localhost -p ${ports.mqtt} -v -t 'fleetgate/demo/robots/+/mission'`,
+    `  OPC UA   opc.tcp://localhost:${ports.opcua}   (anonymous, no encryption)`,
+    `           npx opcua-commander -e opc.tcp://localhost:${ports.opcua}`,
+    `  Web      http://localhost:${ports.web}`,
+    `  Service  gRPC ${fleet.grpc}, HTTPS ${fleet.https}`,
+    `           authority ${fleet.ca}`,
+    `           credentials ${fleet.credentials}`,
+    "",
+    "Send a robot on its way:",
+    `  mosquitto_pub -h localhost -p ${ports.mqtt} -t fleetgate/demo/clients/me/command/CreateMission \\`,
+    `    -m '{"id":"1","request":{"robotId":"cart-01","mission":{"baseMission":{"navigateMission":{"goal":{"destinationId":"Station A"}}}}}}'`,
+    "",
+    "What happens (time in UTC):",
+  ].join("\n");
+}

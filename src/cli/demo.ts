@@ -1,0 +1,121 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command } from "commander";
+import type { Config } from "../config/load.ts";
+import { createGateway } from "../gateway.ts";
+import { systemClock } from "../platform/clock.ts";
+import { createLog, type Log } from "../platform/log.ts";
+import type { PortTaken } from "../platform/port-taken.ts";
+import { createSimulator, type Endpoints } from "../simulator/simulator.ts";
+import { configurationOrExit } from "./configuration.ts";
+import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config.ts";
+import { demoGreeting } from "./demo-greeting.ts";
+import { fail } from "./exit.ts";
+import { createNarrator } from "./narrator.ts";
+import { port } from "./option.ts";
+import { demoFolder, simulatorOptions } from "./simulator-options.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+interface Options {
+  readonly basePort?: number;
+  readonly json?: boolean;
+  readonly lively?: boolean;
+  readonly data?: string;
+}
+
+/** `fleetgate demo`: a simulated fleet and the gateway in one process, on loopback. */
+export function demoCommand(): Command {
+  return new Command("demo")
+    .description("run a simulated fleet, the gateway, an MQTT broker and an OPC UA server on this machine")
+    .option(
+      "--base-port <n>",
+      "fleet gRPC on N, HTTPS N+1, MQTT N+2, OPC UA N+3, web N+4 (7443, 7444, 1883, 4840, 8080)",
+      port,
+    )
+    .option("--json", "print one JSON object when ready; robots stand still unless --lively is given")
+    .option("--lively", "robots go on missions by themselves")
+    .option("--data <folder>", "where certificates, credentials and the configuration are kept")
+    .action(async (options: Options) => {
+      try {
+        await demo(options, stopSignal());
+      } catch (error) {
+        fail(error, portOption);
+      }
+    });
+}
+
+async function demo(options: Options, signal: AbortSignal): Promise<void> {
+  const ports = options.basePort === undefined ? usualPorts : portsFrom(options.basePort);
+  const folder =
+    options.data ?? demoFolder(options.basePort === undefined ? "demo" : `demo-${options.basePort}`);
+  const log = createLog(options.json === true ? "info" : "warn");
+  const lively = options.lively ?? options.json !== true;
+  const simulator = createSimulator(simulatorOptions({ folder, ports, lively, log }));
+  const stopSimulator = new AbortController();
+  const simulated = runUntilReady((ready) => simulator.run(stopSimulator.signal, ready));
+  try {
+    await simulated.ready;
+    const fleet = simulator.endpoints();
+    const config = await writeConfiguration(folder, ports, fleet);
+    await runGateway(config, log, signal, ports, fleet, options.json === true);
+  } finally {
+    stopSimulator.abort();
+    await simulated.ended;
+  }
+}
+
+/** The gateway first, then the service that it talks to: the other way round it would say that the service is lost. */
+async function runGateway(
+  config: Config,
+  log: Log,
+  signal: AbortSignal,
+  ports: DemoPorts,
+  fleet: Endpoints,
+  asJson: boolean,
+): Promise<void> {
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
+  if (!asJson) gateway.attach("terminal", createNarrator(print));
+  await gateway.run(signal, () => {
+    if (asJson) print(JSON.stringify(readyLine(fleet, ports)));
+    else print(demoGreeting(fleet, ports));
+  });
+}
+
+function readyLine(fleet: Endpoints, ports: DemoPorts) {
+  return {
+    event: "ready",
+    fleet,
+    mqtt: `mqtt://localhost:${ports.mqtt}`,
+    opcua: `opc.tcp://localhost:${ports.opcua}`,
+    web: `http://localhost:${ports.web}`,
+  };
+}
+
+async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpoints): Promise<Config> {
+  const path = join(folder, "gateway.yaml");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(path, demoConfig({ ...fleet, dataDir: join(folder, "gateway"), ports }));
+  return configurationOrExit(path);
+}
+
+/** Runs something, and tells its readiness and its end apart. `ready` rejects when it ends before it is ready. */
+function runUntilReady(run: (ready: () => void) => Promise<void>): {
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+} {
+  let ended: Promise<void> = Promise.resolve();
+  const ready = new Promise<void>((resolve, reject) => {
+    ended = run(resolve).then(
+      () => reject(new Error("the simulator ended before it was ready")),
+      (error: unknown) => reject(error),
+    );
+  });
+  return { ready, ended };
+}
+
+const portsInOrder = ["grpc", "https", "mqtt", "opcua", "web"] as const;
+
+function portOption(taken: PortTaken): string {
+  return `--base-port (five ports in a row: ${portsInOrder.join(", ")}; this is ${taken.listener})`;
+}

@@ -1,0 +1,98 @@
+import type { Batch, Sink } from "../contracts/link.ts";
+import type { FleetNotice } from "../domain/change.ts";
+import type { Goal } from "../domain/goal.ts";
+import { currentGoal, currentMission, type Mission, type MissionQueue } from "../domain/mission.ts";
+import type { RobotId } from "../domain/robot.ts";
+
+/** Writes one line of text. */
+export type WriteLine = (line: string) => void;
+
+const verbs: Readonly<Record<string, string>> = {
+  STATE_DEFAULT: "queued",
+  STATE_RUNNING: "started",
+  STATE_PAUSED: "paused",
+  STATE_CANCELED: "canceled",
+  STATE_SUCCEEDED: "succeeded",
+  STATE_FAILED: "FAILED",
+};
+
+/**
+ * A northbound for a person at a terminal: a line for each thing that happens.
+ * What the first batch shows was so before anybody looked, and is not told.
+ */
+export function createNarrator(writeLine: WriteLine): Sink {
+  const arrivals = new Map<RobotId, string>();
+  const missions = new Map<RobotId, MissionQueue>();
+
+  function tell(atMs: number, robotId: RobotId, text: string): void {
+    writeLine(`${new Date(atMs).toISOString().slice(11, 19)}  ${robotId.padEnd(10)}  ${text}`);
+  }
+
+  function noteArrival(robotId: RobotId, queue: MissionQueue, atMs: number): void {
+    const mission = currentMission(queue);
+    const place = mission === undefined ? "" : arrivedAt(mission);
+    const known = arrivals.get(robotId);
+    arrivals.set(robotId, place);
+    if (known !== undefined && place !== "" && place !== known) tell(atMs, robotId, `arrived at ${place}`);
+  }
+
+  return {
+    write(batch: Batch) {
+      for (const change of batch.changes) {
+        if (change.kind !== "mission") continue;
+        missions.set(change.robotId, change.observed.value);
+        noteArrival(change.robotId, change.observed.value, change.observed.stamp.receivedAtMs);
+      }
+      for (const notice of batch.notices) tell(notice.atMs, notice.robotId, noticeText(notice, missions));
+    },
+  };
+}
+
+function noticeText(notice: FleetNotice, missions: ReadonlyMap<RobotId, MissionQueue>): string {
+  switch (notice.kind) {
+    case "mission": {
+      const verb = typeof notice.to === "string" ? verbs[notice.to] : undefined;
+      const mission = missions
+        .get(notice.robotId)
+        ?.missions.find((one) => one.missionId === notice.missionId);
+      const goals = notice.to === "STATE_RUNNING" && mission !== undefined ? ` → ${goalsText(mission)}` : "";
+      return `mission ${notice.missionId} ${verb ?? "changed"}${goals}`;
+    }
+    case "conveyor":
+      return `conveyor ${notice.to.index} ${word(notice.to.operation)}, ${word(notice.to.payload)}`;
+    case "alarm":
+      return `${notice.active ? "ALARM" : "alarm over"}: ${notice.text}`;
+    case "command":
+      return `command ${notice.operation} ${notice.outcome.outcome}`;
+  }
+}
+
+/** The goal that the mission's robot says it stands at; empty while it is on its way. */
+function arrivedAt(mission: Mission): string {
+  const { feedback } = mission;
+  const there = feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";
+  const goal = currentGoal(mission);
+  return there && goal !== undefined ? goalText(goal) : "";
+}
+
+function goalsText(mission: Mission): string {
+  return mission.goals.map(goalText).join(", ");
+}
+
+function goalText(goal: Goal): string {
+  switch (goal.kind) {
+    case "destination":
+      return goal.destinationId;
+    case "pose":
+      return `(${goal.pose.xMeters}, ${goal.pose.yMeters})`;
+    case "none":
+      return "?";
+  }
+}
+
+/** The last word of an enum's name: `OPERATION_STATE_ROLLING` is rolling. */
+function word(value: string | { readonly raw: number }): string {
+  return typeof value === "string"
+    ? value.slice(value.lastIndexOf("_") + 1).toLowerCase()
+    : String(value.raw);
+}

@@ -1,0 +1,18 @@
+import { Command } from "commander";
+import { version } from "../version.ts";
+import { checkCommand } from "./check.ts";
+import { demoCommand } from "./demo.ts";
+import { runCommand } from "./run.ts";
+import { simulateCommand } from "./simulate.ts";
+
+/** `fleetgate` with all its subcommands. */
+export function createProgram(): Command {
+  return new Command("fleetgate")
+    .description("Edge gateway between a robot fleet service and the plant: gRPC to MQTT and OPC UA.")
+    .version(version)
+    .showHelpAfterError("(add --help for the options)")
+    .addCommand(runCommand())
+    .addCommand(checkCommand())
+    .addCommand(simulateCommand())
+    .addCommand(demoCommand());
+}

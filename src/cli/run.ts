@@ -1,0 +1,29 @@
+import { Command } from "commander";
+import { createGateway } from "../gateway.ts";
+import { systemClock } from "../platform/clock.ts";
+import { createLog } from "../platform/log.ts";
+import type { PortTaken } from "../platform/port-taken.ts";
+import { configurationOrExit } from "./configuration.ts";
+import { fail } from "./exit.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+/** `fleetgate run`: the gateway alone, until SIGTERM. */
+export function runCommand(): Command {
+  return new Command("run")
+    .description("run the gateway")
+    .requiredOption("-c, --config <file>", "the configuration")
+    .action(async ({ config: path }: { config: string }) => {
+      const config = await configurationOrExit(path);
+      const log = createLog(config.log.level);
+      const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
+      try {
+        await gateway.run(stopSignal(), () => log.info({ gateway: config.gateway.id }, "ready"));
+      } catch (error) {
+        fail(error, portKey);
+      }
+    });
+}
+
+function portKey(taken: PortTaken): string {
+  return `the key ${taken.listener}.listen.port of the configuration`;
+}

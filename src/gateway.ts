@@ -1,0 +1,254 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createDispatcher, type Dispatcher } from "./bridge/dispatcher/dispatcher.ts";
+import { openDurableJournal } from "./bridge/dispatcher/durable-journal.ts";
+import { createFanOut, type FanOut } from "./bridge/fan-out.ts";
+import type { QueueLimits } from "./bridge/feed.ts";
+import { createLinkRunner } from "./bridge/link-runner.ts";
+import { createFleetState, type FleetState } from "./bridge/state/fleet-state.ts";
+import { runSupervised } from "./bridge/supervisor.ts";
+import type { Config } from "./config/load.ts";
+import type { Batch, Sink } from "./contracts/link.ts";
+import type { Catalogue } from "./contracts/operation.ts";
+import type { FleetEvent } from "./domain/event.ts";
+import { createFleetSession } from "./fleet/fleet-session.ts";
+import { createCatalogue } from "./fleet/operations.ts";
+import { createBroker } from "./northbound/mqtt/broker.ts";
+import { createMqttLink } from "./northbound/mqtt/link.ts";
+import type { MqttOptions } from "./northbound/mqtt/options.ts";
+import { createTopics } from "./northbound/mqtt/topics.ts";
+import { createMemoryTicketStore } from "./northbound/opcua/commands/ticket-store.ts";
+import type { OpcUaOptions } from "./northbound/opcua/options.ts";
+import { createOpcUaServer } from "./northbound/opcua/server.ts";
+import { createWebServer } from "./northbound/web/server.ts";
+import type { Chance } from "./platform/backoff.ts";
+import { type Clock, every } from "./platform/clock.ts";
+import { aborted, type Component, type Health } from "./platform/component.ts";
+import type { Log } from "./platform/log.ts";
+import { openStore } from "./platform/store.ts";
+import { version } from "./version.ts";
+
+/** What the gateway cannot make for itself. */
+export interface GatewayParts {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
+
+/** The whole daemon but its command line. */
+export interface Gateway {
+  /**
+   * Runs until the signal is aborted, then closes everything in order. `ready` is called when the listeners
+   * are bound, whether or not the fleet answers. Rejects with ComponentFailed.
+   */
+  run(signal: AbortSignal, ready: () => void): Promise<void>;
+  /** One more northbound, for whoever embeds the gateway. Before `run`. */
+  attach(name: string, sink: Sink): void;
+}
+
+const MAX_ROBOTS = 10_000;
+const MAX_TASK_CHAINS = 10_000;
+const QUALITY_TICK_MS = 500;
+const START_TIMEOUT_MS = 60_000;
+/** A part that hangs while it closes is left behind, so that the others can close too. */
+const STOP_TIMEOUT_MS = 1_500;
+const NOTICE_DRAIN_MS = 1_000;
+const WRITE_TIMEOUT_MS = 30_000;
+const COMMANDS = "commands";
+const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
+
+/** Everything that the northbounds share. */
+interface House extends GatewayParts {
+  readonly config: Config;
+  /** Names this run, so that what an earlier one left behind is known as such. */
+  readonly sessionId: string;
+  readonly catalogue: Catalogue;
+  readonly state: FleetState;
+  readonly fanOut: FanOut;
+  readonly dispatcher: Dispatcher;
+  readonly isFleetLinkUp: () => boolean;
+  readonly health: () => Readonly<Record<string, Health>>;
+}
+
+/** Makes the gateway of a configuration. Nothing is opened before `run`. */
+export function createGateway(config: Config, parts: GatewayParts): Gateway {
+  const guests = new Map<string, Sink>();
+  return {
+    attach: (name, sink) => void guests.set(name, sink),
+    async run(signal, ready) {
+      const components: Component[] = [];
+      const { house, fleet } = furnish(config, parts, components);
+      await house.dispatcher.start();
+      for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
+      // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
+      components.push(fleet, qualityTicker(house));
+      if (config.opcua !== null) components.push(opcua(config.opcua, house));
+      if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
+      if (config.web !== null) components.push(web(config.web, house));
+      components.push(commandDoor(house.dispatcher, config.drainMs));
+      const steps = components.map((component) => ({
+        component,
+        startTimeoutMs: START_TIMEOUT_MS,
+        stopTimeoutMs: STOP_TIMEOUT_MS + (component.name === COMMANDS ? config.drainMs : 0),
+      }));
+      await runSupervised(steps, signal, { ...parts, onReady: ready });
+    },
+  };
+}
+
+/** Data: fleet → state → fan-out → northbounds. Commands: northbounds → dispatcher → fleet. */
+function furnish(
+  config: Config,
+  parts: GatewayParts,
+  components: readonly Component[],
+): { readonly house: House; readonly fleet: Component } {
+  const { clock, log } = parts;
+  const sessionId = randomUUID();
+  const catalogue = createCatalogue();
+  const state: FleetState = createFleetState({
+    times: config.quality,
+    maxRobots: MAX_ROBOTS,
+    maxTaskChains: MAX_TASK_CHAINS,
+    sessionId,
+    clock,
+    log,
+    commandOf: (missionId) => dispatcher.commandOf(missionId),
+  });
+  const fanOut = createFanOut({ state, log });
+  let isFleetLinkUp = false;
+
+  function tell(batch: Batch): void {
+    dispatcher.observe(batch);
+    fanOut.offer(batch);
+  }
+  function hear(event: FleetEvent): void {
+    if (event.kind === "link") isFleetLinkUp = event.state === "up";
+    tell(state.apply(event));
+  }
+
+  const fleet = createFleetSession(config.fleet, { ...parts, sink: hear });
+  const dispatcher: Dispatcher = createDispatcher({
+    options: config.dispatcher,
+    catalogue,
+    port: fleet.port,
+    journal: openDurableJournal(openStore(journalFolder(config)), config.journal),
+    clock,
+    log: log.child({ part: "commands" }),
+    sessionId,
+    robot: state.robot,
+    notify: (notice) => fanOut.offer({ changes: [], notices: [notice] }),
+    audit: (record) => log.info({ audit: record }, "command"),
+    leaseHold: () => null,
+  });
+  const house: House = {
+    ...parts,
+    config,
+    sessionId,
+    catalogue,
+    state,
+    fanOut,
+    dispatcher,
+    isFleetLinkUp: () => isFleetLinkUp,
+    health: () => ({
+      ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
+      state: { state: "up", figures: state.figures() },
+      queues: { state: "up", figures: fanOut.figures() },
+      process: processHealth(),
+    }),
+  };
+  return { house, fleet };
+}
+
+function journalFolder(config: Config): string {
+  const folder = join(config.gateway.dataDir, "journal");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+function processHealth(): Health {
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    state: "up",
+    figures: { rssBytes: rss, heapBytes: heapUsed, uptimeSeconds: Math.round(process.uptime()) },
+  };
+}
+
+/** Quality changes with time alone: silence is noticed by looking. */
+function qualityTicker({ clock, state, fanOut }: House): Component {
+  return {
+    name: "quality",
+    health: () => ({ state: "up" }),
+    async run(signal, ready) {
+      every(clock, QUALITY_TICK_MS, signal, () => fanOut.offer(state.tick()));
+      ready();
+      await aborted(signal);
+    },
+  };
+}
+
+/** Opens last and closes first: while anything else is open or closing, no new command is taken. */
+function commandDoor(dispatcher: Dispatcher, drainMs: number): Component {
+  return {
+    name: COMMANDS,
+    health: dispatcher.health,
+    async run(signal, ready) {
+      ready();
+      await aborted(signal);
+      await dispatcher.close(drainMs);
+    },
+  };
+}
+
+function opcua(options: OpcUaOptions, house: House): Component {
+  const { clock, log, sessionId, catalogue, dispatcher, fanOut } = house;
+  const server = createOpcUaServer(options, {
+    facts: { version, sessionId, startedAtMs: clock.nowMs(), fleetLinkUp: house.isFleetLinkUp },
+    commander: dispatcher,
+    records: dispatcher,
+    catalogue,
+    tickets: createMemoryTicketStore(),
+    epoch: sessionId,
+    clock,
+    log: log.child({ part: "opcua" }),
+  });
+  fanOut.attachSink(server.name, server, QUEUE);
+  return server;
+}
+
+function mqtt(options: MqttOptions, house: House): Component[] {
+  const { clock, chance, sessionId, catalogue, dispatcher, fanOut, health, config } = house;
+  const log = house.log.child({ part: "mqtt" });
+  const topics = createTopics(options.base, options.topics);
+  const { clientId } = options;
+  const broker =
+    options.broker.kind === "embedded"
+      ? createBroker({ options: options.broker, topics, clientId, log })
+      : null;
+  const link = createMqttLink({
+    options,
+    sessionId,
+    clock,
+    log,
+    catalogue,
+    commander: dispatcher,
+    health,
+    openBroker: broker?.open ?? null,
+  });
+  const { backoffBaseMs, backoffCapMs } = config.fleet.times;
+  const runner = createLinkRunner(link, {
+    outlet: fanOut.attachOutlet(link.name, QUEUE),
+    backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
+    writeTimeoutMs: WRITE_TIMEOUT_MS,
+    drainMs: NOTICE_DRAIN_MS,
+    clock,
+    chance,
+    log,
+  });
+  return broker === null ? [runner] : [broker, runner];
+}
+
+function web(options: NonNullable<Config["web"]>, house: House): Component {
+  const { config, state, health, clock, log } = house;
+  return createWebServer(options, { gatewayId: config.gateway.id, view: state, health, clock, log });
+}

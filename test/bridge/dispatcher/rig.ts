@@ -1,0 +1,203 @@
+import type { AuditRecord } from "../../../src/bridge/dispatcher/audit.ts";
+import { createDispatcher, type Dispatcher } from "../../../src/bridge/dispatcher/dispatcher.ts";
+import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
+import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
+import { type DispatcherOptions, dispatcherDefaults } from "../../../src/bridge/dispatcher/options.ts";
+import type { CallEnding, FleetPort } from "../../../src/contracts/fleet-port.ts";
+import type { FleetNotice, StateChange } from "../../../src/domain/change.ts";
+import type { Command, CommandStage } from "../../../src/domain/command.ts";
+import type { Mission } from "../../../src/domain/mission.ts";
+import type { Outcome } from "../../../src/domain/outcome.ts";
+import type { Quality } from "../../../src/domain/quality.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { testCatalogue } from "./operations.ts";
+
+export const OK: CallEnding = { kind: "ok", responseJson: "{}", missionId: null };
+export const LOST: CallEnding = { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer in time" };
+
+/** A call that the service was given, and how to answer it. */
+export interface Call {
+  readonly operation: string;
+  readonly requestJson: string;
+  readonly answer: (ending: CallEnding) => Promise<void>;
+}
+
+export interface Sent {
+  readonly stages: CommandStage[];
+  outcome: Outcome | null;
+}
+
+export interface Rig {
+  readonly clock: ManualClock;
+  readonly dispatcher: Dispatcher;
+  /** Calls in the order in which they left. */
+  readonly calls: Call[];
+  readonly notices: FleetNotice[];
+  readonly audit: AuditRecord[];
+  readonly quality: Map<string, Quality>;
+  /** Sends a command and lets everything happen that needs no time. */
+  send(operation: string, request: object, more?: Partial<Command>): Promise<Sent>;
+  call(place: number): Call;
+  see(...changes: StateChange[]): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly journal?: Journal;
+  readonly clock?: ManualClock;
+  readonly options?: Partial<DispatcherOptions>;
+  readonly leaseHold?: (robotId: string) => string | null;
+}
+
+export const plc = { door: "opcua", name: "plc" } as const;
+
+const everything = [
+  { source: plc, role: "engineer" },
+  { source: { door: "mqtt", name: "scada" }, role: "operator", robots: ["AMR01"] },
+  { source: { door: "mqtt", name: "scada" }, role: "operator", operations: ["Look"] },
+  { source: { door: "web", name: "*" }, role: "observer" },
+] as const;
+
+export async function createRig(parts: RigOptions = {}): Promise<Rig> {
+  const clock = parts.clock ?? createManualClock();
+  const calls: Call[] = [];
+  const notices: FleetNotice[] = [];
+  const audit: AuditRecord[] = [];
+  const quality = new Map<string, Quality>([
+    ["AMR01", "good"],
+    ["AMR02", "good"],
+  ]);
+  const port: FleetPort = {
+    call: (operation, requestJson) =>
+      new Promise((resolve) => {
+        calls.push({
+          operation,
+          requestJson,
+          async answer(ending) {
+            resolve(ending);
+            await clock.settle(0);
+          },
+        });
+      }),
+  };
+  const dispatcher = createDispatcher({
+    options: { ...dispatcherDefaults, rights: everything, ...parts.options },
+    catalogue: testCatalogue,
+    port,
+    journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
+    clock,
+    log: silentLog,
+    sessionId: "s1",
+    robot(robotId) {
+      const known = quality.get(robotId);
+      return known === undefined ? undefined : { robotId, family: "cart", quality: known };
+    },
+    notify: (notice) => notices.push(notice),
+    audit: (record) => audit.push(record),
+    leaseHold: parts.leaseHold ?? (() => null),
+  });
+  const starting = dispatcher.start();
+  await clock.settle(0);
+  await starting;
+
+  let requests = 0;
+  return {
+    clock,
+    dispatcher,
+    calls,
+    notices,
+    audit,
+    quality,
+    async send(operation, request, more = {}) {
+      requests += 1;
+      const sent: Sent = { stages: [], outcome: null };
+      const command: Command = {
+        source: plc,
+        requestId: `r${requests}`,
+        operation,
+        effect: "moves",
+        robotId: null,
+        requestJson: JSON.stringify(request),
+        startByMs: clock.nowMs() + 10_000,
+        ...more,
+      };
+      void dispatcher
+        .submit(command, new AbortController().signal, (stage) => sent.stages.push(stage))
+        .then((outcome) => {
+          sent.outcome = outcome;
+        });
+      await clock.settle(0);
+      return sent;
+    },
+    call(place) {
+      const call = calls[place];
+      if (call === undefined) throw new Error(`there is no call ${place}, only ${calls.length}`);
+      return call;
+    },
+    async see(...changes) {
+      dispatcher.observe({ changes, notices: [] });
+      await clock.settle(0);
+    },
+  };
+}
+
+/** A mission of the kind that `Go` makes. */
+export function mission(missionId: string, to: string, more: Partial<Mission> = {}): Mission {
+  return {
+    missionId,
+    state: "STATE_RUNNING",
+    goals: [{ kind: "destination", destinationId: to }],
+    currentGoalIndex: 0,
+    feedback: null,
+    type: { family: "base", type: "BASE_TYPE_NAVIGATE" },
+    owner: "api",
+    ...more,
+  };
+}
+
+export function missions(robotId: string, receivedAtMs: number, ...list: readonly Mission[]): StateChange {
+  return {
+    kind: "mission",
+    robotId,
+    observed: {
+      value: { missions: list, currentMissionIndex: list.length - 1 },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs },
+      quality: "good",
+    },
+  };
+}
+
+export function belt(
+  robotId: string,
+  receivedAtMs: number,
+  index: number,
+  operation: "OPERATION_STATE_STOP" | "OPERATION_STATE_ROLLING",
+): StateChange {
+  return {
+    kind: "conveyor",
+    robotId,
+    observed: {
+      value: {
+        index,
+        operation,
+        payload: "PAYLOAD_STATE_EMPTY",
+        health: "HEALTH_STATE_OK",
+        installation: "INSTALLATION_STATE_INSTALLED",
+      },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs },
+      quality: "good",
+    },
+  };
+}
+
+export function presence(robotId: string, amrId: number): StateChange {
+  return {
+    kind: "presence",
+    robotId,
+    observed: {
+      value: { amrId, mapId: 1, position: "P1", stateId: "ROBOT_STATE_IDLE", taskChainId: 0, info: {} },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: 0 },
+      quality: "good",
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { VariantOptions } from "node-opcua";
+import { afterEach, beforeEach } from "vitest";
+import {
+  createMemoryTicketStore,
+  type TicketStore,
+} from "../../../src/northbound/opcua/commands/ticket-store.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createFakeCommander, type FakeCommander } from "./fake-commands.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+
+const SLOT = "Robots.AMR01.MissionSlot";
+const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", conveyorIndexes: [0] }] as const;
+/** The server under test and a PLC's session to it, as the last start made them. */
+export let clock: ManualClock;
+export let commander: FakeCommander;
+let tickets: TicketStore;
+export let running: RunningServer;
+export let plc: Caller;
+
+export async function start(changed: Parameters<typeof startServer>[1] = {}): Promise<void> {
+  running = await startServer({ robots }, { clock, commander, tickets, ...changed });
+  plc = await openSession(running.url);
+}
+
+export async function startAnew(): Promise<void> {
+  clock = createManualClock();
+  commander = createFakeCommander();
+  tickets = createMemoryTicketStore();
+  await start();
+}
+
+export async function stop(): Promise<void> {
+  await plc.close();
+  await running.stop();
+}
+
+export function eachWithItsServer(): void {
+  beforeEach(startAnew);
+  afterEach(stop);
+}
+
+export const int32 = (value: number): VariantOptions => ({ dataType: "Int32", value });
+export const text = (value: string): VariantOptions => ({ dataType: "String", value });
+export const texts = (value: string[]): VariantOptions => ({ dataType: "String", arrayType: "Array", value });
+export const slot = (name: string) => `${SLOT}.${name}`;
+
+export async function nextId(): Promise<number> {
+  return (await plc.value(slot("NextId"))) as number;
+}
+
+/** Writes a navigate mission and its ticket in one request, the ticket first: its place must not matter. */
+export async function navigate(ticket: number, destination = "Dock A") {
+  return plc.write(
+    [slot("RequestId"), int32(ticket)],
+    [slot("Operation"), int32(1)],
+    [slot("Destination"), text(destination)],
+  );
+}
+
+export async function shown(...names: string[]): Promise<unknown[]> {
+  return Promise.all(names.map((name) => plc.value(slot(name))));
+}
