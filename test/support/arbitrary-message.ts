@@ -41,15 +41,15 @@ function fieldOf(field: DescField, vocabulary: Vocabulary, depth: number): fc.Ar
       return fc.dictionary(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), { maxKeys: 3 });
     case "list":
       return fc.array(
-        valueOf(field, vocabulary, depth).filter((value) => value !== undefined),
+        elementOf(field, vocabulary, depth).filter((value) => value !== undefined),
         { maxLength: 3 },
       );
     default:
-      return valueOf(field, vocabulary, depth);
+      return elementOf(field, vocabulary, depth);
   }
 }
 
-function valueOf(field: DescField, vocabulary: Vocabulary, depth: number): fc.Arbitrary<unknown> {
+function elementOf(field: DescField, vocabulary: Vocabulary, depth: number): fc.Arbitrary<unknown> {
   if (field.enum !== undefined) {
     return fc.oneof(fc.constantFrom(...field.enum.values.map(({ number }) => number)), fc.integer());
   }

@@ -2,8 +2,12 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema } from "../../wire/fleet/v1/mission_pb.js";
 
-/** The `state` of each event type (interface document, Webhook events). */
-export const eventSchemas: Readonly<Record<string, DescMessage | undefined>> = {
-  mission: MissionEventStateSchema,
-  battery: BatteryEventStateSchema,
-};
+const schemas = new Map<string, DescMessage>([
+  ["mission", MissionEventStateSchema],
+  ["battery", BatteryEventStateSchema],
+]);
+
+/** The `state` of an event type (interface document, Webhook events); undefined for what is none. */
+export function eventSchema(eventType: string): DescMessage | undefined {
+  return schemas.get(eventType);
+}

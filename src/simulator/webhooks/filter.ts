@@ -1,9 +1,9 @@
 import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type FieldFilter, FilterOperator } from "../../wire/fleet/v1/webhook_pb.js";
 import { Refusal } from "../refusal.ts";
 import { findAt, resolvePath } from "./field-path.ts";
-import { type Leaf, leafJson } from "./scalar.ts";
+import { type Leaf, leafJson, wholeMs } from "./scalar.ts";
 
 /** Whether an event's state passes a subscription's filter. */
 export type Matcher = (state: object) => boolean;
@@ -76,7 +76,7 @@ function readInteger(type: ScalarType, text: string): number | string {
 }
 
 function comparable(leaf: Leaf, value: unknown): unknown {
-  if (leaf.kind === "timestamp") return timestampMs(value as Timestamp);
+  if (leaf.kind === "timestamp") return wholeMs(value as Timestamp);
   if (typeof value === "bigint" || (leaf.kind === "scalar" && leaf.type === ScalarType.INT64))
     return String(value);
   return leafJson(leaf, value);

@@ -1,5 +1,5 @@
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { shortestFloat } from "../../platform/float.ts";
 
 /** The type of a value that a filter may compare and a placeholder may name. */
@@ -26,7 +26,7 @@ export function leafJson(leaf: Leaf, value: unknown): string | number | boolean 
       return leaf.type.value[Number(value)]?.name ?? Number(value);
     case "timestamp":
       // The field's own type says what its value is.
-      return value === undefined ? null : new Date(timestampMs(value as Timestamp)).toISOString();
+      return value === undefined ? null : new Date(wholeMs(value as Timestamp)).toISOString();
     case "scalar":
       return scalarJson(leaf.type, value);
   }
@@ -52,4 +52,9 @@ function scalarJson(type: ScalarType, value: unknown): string | number | boolean
     default:
       throw new TypeError(`an event holds a ${typeof value} where a scalar was expected`);
   }
+}
+
+/** The whole milliseconds since 1970 of a time: what is finer is cut off, for a time must not show as later than it was. */
+export function wholeMs({ seconds, nanos }: Timestamp): number {
+  return Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000);
 }

@@ -7,7 +7,7 @@ import { Refusal } from "../refusal.ts";
 import type { Caller, RobotEvent } from "../service/contract.ts";
 import type { Ownership } from "../service/ownership.ts";
 import { renderEnvelope } from "./envelope.ts";
-import { eventSchemas } from "./event-schema.ts";
+import { eventSchema } from "./event-schema.ts";
 import { type Matcher, readFilter } from "./filter.ts";
 import { checkHeaders } from "./headers.ts";
 import { readUrl } from "./target.ts";
@@ -94,7 +94,7 @@ function compile(
   filter: CreateWebhookRequest["filter"],
   template: WebhookSubscription["requestTemplate"],
 ): Pick<Compiled, "matches" | "body"> {
-  const schema = eventSchemas[eventType];
+  const schema = eventSchema(eventType);
   if (schema === undefined)
     throw invalid(`event_type: ${JSON.stringify(eventType)} is neither mission nor battery`);
   return {

@@ -7,6 +7,7 @@ import { type RunningSimulator, startSimulator } from "../../support/simulator.t
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 const { method } = FleetService;
+const once = { attempts: 1, backoff: { baseMs: 1, capMs: 1 }, queueLimit: 50 };
 let receiver: Receiver;
 let simulator: RunningSimulator;
 let client: FleetClient;
@@ -126,7 +127,7 @@ test("a redirect is a permanent failure, is not followed, and 20 of them disable
   expect(receiver.count()).toBe(20);
 });
 
-test("subscriptions belong to their distributor, and survive a restart", async () => {
+test("subscriptions belong to their distributor, who alone sees and deletes them", async () => {
   const { webhook } = await client.call(method.createWebhook, {
     url: receiver.url,
     eventType: "mission",
@@ -141,4 +142,24 @@ test("subscriptions belong to their distributor, and survive a restart", async (
   });
   await client.call(method.deleteWebhook, { id: webhook?.id ?? "" });
   expect((await client.call(method.listWebhooks, {})).webhooks).toEqual([]);
+});
+
+test("a name that points inside when the delivery is made is a permanent failure: nothing is sent", async () => {
+  let address = "93.184.216.34";
+  const guarded = await startSimulator({ resolve: async () => [address], webhookDelivery: once });
+  const caller = await guarded.client();
+  const [locationId = ""] = guarded.endpoints.locations;
+  await caller.call(method.createWebhook, {
+    url: receiver.url.replace("localhost", "hooks.example"),
+    eventType: "battery",
+    selector: { selector: { case: "locationIds", value: { ids: [locationId] } } },
+  });
+  address = "127.0.0.1";
+  for (let percent = 50; percent > 30; percent -= 1)
+    guarded.control.happen({ kind: "battery", robotId, percent });
+  const read = async () => (await caller.call(method.listWebhooks, {})).webhooks[0];
+  await expect.poll(async () => (await read())?.enabled).toBe(false);
+  expect((await read())?.disabledReason).toMatch(/127\.0\.0\.1 is no public address/);
+  expect(receiver.count()).toBe(0);
+  await guarded.stop();
 });
