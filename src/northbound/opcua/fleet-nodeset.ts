@@ -1,7 +1,7 @@
 import type { NodesetSource } from "node-opcua";
 
 /** Names the namespace of robots and gateway, whatever the gateway is called. */
-export const FLEET_NAMESPACE = "urn:fleetgate:fleet";
+const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 
 /** 0 is OPC UA's, 1 the server's own; ours is loaded before any companion specification, so that no NodeId ever moves. */
 export const FLEET_NAMESPACE_INDEX = 2;

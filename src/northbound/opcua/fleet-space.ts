@@ -9,7 +9,7 @@ import type { RobotChange, RobotTags } from "./robot-tags.ts";
 const SLICE_MS = 8;
 
 /** Makes the nodes of one robot. */
-export type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
+type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
 
 /**
  * The robots that have nodes or are about to. Changes of a robot whose nodes are not built yet wait, the

@@ -11,7 +11,7 @@ export interface GatewayFacts {
 }
 
 /** The figures that the server itself adds. */
-export interface GatewayFigures {
+interface GatewayFigures {
   readonly robotCount: number;
   readonly robotsNotShown: number;
 }

@@ -9,8 +9,9 @@ interface LibraryDebug {
 }
 type LibraryPrint = (context: unknown, ...values: unknown[]) => void;
 
-const require = createRequire(createRequire(import.meta.url).resolve("node-opcua"));
-const debug: LibraryDebug = require("node-opcua-debug");
+// A part of node-opcua, found from where that is: we depend on it only as far as node-opcua does.
+const loadPart = createRequire(createRequire(import.meta.url).resolve("node-opcua"));
+const debug: LibraryDebug = loadPart("node-opcua-debug");
 
 // node-opcua writes to standard output, and does so when it is first imported. Standard output is ours:
 // so this module is imported before it, and keeps it silent until there is a log.

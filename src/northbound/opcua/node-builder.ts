@@ -3,7 +3,7 @@ import { addEnumeration, type EnumTable, type EnumTag } from "./enumeration.ts";
 import { Tag } from "./tag.ts";
 
 /** The scalar types that every PLC knows. */
-export type TagType = "Boolean" | "Int32" | "Double" | "String";
+type TagType = "Boolean" | "Int32" | "Double" | "String";
 
 /** An object of the address space under which tags stand; its path is its string NodeId. */
 export interface Folder {

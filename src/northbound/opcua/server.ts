@@ -2,38 +2,16 @@
 import "./library-log.ts";
 
 import { nodesets, OPCUAServer, type OPCUAServerOptions } from "node-opcua";
-import type { Commander, CommandRecords } from "../../contracts/commander.ts";
 import type { Sink } from "../../contracts/link.ts";
-import type { Catalogue } from "../../contracts/operation.ts";
-import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import type { SlotParts } from "./commands/slot.ts";
-import type { TicketStore } from "./commands/ticket-store.ts";
-import { openWriteDoor } from "./commands/write-door.ts";
-import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
+import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
+import { fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
-import { addGatewayTags, type GatewayFacts } from "./gateway-tags.ts";
 import { forwardLibraryLog } from "./library-log.ts";
-import { createNodeBuilder } from "./node-builder.ts";
 import type { OpcUaOptions } from "./options.ts";
-import { addRobotTags } from "./robot-tags.ts";
-import { reviseRequests } from "./sampling.ts";
-import { allowPasswordsOnly, securityOptions, writerPermissions } from "./security.ts";
-
-/** What the server is made of. */
-export interface OpcUaParts {
-  readonly facts: GatewayFacts;
-  readonly commander: Commander;
-  readonly records: CommandRecords;
-  readonly catalogue: Catalogue;
-  readonly tickets: TicketStore;
-  /** Unlike that of every start before: names the tickets of slots that the store does not know. */
-  readonly epoch: string;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import { allowPasswordsOnly, securityOptions } from "./security.ts";
 
 /** The OPC UA server: a component that shows at once what its sink is given. */
 export interface OpcUaServer extends Component, Sink {
@@ -41,14 +19,12 @@ export interface OpcUaServer extends Component, Sink {
   url(): string | null;
 }
 
-const TICK_MS = 1_000;
-
 /**
  * Makes the server; nothing happens before `run`. What the sink is given before is kept, the newest of each
  * value. `run` rejects with PortTaken when another program has the port.
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
-  const { clock, log } = parts;
+  const { log } = parts;
   const space = createFleetSpace(options.robots, options.limits.maxRobots, log);
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
@@ -76,7 +52,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
       try {
         server = await openServer(options, parts.facts.version);
-        openSpace(server);
+        openAddressSpace(server, space, options, parts, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {
@@ -92,37 +68,6 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         await server?.shutdown(0);
         server = null;
       }
-
-      function openSpace(opened: OPCUAServer): void {
-        const addressSpace = opened.engine.addressSpace;
-        if (addressSpace === null) throw new Error("the OPC UA server has no address space");
-        const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-        const builder = createNodeBuilder(
-          namespace,
-          addressSpace.rootFolder.objects,
-          writerPermissions(options),
-        );
-        const door = openWriteDoor(opened, FLEET_NAMESPACE_INDEX, options, clock);
-        const slotParts: SlotParts = { ...parts, startByMs: options.startByMs, signal };
-        const gateway = addGatewayTags(builder, parts.facts);
-        const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
-        space.open((name, robot) => {
-          const tags = addRobotTags(builder, robots, name, robot.robotId, slotParts, door.add);
-          if (robot.family !== "unknown")
-            tags.apply({ kind: "robot", robotId: robot.robotId, family: robot.family, quality: "unknown" });
-          for (const index of robot.conveyorIndexes) tags.ensureConveyor(index);
-          return tags;
-        });
-        const tick = () => {
-          const nowMs = clock.nowMs();
-          gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
-          for (const robot of space.robots()) robot.tick(nowMs);
-          for (const slot of door.slots()) slot.rotate();
-        };
-        tick();
-        every(clock, TICK_MS, signal, tick);
-        reviseRequests(opened, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
-      }
     },
   };
 }
@@ -136,9 +81,14 @@ function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
 
 async function openServer(options: OpcUaOptions, version: string): Promise<OPCUAServer> {
   const server = new OPCUAServer({ ...(await securityOptions(options)), ...describe(options, version) });
-  await server.initialize();
-  allowPasswordsOnly(server);
-  return server;
+  try {
+    await server.initialize();
+    allowPasswordsOnly(server);
+    return server;
+  } catch (error) {
+    await server.shutdown(0);
+    throw error;
+  }
 }
 
 function describe(options: OpcUaOptions, version: string): OPCUAServerOptions {

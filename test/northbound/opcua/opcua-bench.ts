@@ -14,13 +14,10 @@ import {
   UserTokenType,
   type VariantOptions,
 } from "node-opcua";
+import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import { createMemoryTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
-import {
-  createOpcUaServer,
-  type OpcUaParts,
-  type OpcUaServer,
-} from "../../../src/northbound/opcua/server.ts";
+import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeCommander, fakeCatalogue } from "./fake-commands.ts";

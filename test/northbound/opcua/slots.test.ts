@@ -74,7 +74,7 @@ describe("a mission slot", () => {
     }
     const ids = commander.submitted.map((entry) => entry.command.requestId);
     expect(new Set(ids).size).toBe(2);
-    for (const id of ids) expect(id).toContain(SLOT);
+    for (const id of ids) expect(id).toContain("Robots.AMR01.MissionSlot/");
   });
 
   it("refuses a number out of turn, and says which", async () => {

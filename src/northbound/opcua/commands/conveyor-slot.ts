@@ -1,6 +1,6 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { Draft } from "./mission-request.ts";
+import type { Draft } from "./draft.ts";
 import { addNumberParameter } from "./parameter.ts";
 import { createSlot, type Slot, type SlotParts } from "./slot.ts";
 import { addSlotTags } from "./slot-tags.ts";

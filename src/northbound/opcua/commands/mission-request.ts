@@ -1,10 +1,6 @@
 import type { Family, RobotId } from "../../../domain/robot.ts";
 import type { Json } from "../../../platform/json.ts";
-
-/** An operation of the catalogue with its request in proto3 JSON, or why there is none. */
-export type Draft =
-  | { readonly operation: string; readonly request: Json; readonly missionId: string | null }
-  | { readonly problem: string };
+import type { Draft } from "./draft.ts";
 
 /** What a mission slot's parameters say. */
 export interface MissionParameters {
@@ -75,7 +71,7 @@ export function missionRequest(parameters: MissionParameters, robot: MissionRobo
   const command = missionCommands.get(operation);
   if (command !== undefined) return updateRequest(command, parameters, robot);
   const kind = missionKinds.get(operation) ?? missionKinds.get(operation - APPEND);
-  if (kind === undefined) return { problem: `Operation ${operation} is not one of docs/plc.md` };
+  if (kind === undefined) return { problem: `Operation ${operation} is no operation` };
   const mission = missionOf(kind, parameters, robot);
   if ("problem" in mission) return mission;
   const name = operation > APPEND ? "AppendMission" : "CreateMission";

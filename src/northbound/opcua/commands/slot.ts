@@ -21,7 +21,7 @@ import {
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
 import type { Account } from "../security.ts";
-import type { Draft } from "./mission-request.ts";
+import { commandOf, type Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
 import type { SlotTags } from "./slot-tags.ts";
 import type { TicketStore } from "./ticket-store.ts";
@@ -130,7 +130,9 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   function take(state: TicketState, ticket: number, requestId: string, writer: Writer): void {
     tags.showStage("idle");
     const draft = refusedWrite(writer) ?? kind.draft();
-    const made = "problem" in draft ? refusal("MALFORMED", draft.problem) : parse(draft, requestId, writer);
+    const source: Source = { door: "opcua", name: writer.account.name };
+    const identity = { source, requestId: commandRequestId(requestId) };
+    const made = commandOf(draft, identity, parts.catalogue, clock.nowMs() + parts.startByMs);
     if ("outcome" in made) {
       adoptSoon(state);
       finish(ticket, made, null);
@@ -170,29 +172,6 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       parts.log.error({ slot: kind.path, cause: describeError(error) }, "a command ended without an outcome");
       return ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false);
     }
-  }
-
-  function parse(
-    draft: Exclude<Draft, { problem: string }>,
-    requestId: string,
-    writer: Writer,
-  ): Command | Outcome {
-    const operation = parts.catalogue.get(draft.operation);
-    if (operation === undefined) {
-      return refusal("UNKNOWN_OPERATION", `this gateway has no operation ${draft.operation}`);
-    }
-    const parsed = operation.parse(draft.request);
-    if (!parsed.ok) return refusal("MALFORMED", `${parsed.problem.path}: ${parsed.problem.message}`);
-    const { request } = parsed;
-    return {
-      source: { door: "opcua", name: writer.account.name },
-      requestId: commandRequestId(requestId),
-      operation: operation.name,
-      effect: request.effect,
-      robotId: request.robotId,
-      requestJson: request.json,
-      startByMs: clock.nowMs() + parts.startByMs,
-    };
   }
 
   function finish(ticket: number, outcome: Outcome, target: string | null): void {

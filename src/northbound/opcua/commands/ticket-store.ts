@@ -1,7 +1,7 @@
 import type { TicketState } from "../../../domain/ticket.ts";
 
 /** What a slot must know again after a restart. */
-export interface SlotRecord {
+interface SlotRecord {
   readonly tickets: TicketState;
   /** The user whose ticket was last taken: with the request id, the command's identity. */
   readonly user: string | null;
