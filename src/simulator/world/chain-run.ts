@@ -1,9 +1,9 @@
-import type { BatteryRules } from "./battery.ts";
 import { type Chain, type ChainStatus, executingTask, type Task, type TaskStatus } from "./chain.ts";
 import type { WorldContext } from "./context.ts";
 import type { ConveyorRules } from "./conveyor.ts";
 import type { Motion } from "./motion.ts";
 import type { Robot } from "./robot.ts";
+import type { Travel } from "./travel.ts";
 
 /** Carries chains out: each task in its turn, by the robot that the desk chose. */
 export interface ChainRun {
@@ -18,7 +18,7 @@ export interface ChainRun {
 export function createChainRun(
   world: WorldContext,
   motion: Motion,
-  batteries: BatteryRules,
+  travel: Travel,
   conveyors: ConveyorRules,
   onFree: (robot: Robot) => void,
 ): ChainRun {
@@ -46,21 +46,11 @@ export function createChainRun(
     robot.bound = task.target;
     const { target } = task;
     if (target === undefined) return atPoint(robot, chain, task);
-    const drive = () => {
-      motion.drive(robot, target, () => reached(robot, chain, task));
-      batteries.settle(robot);
-    };
-    if (robot.body.docked) motion.work(robot, world.rules.undockMs, drive);
-    else drive();
-  };
-
-  const reached = (robot: Robot, chain: Chain, task: Task) => {
-    if (task.target?.vertex?.docking !== true) return atPoint(robot, chain, task);
-    motion.work(robot, world.rules.dockMs, () => {
-      robot.body.docked = true;
-      batteries.settle(robot);
-      // The last of the charge may have gone, and the chain with it.
-      if (task.status === "executing") atPoint(robot, chain, task);
+    travel.go(robot, target, {
+      // The interface document has no word for the stages of a task.
+      tell: () => {},
+      isOver: () => task.status !== "executing",
+      arrived: () => atPoint(robot, chain, task),
     });
   };
 

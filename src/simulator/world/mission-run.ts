@@ -1,9 +1,9 @@
-import type { BatteryRules } from "./battery.ts";
 import { firstFreeGoal } from "./claims.ts";
 import type { WorldContext } from "./context.ts";
 import { conductOf, type Feedback, isTerminal, type Mission, type MissionStatus } from "./mission.ts";
 import type { Motion } from "./motion.ts";
 import { activeMission, isFlat, type Robot } from "./robot.ts";
+import type { Travel } from "./travel.ts";
 
 /** Carries missions out: from goal to goal, through docking, stops and weight, to their end. */
 export interface MissionRun {
@@ -23,7 +23,7 @@ export interface MissionRun {
 export function createMissionRun(
   world: WorldContext,
   motion: Motion,
-  batteries: BatteryRules,
+  travel: Travel,
   onFree: (robot: Robot) => void,
 ): MissionRun {
   const setStatus = (robot: Robot, mission: Mission, to: MissionStatus, by: string) => {
@@ -48,24 +48,10 @@ export function createMissionRun(
     mission.goalIndex = goalIndex;
     mission.awaits = "nothing";
     robot.bound = target;
-    const drive = () => {
-      tell(robot, mission, "navigating");
-      motion.drive(robot, target, () => reached(robot, mission));
-      batteries.settle(robot);
-    };
-    if (!robot.body.docked) return drive();
-    tell(robot, mission, "undocking");
-    motion.work(robot, world.rules.undockMs, drive);
-  };
-
-  const reached = (robot: Robot, mission: Mission) => {
-    if (mission.targets[mission.goalIndex]?.vertex?.docking !== true) return arrived(robot, mission);
-    tell(robot, mission, "docking");
-    motion.work(robot, world.rules.dockMs, () => {
-      robot.body.docked = true;
-      batteries.settle(robot);
-      // The last of the charge may have gone, and the mission with it.
-      if (!isTerminal(mission)) arrived(robot, mission);
+    travel.go(robot, target, {
+      tell: (stage) => tell(robot, mission, stage),
+      isOver: () => isTerminal(mission),
+      arrived: () => arrived(robot, mission),
     });
   };
 

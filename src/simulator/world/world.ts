@@ -15,6 +15,7 @@ import { createMotion } from "./motion.ts";
 import { createRecord, type WorldRecord } from "./record.ts";
 import { createRobot, type Robot } from "./robot.ts";
 import type { Liveliness, Rules, WorldSpec } from "./spec.ts";
+import { createTravel } from "./travel.ts";
 
 /**
  * The robots of a scenario and the rules they follow: no input or output, no
@@ -73,14 +74,11 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
   const motion = createMotion(context);
   const onFree = (robot: Robot) => chains.offer(robot);
   const batteries = createBatteryRules(context, (robot) => fate.runFlat(robot));
+  const travel = createTravel(context, motion, batteries);
   const conveyors = createConveyorRules(context);
-  const run = createMissionRun(context, motion, batteries, onFree);
+  const run = createMissionRun(context, motion, travel, onFree);
   const missions = createMissionQueue(context, run);
-  const chains = createChainDesk(
-    context,
-    motion,
-    createChainRun(context, motion, batteries, conveyors, onFree),
-  );
+  const chains = createChainDesk(context, motion, createChainRun(context, motion, travel, conveyors, onFree));
   const fate = createFate({ world: context, motion, batteries, conveyors, run, missions, chains, tell });
   const lively = enliven(context, missions, conveyors, fate);
 

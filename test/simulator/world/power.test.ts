@@ -77,6 +77,19 @@ describe("batteries", () => {
     expect(hall.statuses("cart")).toEqual(["running"]);
   });
 
+  it("a robot whose last charge goes while it docks has not made it", () => {
+    const hall = createHall({
+      rules: { drivingPercentPerHour: 0, standingPercentPerHour: 3_600, dockMs: 2_500 },
+    });
+    const cart = hall.robot("cart");
+    hall.world.happen({ robotId: "cart", kind: "battery", percent: 2.3 });
+    hall.world.missions.charge(cart, "api", "test");
+    hall.pass(60_000);
+    expect(hall.statuses("cart")).toEqual(["failed"]);
+    expect(cart.battery).toMatchObject({ percent: 0, method: "none" });
+    expect(hall.world.record.since(0).some(({ fact }) => fact.what === "goal")).toBe(false);
+  });
+
   it("run flat by themselves when nobody charges them", () => {
     const hall = createHall({ rules: { drivingPercentPerHour: 7_200 } });
     hall.begin("cart", "cart.traverse-patrol", "A", "B");
