@@ -1,0 +1,346 @@
+import { describe, expect, it } from "vitest";
+import { belt, createRig, LOST, mission, missions, OK, presence } from "./rig.ts";
+
+describe("a command's life", () => {
+  it("is accepted, sent and succeeded, with the service's answer", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    expect(sent.stages).toEqual(["accepted", "sent"]);
+    await rig.call(0).answer({ kind: "ok", responseJson: '{"mission_id":"m1"}', missionId: "m1" });
+    expect(sent.outcome).toEqual({
+      outcome: "succeeded",
+      code: "OK",
+      message: "",
+      retrySafe: false,
+      responseJson: '{"mission_id":"m1"}',
+      missionId: "m1",
+      evidence: null,
+      duplicate: false,
+    });
+    expect(rig.dispatcher.commandOf("m1")).toBe("opcua:plc/r1");
+  });
+
+  it("is one at a time for a robot, in order, and in parallel across robots", async () => {
+    const rig = await createRig();
+    for (const to of ["A", "B"]) await rig.send("Go", { robot: "AMR01", to });
+    await rig.send("Go", { robot: "AMR02", to: "C" });
+    const left = () => rig.calls.map(({ requestJson }) => JSON.parse(requestJson).to);
+    expect(left()).toEqual(["A", "C"]);
+    await rig.call(0).answer(OK);
+    expect(left()).toEqual(["A", "C", "B"]);
+  });
+
+  it("has one lane for a robot whichever name is used", async () => {
+    const rig = await createRig();
+    await rig.see({
+      kind: "task_chain",
+      chainId: 5,
+      observed: {
+        value: { chainId: 5, amrId: 7, taskSeq: "", status: "", finished: false, info: {} },
+        stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: 0 },
+        quality: "good",
+      },
+    });
+    await rig.see(presence("AMR01", 7));
+    await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.send("Chain", { number: 7 });
+    await rig.send("Confirm", { chain: 5 });
+    expect(rig.calls).toHaveLength(1);
+    await rig.call(0).answer(OK);
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["Go", "Chain"]);
+    await rig.call(1).answer(OK);
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["Go", "Chain", "Confirm"]);
+  });
+
+  it("fills an empty reference with the identity, and leaves a given one alone", async () => {
+    const rig = await createRig();
+    await rig.see(presence("AMR01", 7), presence("AMR02", 8));
+    await rig.send("Chain", { number: 7, chain: { reference: "" } }, { requestId: "x" });
+    await rig.send("Chain", { number: 8, chain: { reference: "mine" } });
+    expect(rig.calls.map(({ requestJson }) => JSON.parse(requestJson).chain.reference)).toEqual([
+      "opcua:plc/x",
+      "mine",
+    ]);
+  });
+
+  it("gets the recorded outcome when it comes again, and joins when it is under way", async () => {
+    const rig = await createRig();
+    const once = { requestId: "once" };
+    const first = await rig.send("Go", { robot: "AMR01", to: "A" }, once);
+    const joined = await rig.send("Go", { robot: "AMR01", to: "A" }, once);
+    expect(joined).toMatchObject({ outcome: null, stages: ["accepted", "sent"] });
+    await rig.call(0).answer(OK);
+    expect(first.outcome).toMatchObject({ outcome: "succeeded", duplicate: false });
+    expect(joined.outcome).toMatchObject({ outcome: "succeeded", duplicate: true });
+    const later = await rig.send("Go", { robot: "AMR01", to: "A" }, once);
+    expect(later.outcome).toMatchObject({ outcome: "succeeded", duplicate: true });
+    expect(await rig.dispatcher.recall({ door: "opcua", name: "plc" }, "once")).toMatchObject({
+      outcome: "succeeded",
+      duplicate: true,
+    });
+    expect(await rig.dispatcher.recall({ door: "opcua", name: "plc" }, "never")).toBeNull();
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  it("keeps a refusal too: a redelivery after it must not move what its sender was told is refused", async () => {
+    const rig = await createRig();
+    rig.quality.set("AMR01", "stale");
+    const once = { requestId: "once" };
+    await rig.send("Go", { robot: "AMR01", to: "A" }, once);
+    rig.quality.set("AMR01", "good");
+    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, once);
+    expect(again.outcome).toMatchObject({ code: "ROBOT_NOT_GOOD", duplicate: true });
+    expect(rig.calls).toEqual([]);
+  });
+
+  it("goes on when the one who waits gives up", async () => {
+    const rig = await createRig();
+    const abort = new AbortController();
+    const command = {
+      source: { door: "opcua", name: "plc" },
+      requestId: "left",
+      operation: "Go",
+      effect: "moves",
+      robotId: "AMR01",
+      requestJson: '{"robot":"AMR01","to":"A"}',
+      startByMs: rig.clock.nowMs() + 10_000,
+    } as const;
+    const waiting = rig.dispatcher.submit(command, abort.signal);
+    abort.abort(new Error("client gone"));
+    await expect(waiting).rejects.toThrow("client gone");
+    await rig.clock.settle(0);
+    await rig.call(0).answer(OK);
+    expect(await rig.dispatcher.recall(command.source, "left")).toMatchObject({ outcome: "succeeded" });
+  });
+
+  it("ends as unknown at the drain's deadline", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    const closing = rig.dispatcher.close(3_000);
+    await rig.clock.settle(2_999);
+    expect(sent.outcome).toBeNull();
+    await rig.clock.settle(1);
+    await closing;
+    expect(sent.outcome).toMatchObject({ outcome: "unknown", code: "OUTCOME_UNKNOWN", retrySafe: false });
+  });
+});
+
+/** One row of the table in design, Commands, each; absence proves nothing, presence only makes likely. */
+describe("unknown endings", () => {
+  it("a read is sent again while its expiry lasts", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Look", { robot: "AMR01" });
+    await rig.call(0).answer({ kind: "unknown", code: "UNAVAILABLE", message: "cut" });
+    await rig.clock.settle(200);
+    await rig.call(1).answer({ kind: "not_sent", message: "no connection" });
+    await rig.clock.settle(400);
+    await rig.call(2).answer(OK);
+    expect(sent.outcome).toMatchObject({ outcome: "succeeded", retrySafe: true });
+  });
+
+  it("a repeatable stop is sent again, and 'already done' counts as done", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Halt", { robot: "AMR01" });
+    await rig.call(0).answer({ kind: "unknown", code: "UNAVAILABLE", message: "cut" });
+    await rig.clock.settle(200);
+    await rig.call(1).answer({ kind: "refused", code: "FAILED_PRECONDITION", message: "it has ended" });
+    expect(sent.outcome).toMatchObject({
+      outcome: "probably_succeeded",
+      code: "OK",
+      evidence:
+        "the first sending ended UNAVAILABLE; sent again, the service answered FAILED_PRECONDITION: it has ended (already done)",
+    });
+  });
+
+  it("a refusal of a repeat does not say that the first sending did nothing", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Halt", { robot: "AMR01" });
+    await rig.call(0).answer({ kind: "unknown", code: "UNAVAILABLE", message: "cut" });
+    await rig.clock.settle(200);
+    await rig.call(1).answer({ kind: "refused", code: "UNAUTHENTICATED", message: "token" });
+    expect(sent.outcome).toMatchObject({ outcome: "unknown", code: "UNAUTHENTICATED", retrySafe: true });
+  });
+
+  it("a repeat stops at its expiry", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Halt", { robot: "AMR01" });
+    rig.clock.advance(9_999);
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(200);
+    expect(rig.calls).toHaveLength(1);
+    expect(sent.outcome).toMatchObject({ outcome: "unknown", code: "DEADLINE_EXCEEDED", retrySafe: true });
+  });
+
+  it("a repeatable stop that never reached the service is refused, not unknown", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Halt", { robot: "AMR01" }, { startByMs: rig.clock.nowMs() + 100 });
+    await rig.call(0).answer({ kind: "not_sent", message: "down" });
+    await rig.clock.settle(200);
+    expect(sent.outcome).toMatchObject({ outcome: "refused", code: "FLEET_UNREACHABLE" });
+  });
+
+  it("one new mission of owner api, type and goals makes a start probable; the lane waits for it", async () => {
+    const rig = await createRig();
+    await rig.see(
+      missions("AMR01", rig.clock.nowMs() - 1, mission("old", "A", { state: "STATE_SUCCEEDED" })),
+    );
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    const next = await rig.send("Go", { robot: "AMR01", to: "B" });
+    rig.clock.advance(2_000);
+    await rig.call(0).answer(LOST);
+    expect(sent.outcome).toBeNull();
+    rig.clock.advance(1_000);
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("new", "A")));
+    await rig.clock.settle(999);
+    expect(sent.outcome).toBeNull();
+    expect(rig.calls).toHaveLength(1);
+    await rig.clock.settle(1);
+    expect(sent.outcome).toMatchObject({
+      outcome: "probably_succeeded",
+      code: "OK",
+      missionId: "new",
+      message: "inferred: the call itself ended DEADLINE_EXCEEDED",
+      retrySafe: false,
+      evidence:
+        "mission status of AMR01 received 2026-01-01T00:00:03.000Z: mission new (BASE_TYPE_NAVIGATE, owner api, goals [A], STATE_RUNNING) is new since the call left",
+    });
+    expect(next.stages).toContain("sent");
+  });
+
+  it.each([
+    ["was in the list before", mission("old", "A")],
+    ["is somebody else's", mission("new", "A", { owner: "touchscreen" })],
+    ["goes elsewhere", mission("new", "B")],
+    [
+      "is of another type",
+      mission("new", "A", { type: { family: "base", type: "BASE_TYPE_NAVIGATE_AUTO" } }),
+    ],
+  ])("a mission that %s is no evidence: unknown after 15 s", async (_, seen) => {
+    const rig = await createRig();
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 1, mission("old", "A")));
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.call(0).answer(LOST);
+    await rig.see(missions("AMR01", rig.clock.nowMs() + 1, seen));
+    await rig.clock.settle(14_999);
+    expect(sent.outcome).toBeNull();
+    await rig.clock.settle(1);
+    expect(sent.outcome).toMatchObject({
+      outcome: "unknown",
+      code: "DEADLINE_EXCEEDED",
+      retrySafe: false,
+      evidence: null,
+    });
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  it("without a list from before the call nothing can be called new", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.see(missions("AMR01", rig.clock.nowMs() + 1, mission("new", "A")));
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(15_000);
+    expect(sent.outcome?.outcome).toBe("unknown");
+  });
+
+  it("a list that was received before the call and read after it belongs to the time before", async () => {
+    const rig = await createRig();
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 10));
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 5, mission("theirs", "A")));
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(15_000);
+    expect(sent.outcome?.outcome).toBe("unknown");
+  });
+
+  it("two missions that fit decide nothing", async () => {
+    const rig = await createRig();
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.call(0).answer(LOST);
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n1", "A"), mission("n2", "A")));
+    await rig.clock.settle(0);
+    expect(sent.outcome).toMatchObject({ outcome: "unknown" });
+    expect(sent.outcome?.message).toContain("2 missions fit, so none is known to be its own");
+  });
+
+  it("a mission's state is evidence only when it was another one before", async () => {
+    for (const [before, outcome] of [
+      ["STATE_PAUSED", "probably_succeeded"],
+      ["STATE_RUNNING", "unknown"],
+    ] as const) {
+      const rig = await createRig();
+      await rig.see(missions("AMR01", rig.clock.nowMs() - 1, mission("m", "A", { state: before })));
+      const sent = await rig.send("Resume", { robot: "AMR01", mission: "m" });
+      await rig.call(0).answer(LOST);
+      await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A")));
+      await rig.clock.settle(15_000);
+      expect(sent.outcome?.outcome).toBe(outcome);
+      expect(rig.calls).toHaveLength(1);
+    }
+  });
+
+  it("a command without an evidence rule is unknown at once", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Skip", { robot: "AMR01" });
+    await rig.call(0).answer(LOST);
+    expect(sent.outcome).toMatchObject({ outcome: "unknown", code: "DEADLINE_EXCEEDED" });
+  });
+
+  it("belts that stand are evidence when each of them was seen after the call", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("StopBelts", { robot: "AMR01" }, { startByMs: rig.clock.nowMs() + 1 });
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(200);
+    const nowMs = rig.clock.nowMs();
+    await rig.see(belt("AMR01", nowMs, 0, "OPERATION_STATE_STOP"));
+    expect(sent.outcome).toBeNull();
+    await rig.see(belt("AMR01", nowMs, 1, "OPERATION_STATE_STOP"));
+    expect(sent.outcome?.outcome).toBe("probably_succeeded");
+  });
+
+  it("the service is asked before and after, where the rule says so", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Register", { name: "hook" });
+    const list = (...names: string[]) =>
+      ({ kind: "ok", responseJson: JSON.stringify({ names }), missionId: null }) as const;
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["List"]);
+    await rig.call(0).answer(list("hook"));
+    await rig.call(1).answer(LOST);
+    await rig.call(2).answer(list("hook"));
+    expect(sent.outcome).toBeNull();
+    await rig.clock.settle(2_000);
+    await rig.call(3).answer(list("hook", "hook"));
+    expect(sent.outcome).toMatchObject({
+      outcome: "probably_succeeded",
+      evidence: "List names hook once more",
+    });
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["List", "Register", "List", "List"]);
+  });
+
+  it("tells as an event what is found after the outcome was final, which never changes", async () => {
+    const rig = await createRig();
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(15_000);
+    expect(sent.outcome?.outcome).toBe("unknown");
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("late", "A")));
+    expect(rig.notices).toHaveLength(2);
+    expect(rig.notices[1]).toMatchObject({ kind: "command", outcome: { outcome: "unknown" } });
+    expect(rig.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission late"));
+    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
+    expect(again.outcome).toMatchObject({ outcome: "unknown", duplicate: true });
+  });
+
+  it("counts missions of owner api that nobody here has sent", async () => {
+    const rig = await createRig();
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 1, mission("before", "A")));
+    await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("before", "A"), mission("ours", "A")));
+    await rig.call(0).answer({ kind: "ok", responseJson: "{}", missionId: "ours" });
+    await rig.see(missions("AMR02", rig.clock.nowMs()));
+    await rig.see(missions("AMR02", rig.clock.nowMs(), mission("foreign", "B")));
+    await rig.clock.settle(30_000);
+    expect(rig.dispatcher.health().figures).toMatchObject({ foreignMissions: 1 });
+  });
+});
