@@ -6,7 +6,7 @@ import type { Motion } from "./motion.ts";
 import type { Robot } from "./robot.ts";
 
 /** What a trip is made for: a goal of a mission, or a task of a chain. */
-export interface Trip {
+interface Trip {
   /** The trip comes to its next stage. */
   tell(stage: Exclude<Feedback, "none" | "arrived">): void;
   /** Whether what the trip was made for has ended meanwhile, so that it leads to nothing. */
