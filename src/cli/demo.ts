@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Config } from "../config/load.ts";
@@ -94,8 +94,11 @@ function readyLine(fleet: Endpoints, ports: DemoPorts) {
 
 async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpoints): Promise<Config> {
   const path = join(folder, "gateway.yaml");
+  const dataDir = join(folder, "gateway");
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(path, demoConfig({ ...fleet, dataDir: join(folder, "gateway"), ports }));
+  // The simulated world begins anew at each start; outcomes of commands to the last one would be lies.
+  await rm(join(dataDir, "journal"), { recursive: true, force: true });
+  await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);
 }
 

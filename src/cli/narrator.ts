@@ -43,7 +43,10 @@ export function createNarrator(writeLine: WriteLine): Sink {
         missions.set(change.robotId, change.observed.value);
         noteArrival(change.robotId, change.observed.value, change.observed.stamp.receivedAtMs);
       }
-      for (const notice of batch.notices) tell(notice.atMs, notice.robotId, noticeText(notice, missions));
+      for (const notice of batch.notices) {
+        if (notice.kind === "conveyor" && notice.from === null) continue;
+        tell(notice.atMs, notice.robotId, noticeText(notice, missions));
+      }
     },
   };
 }

@@ -4,6 +4,7 @@ import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
+import { watchCommand } from "./watch.ts";
 
 /** `fleetgate` with all its subcommands. */
 export function createProgram(): Command {
@@ -14,5 +15,6 @@ export function createProgram(): Command {
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(simulateCommand())
-    .addCommand(demoCommand());
+    .addCommand(demoCommand())
+    .addCommand(watchCommand());
 }

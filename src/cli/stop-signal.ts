@@ -1,11 +1,20 @@
 import { exitCodes } from "./exit.ts";
 
-/** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
+/** npm passes a Ctrl-C on to the program that the terminal has told already: both are one. */
+const SAME_CTRL_C_MS = 1_000;
+
+/** Aborted by the first SIGINT or SIGTERM. Another one, a second later or more, ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
+  let firstAtMs = 0;
   const onSignal = () => {
-    if (controller.signal.aborted) process.exit(exitCodes.failure);
-    controller.abort();
+    const nowMs = performance.now();
+    if (!controller.signal.aborted) {
+      firstAtMs = nowMs;
+      controller.abort();
+    } else if (nowMs - firstAtMs >= SAME_CTRL_C_MS) {
+      process.exit(exitCodes.failure);
+    }
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
