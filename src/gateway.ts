@@ -139,7 +139,6 @@ function furnish(
     robot: state.robot,
     notify: (notice) => fanOut.offer({ changes: [], notices: [notice] }),
     audit: (record) => log.info({ audit: record }, "command"),
-    leaseHold: () => null,
   });
   const house: House = {
     ...parts,

@@ -85,6 +85,11 @@ export const gatewayErrors = {
     advice: "Wait until the station that holds the robot lets go.",
   },
   UNKNOWN_ROBOT: { id: 1017, class: "bad_input", advice: "Name a robot by an id that the gateway shows." },
+  NOT_AT_STATION: {
+    id: 1018,
+    class: "operator_mistake",
+    advice: "Ask when the robot stands at, or heads for, a destination of the station.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

@@ -3,6 +3,7 @@ import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import type { Batch } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
+import type { Stations } from "../../contracts/stations.ts";
 import type { FleetNotice } from "../../domain/change.ts";
 import { type Command, type CommandStage, commandId, type Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
@@ -17,7 +18,9 @@ import { createConclusion } from "./conclusion.ts";
 import { createJob, digestOf, fillIdentity, type Job } from "./job.ts";
 import type { Journal } from "./journal.ts";
 import { createLaneRunner, interrupted } from "./lane-runner.ts";
-import type { DispatcherOptions } from "./options.ts";
+import type { Lease } from "./lease.ts";
+import { createLeaseKeeper } from "./lease-keeper.ts";
+import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { recoverCommands } from "./recovery.ts";
 import { refusedRight } from "./rights.ts";
 import { createEvidenceSearch } from "./search.ts";
@@ -38,14 +41,26 @@ export interface DispatcherParts {
   /** Where command outcomes go as events. Synchronous; never throws. */
   readonly notify: (notice: FleetNotice) => void;
   readonly audit: AuditSink;
-  /** Why another source's lease keeps this one from the robot; null when none does. */
-  readonly leaseHold: (robotId: RobotId, source: Source) => string | null;
+  /** Absent: nobody may hold a robot. */
+  readonly stations?: StationParts;
+}
+
+/** The stations of the configuration, and how a silent one's conveyors are stopped. */
+export interface StationParts {
+  readonly list: readonly StationOptions[];
+  /** A request of the catalogue, canonical JSON. */
+  readonly conveyorStop: (
+    robotId: RobotId,
+    indexes: readonly number[],
+  ) => { readonly operation: string; readonly requestJson: string };
 }
 
 /** The way of every command: at most once, and no guessing (design, Commands). */
 export interface Dispatcher extends Commander, CommandRecords {
   /** Ends what a predecessor left behind. Call it, and await it, before the first command. */
   start(): Promise<void>;
+  /** The leases of stations. */
+  readonly stations: Stations;
   /** What robots send, for evidence and for names. To be called with every batch, in order. */
   observe(batch: Batch): void;
   /** The identity of our command that made a mission; null where it was not ours. */
@@ -59,6 +74,11 @@ export interface Dispatcher extends Commander, CommandRecords {
 }
 
 const PRUNE_PERIOD_MS = 60_000;
+const LEASE_PERIOD_MS = 1_000;
+/** How long the conveyors of a station that fell silent are tried to be stopped. */
+const LAPSE_STOP_MS = 10_000;
+/** The gateway's own commands. No door vouches for this very object. */
+const gatewaySource: Source = { door: "cli", name: "fleetgate" };
 /** Streams may show a mission before the answer to its command does. */
 const CLAIM_MS = 30_000;
 
@@ -66,6 +86,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { options, catalogue, journal, clock, log } = parts;
   const running = new Map<string, Job>();
   const stopping = new AbortController();
+  let lapses = 0;
 
   const attribution = createAttribution(clock, CLAIM_MS, (robotId, missionId) =>
     log.warn({ robotId, missionId }, "another client has sent a mission through the same interface"),
@@ -83,9 +104,20 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     conveyor: search.conveyor,
     newMission: attribution.seen,
   });
+  const leases = createLeaseKeeper({
+    ...parts,
+    stations: parts.stations?.list ?? [],
+    sightings,
+    isVisible(robotId) {
+      const quality = parts.robot(robotId)?.quality;
+      return quality === "good" || quality === "stale";
+    },
+    stopConveyors,
+  });
   const admission: AdmissionParts = {
     ...parts,
     sightings,
+    leaseHold: leases.holdOf,
     queryDeadlineMs: options.pollMs,
   };
   const conclusion = createConclusion({
@@ -100,8 +132,31 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     search,
     sightings,
     hold,
+    onCall({ command, request, robotId }) {
+      if (request.conveyors !== null && robotId !== null) {
+        leases.rolled(command.source, robotId, request.conveyors);
+      }
+    },
     onFinish: (job, outcome) => void conclusion.conclude(job, outcome),
   });
+
+  /** The stop is the gateway's own: it is for nobody to forbid. */
+  function stopConveyors({ robotId, rolling, station }: Lease): void {
+    const stop = parts.stations?.conveyorStop(robotId, rolling);
+    if (stop === undefined) return;
+    lapses += 1;
+    const command: Command = {
+      source: gatewaySource,
+      requestId: `${parts.sessionId}.lapse${lapses}`,
+      effect: "stops",
+      robotId,
+      startByMs: clock.nowMs() + LAPSE_STOP_MS,
+      ...stop,
+    };
+    void receive(command).then(({ outcome, code, message }) => {
+      log.info({ station, robotId, outcome, code, detail: message }, "conveyors of a silent station stopped");
+    });
+  }
 
   /** Everything up to the first wait, so that no second command of the same identity can slip in between. */
   function receive(command: Command, onStage?: (stage: CommandStage) => void): Promise<Outcome> {
@@ -158,7 +213,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       job.robotId = place.robotId;
       const { source } = job.command;
       const right = { source, operation: operation.name, role: operation.role, robotId: place.robotId };
-      const refused = refusedRight(options.rights, right);
+      const refused = source === gatewaySource ? null : refusedRight(options.rights, right);
       if (refused !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refused));
       const held = hold(job);
       if (held !== null) return await conclusion.conclude(job, held);
@@ -197,12 +252,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     async start() {
       await recoverCommands({ ...parts, running, runner, search, conclusion });
+      every(clock, LEASE_PERIOD_MS, stopping.signal, leases.tick);
       every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
         journal.prune(clock.nowMs()).catch((error: unknown) => {
           log.warn({ err: error }, "the journal could not be pruned");
         });
       });
     },
+    stations: leases,
     observe: sightings.observe,
     commandOf: attribution.commandOf,
     health() {
@@ -211,6 +268,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         inHand: running.size,
         lanes,
         waiting,
+        leases: leases.count(),
         foreignMissions: attribution.foreignMissions(),
         ...journal.figures(),
         ...conclusion.counts(),

@@ -21,6 +21,8 @@ export interface LaneRunnerParts {
   readonly sightings: Sightings;
   /** Why a command must not leave now; null when it may. */
   readonly hold: (job: Job) => Outcome | null;
+  /** A call leaves. */
+  readonly onCall: (job: Job) => void;
   readonly onFinish: (job: Job, outcome: Outcome) => void;
 }
 
@@ -139,6 +141,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       search.watch(job.id, evidence, job.robotId, baseline, clock.nowMs());
     }
     job.sendings += 1;
+    parts.onCall(job);
     const ending = await port
       .call(job.command.operation, job.request.json, options.callDeadlineMs)
       .catch((error: unknown) => {

@@ -12,6 +12,17 @@ export interface RightsRule {
   readonly operations?: readonly string[] | undefined;
 }
 
+/** One PLC and the destinations that are its own. */
+export interface StationOptions {
+  readonly name: string;
+  /** Display names, or codes of points. */
+  readonly destinations: readonly string[];
+  /** Who may ask for its leases; absent: whoever has the right to move the robot. */
+  readonly users?: readonly Source[] | undefined;
+  /** A lease ends when the station was not heard of for so long. */
+  readonly heartbeatMs: number;
+}
+
 /** Times and bounds of the dispatcher, all in place. */
 export interface DispatcherOptions {
   readonly rights: readonly RightsRule[];

@@ -215,15 +215,6 @@ describe("refusals before anything is sent", () => {
     expect(stop.stages).toContain("sent");
   });
 
-  it("LEASE_HELD: names the owner", async () => {
-    const rig = await createRig({ leaseHold: () => "station Dock-3 holds AMR01 for opcua press" });
-    const sent = await rig.send("Go", { robot: "AMR01" });
-    expect(sent.outcome).toMatchObject({
-      code: "LEASE_HELD",
-      message: "station Dock-3 holds AMR01 for opcua press",
-    });
-  });
-
   it("JOURNAL_FAILED: what cannot be recorded is not sent", async () => {
     const rig = await createRig({ journal: brokenJournal });
     const sent = await rig.send("Go", { robot: "AMR01" });
@@ -296,10 +287,9 @@ describe("refusals before anything is sent", () => {
 });
 
 describe("stops", () => {
-  it("pass a robot that is not good, a lease, a full queue and a broken disk", async () => {
+  it("pass a robot that is not good, a full queue and a broken disk", async () => {
     const rig = await createRig({
       journal: brokenJournal,
-      leaseHold: () => "held",
       options: { maxQueue: 0 },
     });
     rig.quality.set("AMR01", "lost");

@@ -2,7 +2,11 @@ import type { AuditRecord } from "../../../src/bridge/dispatcher/audit.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/bridge/dispatcher/dispatcher.ts";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
-import { type DispatcherOptions, dispatcherDefaults } from "../../../src/bridge/dispatcher/options.ts";
+import {
+  type DispatcherOptions,
+  dispatcherDefaults,
+  type StationOptions,
+} from "../../../src/bridge/dispatcher/options.ts";
 import type { CallEnding, FleetPort } from "../../../src/contracts/fleet-port.ts";
 import type { FleetNotice, StateChange } from "../../../src/domain/change.ts";
 import type { Command, CommandStage } from "../../../src/domain/command.ts";
@@ -46,7 +50,7 @@ export interface RigOptions {
   readonly journal?: Journal;
   readonly clock?: ManualClock;
   readonly options?: Partial<DispatcherOptions>;
-  readonly leaseHold?: (robotId: string) => string | null;
+  readonly stations?: readonly StationOptions[];
 }
 
 export const plc = { door: "opcua", name: "plc" } as const;
@@ -94,7 +98,13 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     },
     notify: (notice) => notices.push(notice),
     audit: (record) => audit.push(record),
-    leaseHold: parts.leaseHold ?? (() => null),
+    stations: {
+      list: parts.stations ?? [],
+      conveyorStop: (robot, belts) => ({
+        operation: "StopBelts",
+        requestJson: JSON.stringify({ robot, belts }),
+      }),
+    },
   });
   const starting = dispatcher.start();
   await clock.settle(0);

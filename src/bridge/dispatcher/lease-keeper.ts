@@ -1,0 +1,149 @@
+import type { Stations } from "../../contracts/stations.ts";
+import type { Source } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { AuditSink } from "./audit.ts";
+import {
+  beaten,
+  describeHolder,
+  grant,
+  isAt,
+  type Lease,
+  type Leases,
+  lapsed,
+  rolled,
+  sameSource,
+  withoutLease,
+} from "./lease.ts";
+import type { StationOptions } from "./options.ts";
+import type { Sightings } from "./sightings.ts";
+
+export interface LeaseParts {
+  readonly stations: readonly StationOptions[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: AuditSink;
+  readonly sightings: Sightings;
+  /** Whether the robot's place is known to be true now, or was a moment ago. */
+  readonly isVisible: (robotId: RobotId) => boolean;
+  /** Sends the stop of conveyors that a station has left running. */
+  readonly stopConveyors: (lease: Lease) => void;
+}
+
+/** Holds the leases, and ends them when the robot leaves or the station falls silent. */
+export interface LeaseKeeper extends Stations {
+  /** Why the robot is kept from `source`; null when it is not. */
+  holdOf(robotId: RobotId, source: Source): string | null;
+  rolled(
+    source: Source,
+    robotId: RobotId,
+    conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] },
+  ): void;
+  /** Ends what has lapsed, and what a robot has left. To be called about once a second. */
+  tick(): void;
+  count(): number;
+}
+
+export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
+  const { stations, clock, log, audit, sightings } = parts;
+  let leases: Leases = new Map();
+
+  function record(what: string, robotId: RobotId, station: string, source: Source, reason: string): void {
+    log.info({ robotId, station, user: source.name, reason }, `lease ${what}`);
+    audit({
+      at: new Date(clock.nowMs()).toISOString(),
+      event: "lease",
+      lease: what,
+      robot_id: robotId,
+      station,
+      door: source.door,
+      user: source.name,
+      reason,
+    });
+  }
+
+  function end(lease: Lease, by: Source, reason: string): void {
+    leases = withoutLease(leases, lease.robotId);
+    record("ended", lease.robotId, lease.station, by, reason);
+  }
+
+  function stationOf(name: string): StationOptions | undefined {
+    return stations.find((station) => station.name === name);
+  }
+
+  function isHere(station: string, robotId: RobotId): boolean {
+    const { destinations } = stationOf(station) ?? { destinations: [] };
+    return isAt(destinations, sightings.missions(robotId), sightings.position(robotId));
+  }
+
+  function refusedAsk(station: string, source: Source, robotId: RobotId): Outcome | null {
+    const known = stationOf(station);
+    if (known === undefined) return refusal("MALFORMED", `there is no station "${station}"`);
+    if (known.users !== undefined && !known.users.some((user) => sameSource(user, source))) {
+      return refusal("NOT_ALLOWED", `${source.door} "${source.name}" is not a user of station ${station}`);
+    }
+    const held = leases.get(robotId);
+    if (held !== undefined && !(held.station === station && sameSource(held.owner, source))) {
+      return refusal("LEASE_HELD", describeHolder(held, robotId));
+    }
+    if (!parts.isVisible(robotId)) {
+      return refusal("ROBOT_NOT_GOOD", `where robot ${robotId} is now is not known`);
+    }
+    if (isHere(station, robotId)) return null;
+    return refusal(
+      "NOT_AT_STATION",
+      `robot ${robotId} neither stands at nor heads for a destination of station ${station}`,
+    );
+  }
+
+  return {
+    ask(station, source, robotId) {
+      const refused = refusedAsk(station, source, robotId);
+      if (refused !== null) return refused;
+      if (!leases.has(robotId)) record("begun", robotId, station, source, "asked for");
+      leases = grant(leases, station, source, robotId, clock.monotonicMs());
+      return null;
+    },
+    release(station, source, robotId) {
+      const held = leases.get(robotId);
+      if (held === undefined) return null;
+      if (held.station !== station || !sameSource(held.owner, source)) {
+        return refusal("LEASE_HELD", describeHolder(held, robotId));
+      }
+      end(held, source, "released");
+      return null;
+    },
+    beat(station, source) {
+      leases = beaten(leases, station, source, clock.monotonicMs());
+    },
+    override(source, robotId) {
+      const held = leases.get(robotId);
+      if (held !== undefined) end(held, source, "overridden");
+      return null;
+    },
+    holder: (robotId) => leases.get(robotId) ?? null,
+    holdOf(robotId, source) {
+      const held = leases.get(robotId);
+      if (held === undefined || sameSource(held.owner, source)) return null;
+      return describeHolder(held, robotId);
+    },
+    rolled(source, robotId, conveyors) {
+      leases = rolled(leases, source, robotId, conveyors);
+    },
+    tick() {
+      const nowMs = clock.monotonicMs();
+      for (const lease of leases.values()) {
+        // A healthy heartbeat alone must not keep a robot that has left.
+        if (!isHere(lease.station, lease.robotId)) end(lease, lease.owner, "the robot has left");
+        else if (!parts.isVisible(lease.robotId)) end(lease, lease.owner, "the robot is out of sight");
+      }
+      for (const lease of lapsed(leases, stations, nowMs)) {
+        end(lease, lease.owner, "the station's heartbeat has lapsed");
+        if (lease.rolling.length > 0) parts.stopConveyors(lease);
+      }
+    },
+    count: () => leases.size,
+  };
+}

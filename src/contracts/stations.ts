@@ -1,0 +1,29 @@
+import type { Source } from "../domain/command.ts";
+import type { Outcome } from "../domain/outcome.ts";
+import type { RobotId } from "../domain/robot.ts";
+
+/** Who holds a robot: one station, for the user that asked. */
+export interface LeaseHolder {
+  readonly station: string;
+  readonly owner: Source;
+  readonly sinceMs: number;
+}
+
+/**
+ * A station is one PLC and its destinations. While it holds a robot, nothing but
+ * stops may be sent to that robot by anybody else (design, OPC UA: stations).
+ */
+export interface Stations {
+  /**
+   * Begins (or confirms) the lease of `station` on a robot that stands at or heads for one
+   * of its destinations. Null when it is given; a refusal with the reason otherwise.
+   */
+  ask(station: string, source: Source, robotId: RobotId): Outcome | null;
+  /** Ends the lease, by its owner. Null when it is ended, or there was none. */
+  release(station: string, source: Source, robotId: RobotId): Outcome | null;
+  /** The station's PLC is alive: keeps the leases that this user holds for it. */
+  beat(station: string, source: Source): void;
+  /** Ends a lease whoever owns it: for engineers. */
+  override(source: Source, robotId: RobotId): Outcome | null;
+  holder(robotId: RobotId): LeaseHolder | null;
+}
