@@ -1,7 +1,7 @@
 import type { ErrorName } from "./errors.ts";
 
 /** How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. */
-export const outcomeNames = ["succeeded", "refused", "expired", "unknown", "probably_succeeded"] as const;
+const outcomeNames = ["succeeded", "refused", "expired", "unknown", "probably_succeeded"] as const;
 export type OutcomeName = (typeof outcomeNames)[number];
 
 /** What a command's sender is told. `code` is OK only with `succeeded` and `probably_succeeded`. */
