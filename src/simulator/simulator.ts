@@ -92,7 +92,7 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
   const driver = createWorldDriver(world, clock, scenario.timeFactor);
   const webhooks = await openWebhooks(options, createOwnership(world), { clock, log });
   closer.add(webhooks.close);
-  const commandFaults = createFaultSwitch(scenario.commandFaults);
+  const commandFaults = createFaultSwitch();
   const faults = createFaultRegistry(commandFaults, clock, () => transports.effects);
   const operations = createOperations({
     world,
@@ -119,6 +119,10 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
 
   const ports = await listen(transports, options, host, closer);
   driver.run(signal);
+  for (const { afterMs, fault } of scenario.faults) {
+    if (afterMs === 0) faults.apply(fault);
+    else closer.add(clock.after(afterMs, () => faults.apply(fault)));
+  }
   return {
     control,
     endpoints: describe(scenario, keys, identity.caFile, host, ports),

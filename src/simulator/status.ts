@@ -8,7 +8,7 @@ export function statusHeaders(code: CodeName, message: string): OutgoingHttpHead
 }
 
 /** Printable ASCII as it is, everything else and `%` as %XX of its UTF-8 bytes (gRPC over HTTP/2). */
-export function encodeMessage(message: string): string {
+function encodeMessage(message: string): string {
   let encoded = "";
   for (const byte of Buffer.from(message, "utf8")) {
     const plain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;

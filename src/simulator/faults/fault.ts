@@ -1,14 +1,23 @@
 import { z } from "zod";
+import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 
 const count = z.int().min(1).max(1_000_000).default(1);
 const robotId = z.string().min(1).max(256).optional();
 const forMs = z.number().min(1).max(86_400_000).optional();
 
+// Names are checked: a fault with a misspelt one would wait for ever.
+const methods = [...FleetService.methods, ...TaskService.methods];
+const operation = z.enum(methods.filter(({ methodKind }) => methodKind === "unary").map(({ name }) => name));
+const stream = z.enum(
+  methods.filter(({ methodKind }) => methodKind === "server_streaming").map(({ name }) => name),
+);
+
 /** Befalls commands: what happens between a command and its answer. */
 const commandFault = z.strictObject({
   kind: z.literal("command"),
   /** Name of an operation, as `CreateMission`; every one without it. */
-  operation: z.string().min(1).max(64).optional(),
+  operation: operation.optional(),
   /** Every robot without it. */
   robotId,
   /** How many commands it befalls. */
@@ -21,7 +30,7 @@ const streamFault = z.strictObject({
   kind: z.literal("stream"),
   effect: z.enum(["drop", "repeat", "reorder"]),
   /** Name of a stream operation, as `SubscribeMissionStatus`; every one without it. */
-  stream: z.string().min(1).max(64).optional(),
+  stream: stream.optional(),
   /** Every robot without it. */
   robotId,
   /** How many messages it befalls. */

@@ -93,7 +93,12 @@ function robotProblems(file: ScenarioFile): string[] {
 
 function befallen(file: ScenarioFile): string[] {
   const known = new Set(file.robots.map(({ id }) => id));
-  return file.happenings.flatMap(({ happening: { robotId } }, at) =>
-    known.has(robotId) ? [] : [`happenings.${at}.happening.robotId: there is no robot ${robotId}`],
-  );
+  const check = (path: string, robotId: string | undefined) =>
+    robotId === undefined || known.has(robotId) ? [] : [`${path}.robotId: there is no robot ${robotId}`];
+  return [
+    ...file.happenings.flatMap(({ happening }, at) => check(`happenings.${at}.happening`, happening.robotId)),
+    ...file.faults.flatMap(({ fault }, at) =>
+      "robotId" in fault ? check(`faults.${at}.fault`, fault.robotId) : [],
+    ),
+  ];
 }

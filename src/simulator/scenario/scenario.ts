@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parse, YAMLParseError } from "yaml";
 import type { z } from "zod";
-import type { CommandFault } from "../service/command-faults.ts";
+import type { Fault } from "../faults/fault.ts";
 import type { WorldSpec } from "../world/spec.ts";
 import { findProblems } from "./references.ts";
 import { type ScenarioFile, type ScenarioInput, scenarioSchema } from "./schema.ts";
@@ -22,7 +22,8 @@ export interface Scenario {
   readonly confirmMs: number;
   readonly confirmWaitMs: number;
   readonly apiKeys: readonly ApiKey[];
-  readonly commandFaults: readonly CommandFault[];
+  /** What goes wrong, and how many real milliseconds after the start it is switched on. */
+  readonly faults: ReadonlyArray<{ readonly afterMs: number; readonly fault: Fault }>;
 }
 
 /** A scenario that cannot be used, with every problem found. */
@@ -96,6 +97,6 @@ function toScenario(file: ScenarioFile): Scenario {
     confirmMs,
     confirmWaitMs,
     apiKeys,
-    commandFaults: file.commandFaults,
+    faults: file.faults,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { faultSchema } from "../faults/fault.ts";
 import { conveyorModels } from "../world/spec.ts";
 
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/, "1 to 128 printable characters without spaces");
@@ -85,17 +86,6 @@ export const happeningSchema = z.discriminatedUnion("kind", [
   of("conveyor-payload", { index: positiveInt32, loaded: z.boolean() }),
 ]);
 
-/** A command fault, as a scenario and the control endpoint write it. */
-const commandFaultSchema = z.strictObject({
-  /** Name of an operation, as `CreateMission`; every one without it. */
-  operation: z.string().min(1).max(64).optional(),
-  /** Every robot without it. */
-  robotId: id.optional(),
-  /** How many commands it befalls. */
-  count: z.int().min(1).max(1_000_000).default(1),
-  effect: z.enum(["delay-taken", "delay-not-taken", "delay-taken-late", "internal-before", "internal-after"]),
-});
-
 const distributor = z.strictObject({
   id,
   apiKeys: z
@@ -124,7 +114,8 @@ export const scenarioSchema = z.strictObject({
   maps: z.array(map).min(1),
   robots: z.array(robot).max(100_000),
   happenings: z.array(z.strictObject({ afterMs: durationMs, happening: happeningSchema })).default([]),
-  commandFaults: z.array(commandFaultSchema).default([]),
+  /** What goes wrong, and how many real milliseconds after the start it is switched on. */
+  faults: z.array(z.strictObject({ afterMs: durationMs.default(0), fault: faultSchema })).default([]),
 });
 
 /** A scenario file as it was read and found well-formed, defaults filled in. */

@@ -36,8 +36,8 @@ export interface FaultSwitch extends CommandFaults {
 }
 
 /** Faults held in memory, taken in the order they were added. */
-export function createFaultSwitch(initial: readonly CommandFault[]): FaultSwitch {
-  let armed: CommandFault[] = [...initial];
+export function createFaultSwitch(): FaultSwitch {
+  let armed: CommandFault[] = [];
   return {
     add(fault) {
       armed.push(fault);

@@ -16,7 +16,7 @@ export function renderEnvelope(event: RobotEvent): JsonObject {
  * keys in the order of the field numbers, every scalar present, unset messages
  * null, the members of a oneof only where they are set.
  */
-export function renderMessage(schema: DescMessage, message: object): JsonObject {
+function renderMessage(schema: DescMessage, message: object): JsonObject {
   const entries: Array<readonly [string, Json]> = [];
   for (const field of inNumberOrder(schema)) {
     const { isMember, value } = readField(field, message);

@@ -89,7 +89,7 @@ export function createPlant({
   const world = createWorld(scenario.world, clock.nowMs(), 1_000);
   const driver = createWorldDriver(world, clock, timeFactor);
   driver.run(new AbortController().signal);
-  const faults = createFaultSwitch([]);
+  const faults = createFaultSwitch();
   const operations = createOperations({
     world,
     driver,
