@@ -1,8 +1,7 @@
 import type { ErrorName } from "./errors.ts";
 
 /** How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. */
-const outcomeNames = ["succeeded", "refused", "expired", "unknown", "probably_succeeded"] as const;
-export type OutcomeName = (typeof outcomeNames)[number];
+export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "probably_succeeded";
 
 /** What a command's sender is told. `code` is OK only with `succeeded` and `probably_succeeded`. */
 export interface Outcome {
