@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { Client } from "@grpc/grpc-js";
 import type { EventSink } from "../contracts/event-sink.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { Chance } from "../platform/backoff.ts";
@@ -8,8 +9,8 @@ import type { Log } from "../platform/log.ts";
 import { createCalls } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
 import { createConnect } from "./channels/connection.ts";
+import { createPreflight } from "./channels/preflight.ts";
 import { proveAlive } from "./channels/proof.ts";
-import { findStreamLimit } from "./channels/stream-limit.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
 import { describeHealth } from "./fleet-health.ts";
 import { createHttp } from "./http.ts";
@@ -46,12 +47,12 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   const http = createHttp(options);
   const session = createSession(options, { http, clock, chance, log });
-  const connect = createConnect(options, clock);
-  const channel = createCommandChannel({ connect, times, clock, chance, log });
+  const connect = createConnect(options, clock, createPreflight(options));
+  const prove = (client: Client) => proveAlive(client, options, session.token());
+  const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
   const pool = createStreamPool({
     connect,
-    findLimit: (probing) => findStreamLimit(options, probing),
-    prove: (client) => proveAlive(client, options, session.token()),
+    prove,
     times,
     clock,
     chance,
@@ -89,7 +90,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
       ready();
       const runs = [
         session.run(signal),
-        channel.run(signal),
+        ...(options.transport === "grpc" ? [channel.run(signal)] : []),
         pool.run(signal),
         streams.run(signal),
         ...polls.map((each) => each.run(signal)),

@@ -1,6 +1,6 @@
 import type { Client } from "@grpc/grpc-js";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
-import { type Clock, sleep } from "../../platform/clock.ts";
+import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Connect } from "./connection.ts";
@@ -20,6 +20,8 @@ export interface CommandChannel {
 
 export interface CommandChannelParts {
   readonly connect: Connect;
+  /** Whether the server gives any answer on this connection. */
+  readonly prove: (client: Client) => Promise<boolean>;
   readonly times: FleetTimes;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -40,11 +42,20 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     problem = null;
     for (const waiter of [...waiters]) waiter(client);
     const openedAtMs = clock.monotonicMs();
-    // Closing it is what makes it `lost` when the gateway stops.
+    const over = new AbortController();
+    // Closing it is what makes it `lost`: when the gateway stops, or when the other side is
+    // silent. A command that is written to a dead connection has an unknown ending, so an
+    // idle one is looked after.
     const close = () => connection.close();
     if (signal.aborted) close();
     signal.addEventListener("abort", close, { once: true });
+    every(clock, times.streamSilenceMs / 2, over.signal, () => {
+      void parts.prove(connection.client).then((answers) => {
+        if (!answers && !over.signal.aborted) close();
+      });
+    });
     await connection.lost;
+    over.abort();
     signal.removeEventListener("abort", close);
     client = null;
     problem = "the connection was lost";

@@ -1,10 +1,13 @@
-import { Client, connectivityState, credentials, Metadata } from "@grpc/grpc-js";
+import { Client, connectivityState, credentials } from "@grpc/grpc-js";
 import type { Clock } from "../../platform/clock.ts";
 import type { FleetOptions } from "../options.ts";
+import type { Preflight } from "./preflight.ts";
 
 /** An open gRPC connection. */
 export interface Connection {
   readonly client: Client;
+  /** Streams that the server allows on it. */
+  readonly streamLimit: number;
   /** Resolves when no new call should be made on it: it was cut, or the server said GOAWAY. Never rejects. */
   readonly lost: Promise<void>;
   /** Lets go of it; calls that are still open on it go on to their end. */
@@ -27,7 +30,7 @@ const NEVER_MS = 2_147_483_647;
  * connection that is lost is thrown away, and so nothing is ever retried
  * behind our back (pitfalls, gRPC).
  */
-export function createConnect(options: FleetOptions, clock: Clock): Connect {
+export function createConnect(options: FleetOptions, clock: Clock, preflight: Preflight): Connect {
   const { ca, client: own } = options.tls;
   const channelCredentials = credentials.createSsl(
     ca === null ? null : Buffer.from(ca),
@@ -37,15 +40,42 @@ export function createConnect(options: FleetOptions, clock: Clock): Connect {
   const { target, channelOptions } = channelSettings(options);
 
   return async (signal) => {
+    const streamLimit = await reach(preflight, signal);
     const client = new Client(target, channelCredentials, channelOptions);
     try {
       await becomeReady(client, options.times.connectMs, clock, signal);
     } catch (error) {
-      client.close();
+      closeQuietly(client);
       throw error;
     }
-    return { client, lost: becomeUnready(client), close: () => client.close() };
+    return { client, streamLimit, lost: becomeUnready(client), close: () => client.close() };
   };
+}
+
+async function reach(preflight: Preflight, signal: AbortSignal): Promise<number> {
+  try {
+    return await preflight(signal);
+  } catch (error) {
+    throw new ConnectFailed(messageOf(error), { cause: error });
+  }
+}
+
+/** A name with several addresses fails with all their errors; the first says enough. */
+function messageOf(error: unknown): string {
+  const one = error instanceof AggregateError ? error.errors[0] : error;
+  return one instanceof Error ? one.message : String(one);
+}
+
+/**
+ * Closes a channel whose attempt failed. One in TRANSIENT_FAILURE would connect all
+ * the same when its own backoff ends, and nobody would close that connection: so it
+ * is closed when it has connected, or when it has given up.
+ */
+function closeQuietly(client: Client): void {
+  const channel = client.getChannel();
+  const state = channel.getConnectivityState(false);
+  if (state !== connectivityState.TRANSIENT_FAILURE) client.close();
+  else channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => closeQuietly(client));
 }
 
 function channelSettings(options: FleetOptions) {
@@ -102,7 +132,8 @@ function becomeReady(client: Client, timeoutMs: number, clock: Clock, signal: Ab
       if (settled) return;
       const state = channel.getConnectivityState(true);
       if (state === connectivityState.READY) settle(null);
-      else if (state === connectivityState.TRANSIENT_FAILURE) void explain(client).then(settle);
+      else if (state === connectivityState.TRANSIENT_FAILURE)
+        settle(new ConnectFailed("the connection failed"));
       else channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
     };
     if (signal.aborted) onAbort();
@@ -111,34 +142,6 @@ function becomeReady(client: Client, timeoutMs: number, clock: Clock, signal: Ab
       look();
     }
   });
-}
-
-/**
- * A channel does not say why it failed, but a call on it does, and ends at once.
- * The call carries no token and names a method that no service has.
- */
-function explain(client: Client): Promise<ConnectFailed> {
-  const asIs = (bytes: Buffer) => bytes;
-  return new Promise((resolve) => {
-    const deadline = new Date(Date.now() + 1_000);
-    client.makeUnaryRequest(
-      "/fleetgate.Connection/Explain",
-      asIs,
-      asIs,
-      Buffer.alloc(0),
-      new Metadata(),
-      { deadline },
-      (error) => resolve(new ConnectFailed(tidy(error?.details ?? "the connection failed"))),
-    );
-  });
-}
-
-/** grpc-js dates and repeats its messages; a log that tells transitions needs equal ones to be equal. */
-function tidy(details: string): string {
-  return details
-    .replace(/^No connection established\. Last error: /, "")
-    .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/g, "")
-    .replace(/\. Resolution note:\s*$/, "");
 }
 
 /** Resolves as soon as the channel is anything but READY. */

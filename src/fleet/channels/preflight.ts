@@ -8,21 +8,43 @@ import type { FleetOptions } from "../options.ts";
 const UNLIMITED = 4_294_967_295;
 
 /**
- * How many streams the server allows on one connection. grpc-js knows and does not
- * tell, and queues in silence what exceeds it (pitfalls, gRPC); so a connection of
- * its own is made, its SETTINGS are read, and it is closed again.
- * Rejects when the server cannot be reached or says nothing in time.
+ * Finds out whether the service can be reached, and how many streams it allows on one
+ * connection: connects, reads its SETTINGS, and closes again. Rejects with what is wrong.
+ *
+ * grpc-js could do neither for us. It knows the limit, does not tell, and queues in
+ * silence what exceeds it (pitfalls, gRPC). And a channel that is closed after a failed
+ * attempt goes on by itself, connects later, and leaves that connection to nobody;
+ * so a channel is made only where an attempt is known to succeed.
  */
-export async function findStreamLimit(options: FleetOptions, signal: AbortSignal): Promise<number> {
+export type Preflight = (signal: AbortSignal) => Promise<number>;
+
+/** Callers at the same time share one attempt. */
+export function createPreflight(options: FleetOptions): Preflight {
+  let underWay: Promise<number> | null = null;
+  return (signal) => {
+    underWay ??= readStreamLimit(options, signal).finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+}
+
+async function readStreamLimit(options: FleetOptions, signal: AbortSignal): Promise<number> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(options.times.connectMs)]);
   const socket = await openTls(options, bounded);
+  if (socket.alpnProtocol !== "h2") {
+    socket.destroy();
+    throw new Error("the server does not speak HTTP/2");
+  }
   const session = connectHttp2(`https://${options.grpcAddress}`, { createConnection: () => socket });
   try {
     return await new Promise<number>((resolve, reject) => {
       session.once("remoteSettings", (settings) => resolve(settings.maxConcurrentStreams ?? UNLIMITED));
       session.once("error", reject);
       session.once("close", () => reject(new Error("the connection closed before its settings came")));
-      bounded.addEventListener("abort", () => reject(new Error("no settings in time")), { once: true });
+      bounded.addEventListener("abort", () => reject(new Error("the server sends no HTTP/2 settings")), {
+        once: true,
+      });
     });
   } finally {
     session.destroy();

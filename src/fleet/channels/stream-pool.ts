@@ -50,8 +50,6 @@ export interface StreamPool {
 
 export interface StreamPoolParts {
   readonly connect: Connect;
-  /** How many streams the server allows on one connection. */
-  readonly findLimit: (signal: AbortSignal) => Promise<number>;
   /** Whether the server gives any answer on this connection. */
   readonly prove: (client: Client) => Promise<boolean>;
   readonly times: FleetTimes;
@@ -75,7 +73,7 @@ interface Waiter {
   readonly resolve: (slot: StreamSlot | null) => void;
 }
 
-/** What most HTTP/2 servers allow (pitfalls, gRPC): taken where the server could not be asked. */
+/** What most HTTP/2 servers allow (pitfalls, gRPC): taken until the server has said. */
 const USUAL_LIMIT = 100;
 /** Beyond this, one connection's flow control and loss hurt too many streams at once. */
 const MOST_STREAMS = 1_000;
@@ -149,10 +147,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     try {
       if (mustWait) await sleep(clock, backoff.nextMs(), signal);
       if (signal.aborted) return;
-      const [connection] = await Promise.all([
-        parts.connect(signal),
-        limit === null ? learnLimit(signal) : null,
-      ]);
+      const connection = await parts.connect(signal);
       openLane(connection);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -167,23 +162,14 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     }
   }
 
-  async function learnLimit(signal: AbortSignal): Promise<void> {
-    try {
-      const found = await parts.findLimit(signal);
-      limit = found;
-    } catch (error) {
-      // The connection itself says what is wrong; this only costs room.
-      log.debug({ err: error }, "the stream limit could not be read");
-    }
-  }
-
   function openLane(connection: Connection): void {
     const nowMs = clock.monotonicMs();
+    limit = connection.streamLimit;
     const lane: Lane = {
       connection,
       holders: new Set(),
       openedAtMs: nowMs,
-      capacity: capacityOf(limit ?? USUAL_LIMIT),
+      capacity: capacityOf(limit),
       provenAtMs: nowMs,
       proving: null,
       leaving: false,

@@ -1,0 +1,109 @@
+import { afterEach, expect, test } from "vitest";
+import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import type { FleetRig } from "../support/fleet-rig.ts";
+import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+
+let bench: FaultBench | undefined;
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
+  bench = await openFaultBench(overrides);
+  return bench;
+}
+
+const navigate = (robotId: string) =>
+  JSON.stringify({
+    robotId,
+    mission: { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } },
+  });
+const create = (rig: FleetRig, robotId = "base-01", deadlineMs = 2_000) =>
+  rig.port.call("CreateMission", navigate(robotId), deadlineMs);
+
+test.each([
+  ["internal-before", "INTERNAL"],
+  ["internal-after", "INTERNAL"],
+  ["delay-taken", "DEADLINE_EXCEEDED"],
+  ["delay-not-taken", "DEADLINE_EXCEEDED"],
+] as const)("a command that ends %s is unknown", async (effect, code) => {
+  const { start, settled, simulator } = await open({ confirmWaitMs: 500 });
+  const rig = await start();
+  simulator().control.apply({ kind: "command", operation: "CreateMission", effect, count: 1 });
+  expect(await create(rig)).toMatchObject({ kind: "unknown", code });
+  await settled(rig);
+});
+
+test.each(["grpc", "rest"] as const)("refusals over %s are what the service said", async (transport) => {
+  const { start } = await open();
+  const rig = await start({ transport });
+  const ending = (operation: string, request: object) =>
+    rig.port.call(operation, JSON.stringify(request), 2_000);
+  expect(await create(rig, "nobody")).toMatchObject({ kind: "refused", code: "NOT_FOUND" });
+  expect(await create(rig, "globex-01")).toMatchObject({ kind: "refused", code: "PERMISSION_DENIED" });
+  expect(await ending("GetConveyorIndex", { robotId: "base-01" })).toMatchObject({
+    kind: "refused",
+    code: "INVALID_ARGUMENT",
+  });
+  expect(await ending("SkipGoal", { robotId: "base-01" })).toMatchObject({
+    kind: "refused",
+    code: transport === "grpc" ? "FAILED_PRECONDITION" : "FAILED_PRECONDITION",
+  });
+});
+
+test("a call that outlives its deadline is unknown", async () => {
+  const { start, simulator } = await open();
+  const rig = await start({ times: { streamSilenceMs: 60_000 } });
+  simulator().control.apply({ kind: "silence" });
+  const startedAtMs = Date.now();
+  expect(await create(rig, "base-01", 400)).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  expect(Date.now() - startedAtMs).toBeLessThan(1_500);
+  simulator().control.clearFaults();
+});
+
+test("a connection that is cut under a call leaves its ending unknown", async () => {
+  const { start, settled, simulator, wire } = await open({ confirmMs: 1_000 });
+  const rig = await start();
+  const ending = create(rig, "base-01", 5_000);
+  const sent = () =>
+    simulator()
+      .control.record(0)
+      .some((entry) => JSON.stringify(entry).includes("CreateMission"));
+  await rig.until("the service has it", sent);
+  wire.cut();
+  expect(await ending).toMatchObject({ kind: "unknown", code: "UNAVAILABLE" });
+  await settled(rig);
+});
+
+test("without a connection nothing is sent, over gRPC and over REST", async () => {
+  const { start, startUnsettled, wire, stopService } = await open();
+  const overGrpc = await start();
+  const overRest = await startUnsettled({ transport: "rest" });
+  await overRest.event("mission");
+  await wire.unplug();
+  await stopService();
+  await overGrpc.until("the loss was noticed", () => overGrpc.health().detail?.includes("commands") ?? false);
+  expect(await create(overGrpc)).toMatchObject({ kind: "not_sent" });
+  expect(await create(overRest)).toMatchObject({ kind: "not_sent" });
+});
+
+test("a dead connection of commands is found out before a command needs it", async () => {
+  const { start, wire } = await open();
+  const rig = await start({ times: { streamSilenceMs: 400 } });
+  wire.stall();
+  await rig.until(
+    "it was noticed",
+    () => rig.health().detail?.includes("no connection for commands") ?? false,
+  );
+  expect(await create(rig, "base-01", 500)).toMatchObject({ kind: "not_sent" });
+  wire.cut();
+  wire.resume();
+});
+
+test("a request that is no JSON, and an operation that is none, are not sent", async () => {
+  const { start } = await open();
+  const rig = await start();
+  expect(await rig.port.call("CreateMission", "{", 1_000)).toMatchObject({ kind: "not_sent" });
+  expect(await rig.port.call("Nonsense", "{}", 1_000)).toMatchObject({ kind: "not_sent" });
+});

@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createSecureServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+
+/** A gRPC server whose certificate is not to be trusted. */
+export interface Impostor {
+  readonly address: string;
+  /** What the session is told to trust. */
+  readonly ca: string;
+  /** Requests that reached it all the same. */
+  requests(): number;
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function startImpostor(
+  fault: "expired" | "of another authority" | "for another name",
+  trustedCaFile: string,
+): Promise<Impostor> {
+  const madeAtMs = fault === "expired" ? Date.now() - 400 * DAY_MS : Date.now();
+  const authority = await createAuthority(madeAtMs);
+  const names = fault === "for another name" ? ["elsewhere.example"] : ["localhost", "127.0.0.1"];
+  const { certificate, key } = await createServerCertificate(authority, names, madeAtMs);
+  const ca = fault === "of another authority" ? await readFile(trustedCaFile, "utf8") : authority.certificate;
+
+  const sessions = new Set<ServerHttp2Session>();
+  let requests = 0;
+  const server = createSecureServer({ cert: certificate, key });
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    // Clients that end the handshake are what the test is about.
+    session.on("error", () => {});
+  });
+  server.on("stream", (stream) => {
+    requests += 1;
+    stream.close();
+  });
+  server.on("tlsClientError", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `localhost:${(server.address() as AddressInfo).port}`,
+    ca,
+    requests: () => requests,
+    async close() {
+      for (const session of sessions) session.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

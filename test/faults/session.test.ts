@@ -1,0 +1,200 @@
+import { Writable } from "node:stream";
+import { afterEach, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import type { FleetRig } from "../support/fleet-rig.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+
+let bench: FaultBench | undefined;
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
+  bench = await openFaultBench(overrides);
+  return bench;
+}
+
+const read = (rig: FleetRig) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
+const well = (rig: FleetRig) => rig.until("all is well", () => rig.health().state === "up");
+
+/** The gateway lives this much faster than the world: a token's hour passes in seconds. */
+function fastClock(factor: number): Clock {
+  const startMs = systemClock.monotonicMs();
+  return {
+    nowMs: () => systemClock.nowMs(),
+    monotonicMs: () => startMs + (systemClock.monotonicMs() - startMs) * factor,
+    after: (delayMs, task) => systemClock.after(delayMs / factor, task),
+  };
+}
+
+test("a token is renewed in the background, before it ends, and streams go on", async () => {
+  const { start, settled } = await open({ tokenLifeMs: 2_000 });
+  const rig = await start({ times: { tokenRefreshMs: 900_000, tokenMarginMs: 500 } });
+  const before = rig.events.length;
+  await rig.until("it was renewed twice", () => rig.figure("token_requests") >= 3);
+  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  expect(
+    rig.events.slice(before).filter((event) => event.kind === "stream" && event.state === "lost"),
+  ).toEqual([]);
+  await settled(rig);
+});
+
+test("tokens that expire in mid-stream are replaced: a call that is refused is repeated once with a new one", async () => {
+  const { start, settled, simulator } = await open();
+  const rig = await start();
+  // A token that was only just made would not be blamed.
+  await new Promise((resolve) => setTimeout(resolve, 5_100));
+  simulator().control.apply({ kind: "expire-tokens" });
+  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  expect(rig.figure("token_requests")).toBe(2);
+  await settled(rig);
+  await well(rig);
+}, 20_000);
+
+test("429 on a refresh: the old token serves on, and the authentication server is spared", async () => {
+  const { start, simulator } = await open();
+  const clock = fastClock(60);
+  const rig = await start({
+    clock,
+    times: { tokenRefreshMs: 60_000, resyncMs: 60_000, streamSilenceMs: 60_000 },
+  });
+  simulator().control.apply({ kind: "exchange", effect: "limit" });
+  await rig.until("a refresh was refused", () => rig.figure("token_failures") > 0);
+  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  const failures = rig.figure("token_failures");
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  // Two minutes of the gateway's clock, at one attempt in 45 to 60 s.
+  expect(rig.figure("token_failures") - failures).toBeLessThanOrEqual(3);
+  simulator().control.clearFaults();
+  await rig.until("a refresh succeeded", () => rig.figure("token_age_seconds") < 30);
+  expect(rig.health().state).not.toBe("down");
+});
+
+test("an authentication server that is down at the start is waited for", async () => {
+  const { startUnsettled, settled, simulator } = await open();
+  simulator().control.apply({ kind: "exchange", effect: "unavailable" });
+  const rig = await startUnsettled();
+  await rig.until("it is said", () => rig.health().detail?.includes("answers 503") ?? false);
+  expect(await read(rig)).toMatchObject({ kind: "not_sent" });
+  simulator().control.clearFaults();
+  await settled(rig);
+  await well(rig);
+});
+
+test("down for longer than a token lives, it is asked no more often than documented", async () => {
+  const { startUnsettled, settled, simulator } = await open();
+  simulator().control.apply({ kind: "exchange", effect: "unavailable" });
+  const clock = fastClock(1_000);
+  const rig = await startUnsettled({
+    clock,
+    times: { resyncMs: 600_000, streamSilenceMs: 600_000, connectMs: 600_000, rosterPollMs: 600_000 },
+  });
+  const startedAtMs = clock.monotonicMs();
+  await rig.until("an hour has passed", () => clock.monotonicMs() - startedAtMs > 3_600_000);
+  const minutes = (clock.monotonicMs() - startedAtMs) / 60_000;
+  expect(rig.figure("token_requests")).toBeGreaterThan(minutes);
+  expect(rig.figure("token_requests")).toBeLessThanOrEqual((minutes / 5 + 1) * 20);
+  simulator().control.clearFaults();
+  await settled(rig);
+});
+
+test("a key that is refused is said, and tried again later", async () => {
+  const { startUnsettled, settled, simulator } = await open();
+  simulator().control.apply({ kind: "exchange", effect: "refuse" });
+  const rig = await startUnsettled({
+    clock: fastClock(30),
+    times: { resyncMs: 60_000, streamSilenceMs: 60_000 },
+  });
+  await rig.until("it is said", () => rig.health().detail?.includes("refuses the API key (401)") ?? false);
+  simulator().control.clearFaults();
+  await settled(rig);
+});
+
+test.each([
+  ["behind", -3_600_000],
+  ["ahead", 3_600_000],
+])(
+  "a clock that is an hour %s is noticed from the server's Date, and hinders nothing",
+  async (where, offsetMs) => {
+    const { start } = await open();
+    const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + offsetMs };
+    const rig = await start({ clock });
+    const said = new RegExp(`clock is 3[56]\\d\\d s ${where}`);
+    await rig.until("it is said", () => said.test(rig.health().detail ?? ""));
+    expect(await read(rig)).toMatchObject({ kind: "ok" });
+    expect(rig.figure("token_seconds_left")).toBeGreaterThan(3_000);
+  },
+);
+
+test("neither the secret nor a token is in any log, error or health, whatever fails", async () => {
+  const { startUnsettled, settled, simulator, wire } = await open();
+  const lines: string[] = [];
+  const log = createLog(
+    "debug",
+    new Writable({ write: (chunk, _, done) => done(void lines.push(String(chunk))) }),
+  );
+  const rig = await startUnsettled({ log });
+  await settled(rig);
+  const endings = [];
+  simulator().control.apply({ kind: "exchange", effect: "refuse" });
+  simulator().control.apply({ kind: "expire-tokens" });
+  endings.push(await read(rig), await rig.port.call("GetMap", '{"mapId":1}', 2_000));
+  simulator().control.apply({ kind: "end-streams", how: "unauthenticated" });
+  wire.cut();
+  endings.push(await read(rig), await rig.port.call("CreateMission", "{", 2_000));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  simulator().control.clearFaults();
+
+  const { readFile } = await import("node:fs/promises");
+  const document = JSON.parse(await readFile(simulator().endpoints.credentials, "utf8")) as Record<
+    string,
+    string
+  >;
+  const shown = [...lines, JSON.stringify(endings), JSON.stringify(rig.health())].join("\n");
+  expect(lines.length).toBeGreaterThan(2);
+  expect(document.secret?.length).toBeGreaterThan(8);
+  expect(shown).not.toContain(document.secret);
+  // The beginning of every JWT: {"alg":… or {"typ":… in base64url.
+  expect(shown).not.toMatch(/eyJ[\w-]{8}/);
+});
+
+test("ten minutes away: the backoff has not forgotten to come back", async () => {
+  const { start, settled, wire } = await open();
+  const clock = fastClock(200);
+  const rig = await start({
+    clock,
+    times: {
+      resyncMs: 600_000,
+      streamSilenceMs: 600_000,
+      connectMs: 600_000,
+      backoffCapMs: 5_000,
+      rosterPollMs: 60_000,
+    },
+  });
+  await wire.unplug();
+  await rig.event("link", ({ state, cause }) => state === "down" && cause !== "not connected yet");
+  const downAtMs = clock.monotonicMs();
+  await rig.until("ten minutes have passed", () => clock.monotonicMs() - downAtMs > 600_000);
+  await wire.plug();
+  const pluggedAtMs = Date.now();
+  await rig.next("link", ({ state }) => state === "up");
+  // The cap is 25 ms of real time here.
+  expect(Date.now() - pluggedAtMs).toBeLessThan(2_025);
+  await settled(rig);
+});
+
+test("the clock that waits is the one that is injected", async () => {
+  const { startUnsettled, simulator } = await open();
+  simulator().control.apply({ kind: "exchange", effect: "unavailable" });
+  const clock: ManualClock = createManualClock(Date.now());
+  const rig = await startUnsettled({ clock, times: { rosterPollMs: null, taskChainPollMs: null } });
+  await rig.until("the first exchange failed", () => rig.figure("token_failures") === 1);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(rig.figure("token_requests")).toBe(1);
+  clock.advance(1_000);
+  await rig.until("the second was made", () => rig.figure("token_requests") === 2);
+});
