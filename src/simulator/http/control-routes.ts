@@ -19,6 +19,8 @@ const missionEnd = z.strictObject({ robotId: z.string(), missionId: z.string() }
 const liveliness = z.strictObject({ lively: z.enum(["none", "missions", "patrols"]) });
 const recordQuery = z.strictObject({
   since: z.coerce.number().int().min(0).default(0),
+  /** Entries of one answer; the next one is asked for with the `seq` of the last. */
+  limit: z.coerce.number().int().min(1).max(10_000).default(10_000),
   robotId: z.string().optional(),
 });
 
@@ -28,6 +30,10 @@ export function addControlRoutes(app: FastifyInstance, control: Control): void {
     scope.addHook("onRequest", async (request) => {
       if (!isLoopback(request.socket.remoteAddress)) {
         throw new Refusal("PERMISSION_DENIED", "the control endpoint answers on loopback only");
+      }
+      // A page in a browser on this machine is not somebody on this machine.
+      if (request.headers.origin !== undefined) {
+        throw new Refusal("PERMISSION_DENIED", "the control endpoint does not answer to web pages");
       }
     });
     scope.get("/simulator/faults", async () => ({ faults: control.faults() }));
@@ -57,11 +63,10 @@ export function addControlRoutes(app: FastifyInstance, control: Control): void {
       return {};
     });
     scope.get("/simulator/record", async (request) => {
-      const { since, robotId } = read(recordQuery, request.query);
+      const { since, limit, robotId } = read(recordQuery, request.query);
       const entries = control.record(since);
-      return {
-        entries: robotId === undefined ? entries : entries.filter((entry) => entry.robotId === robotId),
-      };
+      const wanted = robotId === undefined ? entries : entries.filter((entry) => entry.robotId === robotId);
+      return { entries: wanted.slice(0, limit) };
     });
   });
 }

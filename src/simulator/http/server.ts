@@ -1,8 +1,8 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { type FastifyError, type FastifyInstance, fastify } from "fastify";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import { Refusal } from "../refusal.ts";
+import { codes, Refusal } from "../refusal.ts";
 import { toRefusal } from "../status.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 import { refuse } from "./answer.ts";
@@ -35,6 +35,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Connections that idle must not hold a shutdown up.
     forceCloseConnections: true,
     requestTimeout: 30_000,
+    frameworkErrors: (error, _request, reply) =>
+      void refuse(reply, new Refusal("INVALID_ARGUMENT", error.message)),
+    clientErrorHandler: answerBadRequest,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false },
   });
   // Bodies are read by our own rules, whatever their content type says.
@@ -72,4 +75,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     close: () => app.close(),
   };
+}
+
+/** Answers bytes that are no HTTP request, as far as the connection still takes an answer. */
+function answerBadRequest(error: Error, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify({ code: "INVALID_ARGUMENT", message: `no HTTP request: ${error.message}` });
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ngrpc-status: ${codes.INVALID_ARGUMENT}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }
