@@ -1,0 +1,134 @@
+import { readFile } from "node:fs/promises";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { afterEach, expect, test } from "vitest";
+import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import { generatedScenario } from "../../src/simulator/scenario/generated-scenario.ts";
+import type { Scenario } from "../../src/simulator/scenario/scenario.ts";
+import type { FleetRig } from "../support/fleet-rig.ts";
+import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+
+let bench: FaultBench | undefined;
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
+  bench = await openFaultBench(overrides);
+  return bench;
+}
+
+const fifty = generatedScenario({ robots: 50, lively: "none", seed: 1 });
+const acme = fifty.world.robots.filter(({ location }) => location === "plant-1");
+const ids = acme.map(({ id }) => id);
+
+/** The plant in which this robot belongs to somebody else. */
+function without(robotId: string): Scenario {
+  const robots = fifty.world.robots.map((robot) =>
+    robot.id === robotId ? { ...robot, location: "globex-plant" } : robot,
+  );
+  return { ...fifty, world: { ...fifty.world, robots } };
+}
+
+const given = (scenario: Scenario) => ({ scenario: { kind: "given" as const, scenario } });
+const heard = (rig: FleetRig, kind: "mission" | "battery", from = 0) =>
+  new Set(rig.events.slice(from).flatMap((event) => (event.kind === kind ? [event.robotId] : [])));
+const refused = (rig: FleetRig) => rig.figure("robots_refused");
+
+test("another's robot among fifty is set aside and named, and the others go on", async () => {
+  const victim = ids[16] ?? "";
+  const { startUnsettled } = await open(given(without(victim)));
+  const rig = await startUnsettled({ robots: { kind: "ids", ids } });
+  await rig.until(
+    "the others are heard",
+    () => heard(rig, "mission").size === 49 && heard(rig, "battery").size === 49,
+  );
+  expect(heard(rig, "mission")).not.toContain(victim);
+  expect(refused(rig)).toBe(1);
+  expect(rig.health()).toMatchObject({ state: "degraded", detail: expect.stringContaining(victim) });
+});
+
+test("a robot that nobody has is set aside and named", async () => {
+  const { startUnsettled } = await open(given(fifty));
+  const rig = await startUnsettled({
+    robots: { kind: "ids", ids: [...ids.slice(0, 5), "ghost", ...ids.slice(5, 9)] },
+  });
+  await rig.until("the others are heard", () => heard(rig, "mission").size === 9);
+  await rig.until("it is named", () => rig.health().detail?.includes("ghost") ?? false);
+});
+
+test("permission that is lost for one robot of fifty costs that robot alone, and is noticed when it returns", async () => {
+  const { startUnsettled, replaceService } = await open(given(fifty));
+  const rig = await startUnsettled({ robots: { kind: "ids", ids } });
+  await rig.until("all are heard", () => heard(rig, "mission").size === 50);
+  const victim = ids[30] ?? "";
+  await replaceService(given(without(victim)));
+  await rig.until("it is set aside", () => refused(rig) === 1);
+  const alone = rig.events.length;
+  await rig.until("the others are confirmed", () => {
+    const confirmed = rig.events
+      .slice(alone)
+      .flatMap((event) => (event.kind === "confirmed" && event.aspect === "mission" ? [event.robotId] : []));
+    return new Set(confirmed).size === 49 && !confirmed.includes(victim);
+  });
+  await replaceService(given(fifty));
+  await rig.until("it is allowed again", () => refused(rig) === 0);
+  await rig.next("confirmed", ({ robotId }) => robotId === victim);
+});
+
+test("a location that is another's is refused and named, and the first goes on", async () => {
+  const { startUnsettled } = await open();
+  const rig = await startUnsettled({ robots: { kind: "locations", locations: ["plant-1", "globex-plant"] } });
+  await rig.until("the first is heard", () => heard(rig, "mission").size === 6);
+  await rig.until("the other is named", () => rig.health().detail?.includes("PERMISSION_DENIED") ?? false);
+  expect(rig.health().state).toBe("degraded");
+});
+
+test("a robot that appears at a location later is picked up, with its conveyors", async () => {
+  const newcomer = acme.find(({ family }) => family === "cart")?.id ?? "";
+  const { startUnsettled, replaceService } = await open(given(without(newcomer)));
+  const rig = await startUnsettled({ robots: { kind: "locations", locations: ["plant-1"] } });
+  await rig.until("the others are heard", () => heard(rig, "mission").size === 49);
+  await replaceService(given(fifty));
+  await rig.event("mission", ({ robotId }) => robotId === newcomer);
+  await rig.event("conveyors", ({ robotId }) => robotId === newcomer);
+});
+
+test("a service without the battery stream serves the missions all the same", async () => {
+  const { startUnsettled, simulator } = await open();
+  const dataDir = simulator().endpoints.ca.replace(/\/[^/]*$/, "");
+  const server = new Server();
+  // A service of one stream, which answers whatever it is asked with one empty message.
+  server.register(
+    "/fleet.v1.FleetService/SubscribeMissionStatus",
+    (call: { write(bytes: Buffer): void }) => call.write(Buffer.from([0x12, 2, 0x72, 0x31])),
+    (bytes: Buffer) => bytes,
+    (bytes: Buffer) => bytes,
+    "serverStream",
+  );
+  const credentials = ServerCredentials.createSsl(null, [
+    {
+      cert_chain: await readFile(`${dataDir}/server.pem`),
+      private_key: await readFile(`${dataDir}/server.key`),
+    },
+  ]);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("localhost:0", credentials, (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  const rig = await startUnsettled({
+    grpcAddress: `localhost:${port}`,
+    robots: { kind: "ids", ids: ["r1"] },
+  });
+  const { robotId } = await rig.event("mission");
+  expect(robotId).toBe("r1");
+  await rig.until("it is said", () => rig.health().detail?.includes("UNIMPLEMENTED") ?? false);
+  expect(rig.health().state).toBe("degraded");
+  expect(await rig.port.call("SkipGoal", '{"robotId":"r1"}', 1_000)).toMatchObject({
+    kind: "refused",
+    code: "UNIMPLEMENTED",
+  });
+  await rig.stop();
+  server.forceShutdown();
+});
