@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { https } from "../../support/https.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 
 let simulator: RunningSimulator;
@@ -119,33 +118,4 @@ test("path parameters are integers, and the body may not contradict them", async
   expect((await simulator.rest("POST", "/task/cancel/7", { task_chain_id: 8 })).status).toBe(400);
   expect((await simulator.rest("POST", "/task/cancel/77777", { taskChainId: 77777 })).status).toBe(404);
   expect((await simulator.rest("GET", "/map/getMapVertexes/1")).status).toBe(200);
-});
-
-test("the control endpoint switches faults on and off and reads the record, on loopback without a token", async () => {
-  const url = `${simulator.endpoints.https}/simulator`;
-  const { ca } = simulator;
-  const fault = { kind: "command", operation: "SkipGoal", effect: "internal-before" };
-  const on = await https({ url: `${url}/faults`, ca, method: "POST", body: fault });
-  expect(on.json()).toEqual({ faults: [{ ...fault, count: 1 }] });
-  const off = await https({ url: `${url}/faults`, ca, method: "DELETE" });
-  expect(off.json()).toEqual({ faults: [] });
-  const wrong = await https({ url: `${url}/faults`, ca, method: "POST", body: { kind: "plague" } });
-  expect(wrong.status).toBe(400);
-  const mission = await https({
-    url: `${url}/missions`,
-    ca,
-    method: "POST",
-    body: {
-      robotId: robots[2]?.name,
-      mission: { baseMission: { navigateMission: { goal: { destinationId: "Station C" } } } },
-    },
-  });
-  expect(mission.status, mission.text).toBe(200);
-  const { missionId } = mission.json() as { missionId: string };
-  const record = await https({ url: `${url}/record?robotId=${robots[2]?.name}`, ca });
-  expect((record.json() as { entries: unknown[] }).entries).toContainEqual(
-    expect.objectContaining({
-      fact: expect.objectContaining({ what: "mission", missionId, owner: "touchscreen" }),
-    }),
-  );
 });
