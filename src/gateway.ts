@@ -25,6 +25,7 @@ import { createWebServer } from "./northbound/web/server.ts";
 import type { Chance } from "./platform/backoff.ts";
 import { type Clock, every } from "./platform/clock.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
+import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import type { Log } from "./platform/log.ts";
 import { openStore } from "./platform/store.ts";
 import { version } from "./version.ts";
@@ -56,6 +57,8 @@ const STOP_TIMEOUT_MS = 1_500;
 const NOTICE_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
 const COMMANDS = "commands";
+/** Who sent what and what became of it: the last 110 MB of it. */
+const AUDIT = { maxBytes: 10_000_000, keep: 10 };
 const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
 
 /** Everything that the northbounds share. */
@@ -67,6 +70,7 @@ interface House extends GatewayParts {
   readonly state: FleetState;
   readonly fanOut: FanOut;
   readonly dispatcher: Dispatcher;
+  readonly audit: LineFile;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
 }
@@ -86,7 +90,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       if (config.opcua !== null) components.push(opcua(config.opcua, house));
       if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
       if (config.web !== null) components.push(web(config.web, house));
-      components.push(commandDoor(house.dispatcher, config.drainMs));
+      components.push(commandDoor(house, config.drainMs));
       const steps = components.map((component) => ({
         component,
         startTimeoutMs: START_TIMEOUT_MS,
@@ -128,6 +132,7 @@ function furnish(
   }
 
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear });
+  const audit = createLineFile({ path: join(config.gateway.dataDir, "audit.log"), ...AUDIT }, log);
   const dispatcher: Dispatcher = createDispatcher({
     options: config.dispatcher,
     catalogue,
@@ -138,7 +143,7 @@ function furnish(
     sessionId,
     robot: state.robot,
     notify: (notice) => fanOut.offer({ changes: [], notices: [notice] }),
-    audit: (record) => log.info({ audit: record }, "command"),
+    audit: (record) => audit.append(JSON.stringify(record)),
   });
   const house: House = {
     ...parts,
@@ -148,6 +153,7 @@ function furnish(
     state,
     fanOut,
     dispatcher,
+    audit,
     isFleetLinkUp: () => isFleetLinkUp,
     health: () => ({
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
@@ -187,7 +193,7 @@ function qualityTicker({ clock, state, fanOut }: House): Component {
 }
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
-function commandDoor(dispatcher: Dispatcher, drainMs: number): Component {
+function commandDoor({ dispatcher, audit }: House, drainMs: number): Component {
   return {
     name: COMMANDS,
     health: dispatcher.health,
@@ -195,6 +201,7 @@ function commandDoor(dispatcher: Dispatcher, drainMs: number): Component {
       ready();
       await aborted(signal);
       await dispatcher.close(drainMs);
+      await audit.close();
     },
   };
 }
