@@ -16,6 +16,11 @@ interface Options {
   readonly robots?: number;
   readonly seed?: number;
   readonly timeFactor?: number;
+  readonly host?: string;
+  readonly certificateName?: string[];
+  readonly serviceName?: string[];
+  readonly tokenLife?: number;
+  readonly unsafeWebhookTargets?: boolean;
 }
 
 /** `fleetgate simulate`: the fleet service alone, until SIGTERM. */
@@ -30,6 +35,14 @@ export function simulateCommand(): Command {
     .option("--robots <n>", "a generated fleet of N robots, instead of a scenario", count)
     .option("--seed <n>", "the seed of everything that chance decides", count)
     .option("--time-factor <x>", "how many times faster than real time the world runs", positive)
+    .option("--host <address>", "the address to listen on (127.0.0.1); 0.0.0.0 for every one")
+    .option("--certificate-name <name...>", "host names and addresses, beyond localhost, that clients use")
+    .option("--service-name <name...>", "package and name of the gRPC service, several at once")
+    .option("--token-life <seconds>", "how long a token lives (3600)", count)
+    .option(
+      "--unsafe-webhook-targets",
+      "UNSAFE, for tests: deliver webhooks to loopback and private addresses",
+    )
     .action(async (options: Options) => {
       const folder = options.data ?? demoFolder(`simulate-${options.basePort}`);
       const simulator = createSimulator(
@@ -38,6 +51,9 @@ export function simulateCommand(): Command {
           ports: { grpc: options.basePort, https: options.basePort + 1 },
           lively: options.lively ?? options.json !== true,
           folder,
+          certificateNames: options.certificateName,
+          serviceNames: options.serviceName,
+          tokenLifeMs: options.tokenLife === undefined ? undefined : options.tokenLife * 1000,
           log: createLog(options.json === true ? "info" : "warn"),
         }),
       );

@@ -12,6 +12,11 @@ export interface SimulatorWishes {
   readonly timeFactor?: number | undefined;
   readonly scenario?: string | undefined;
   readonly robots?: number | undefined;
+  readonly host?: string | undefined;
+  readonly certificateNames?: readonly string[] | undefined;
+  readonly serviceNames?: readonly string[] | undefined;
+  readonly tokenLifeMs?: number | undefined;
+  readonly unsafeWebhookTargets?: boolean | undefined;
   readonly log: Log;
 }
 
@@ -23,10 +28,23 @@ export function simulatorOptions(wishes: SimulatorWishes): SimulatorOptions {
     grpcPort: wishes.ports.grpc,
     httpsPort: wishes.ports.https,
     lively: wishes.lively ? (wishes.robots === undefined ? "missions" : "patrols") : "none",
-    ...(wishes.seed === undefined ? {} : { seed: wishes.seed }),
-    ...(wishes.timeFactor === undefined ? {} : { timeFactor: wishes.timeFactor }),
+    ...given({
+      seed: wishes.seed,
+      timeFactor: wishes.timeFactor,
+      host: wishes.host,
+      certificateNames: wishes.certificateNames,
+      serviceNames: wishes.serviceNames,
+      tokenLifeMs: wishes.tokenLifeMs,
+      unsafeWebhookTargets: wishes.unsafeWebhookTargets === true ? {} : undefined,
+    }),
     log: wishes.log,
   };
+}
+
+/** The wishes that were made: an absent option is not the same as one that is undefined. */
+function given<T extends object>(wishes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const made = Object.entries(wishes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(made) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /** The folder of a demo: one for each base port, so that two demos do not share keys. */
