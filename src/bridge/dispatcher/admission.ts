@@ -75,7 +75,9 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
       const known = parts.sightings.numberOfChain(subject.chainId);
       const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
       if (typeof amrId !== "number") return amrId;
-      return amrId === 0 ? { lane: "fleet", robotId: null } : byNumber(parts, amrId, request);
+      if (amrId !== 0) return byNumber(parts, amrId, request);
+      // Not the fleet's lane for a stop: it would cancel what has nothing to do with this chain.
+      return { lane: request.effect === "stops" ? `chain/${subject.chainId}` : "fleet", robotId: null };
     }
   }
 }

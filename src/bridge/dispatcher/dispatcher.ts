@@ -83,7 +83,8 @@ const gatewaySource: Source = { door: "cli", name: "fleetgate" };
 const CLAIM_MS = 30_000;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { options, catalogue, journal, clock, log } = parts;
+  const { options, catalogue, clock, log } = parts;
+  const journal = watchJournal(parts.journal);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
   let lapses = 0;
@@ -129,6 +130,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const hold = (job: Job) => (stopping.signal.aborted ? shuttingDown() : holdOf(admission, job));
   const runner = createLaneRunner({
     ...parts,
+    journal,
     search,
     sightings,
     hold,
@@ -251,7 +253,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return outcome ? { ...outcome, duplicate: true } : null;
     },
     async start() {
-      await recoverCommands({ ...parts, running, runner, search, conclusion });
+      await recoverCommands({ ...parts, journal, running, runner, search, conclusion });
       every(clock, LEASE_PERIOD_MS, stopping.signal, leases.tick);
       every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
         journal.prune(clock.nowMs()).catch((error: unknown) => {
@@ -273,7 +275,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         ...journal.figures(),
         ...conclusion.counts(),
       };
-      return { state: stopping.signal.aborted ? "down" : "up", figures };
+      if (stopping.signal.aborted) return { state: "down", figures };
+      if (journal.isWritable()) return { state: "up", figures };
+      const detail = "the journal cannot be written: nothing that moves or changes is sent, stops pass";
+      return { state: "degraded", detail, figures };
     },
     async close(deadlineMs) {
       if (stopping.signal.aborted) return;
@@ -303,6 +308,24 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
     });
   }
+}
+
+/** The same journal, and whether its last write came through. */
+function watchJournal(journal: Journal): Journal & { isWritable(): boolean } {
+  let isWritable = true;
+  return {
+    ...journal,
+    isWritable: () => isWritable,
+    async write(entry) {
+      try {
+        await journal.write(entry);
+        isWritable = true;
+      } catch (error) {
+        isWritable = false;
+        throw error;
+      }
+    },
+  };
 }
 
 function shuttingDown(): Outcome {

@@ -134,12 +134,19 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     feed(job.lane, { kind: "baseline_known", id: job.id });
   }
 
+  /** A stop does not wait to be told the state before it: it is asked for as the stop leaves, and may come too late. */
+  async function askBeside(job: Job): Promise<void> {
+    const { evidence } = job.request;
+    if (evidence.kind === "query") job.baseline = await search.baseline(evidence);
+  }
+
   async function call(job: Job): Promise<void> {
     const { evidence } = job.request;
     if (job.sendings === 0 && job.robotId !== null && evidence.kind !== "none" && evidence.kind !== "query") {
       const baseline = watchBaseline(evidence, sightings.missions(job.robotId));
       search.watch(job.id, evidence, job.robotId, baseline, clock.nowMs());
     }
+    if (job.sendings === 0 && job.request.effect === "stops") void askBeside(job);
     job.sendings += 1;
     parts.onCall(job);
     const ending = await port

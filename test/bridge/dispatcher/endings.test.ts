@@ -317,6 +317,24 @@ describe("unknown endings", () => {
     expect(rig.calls.map(({ operation }) => operation)).toEqual(["List", "Register", "List", "List"]);
   });
 
+  it("a stop does not wait for the state before it, which is asked for as it leaves", async () => {
+    const rig = await createRig();
+    const answer = (open: boolean) =>
+      ({ kind: "ok", responseJson: JSON.stringify({ open }), missionId: null }) as const;
+    await rig.send("Register", { name: "x" });
+    const waiting = await rig.send("Register", { name: "y" });
+    const sent = await rig.send("Drop", { chain: 9 });
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["List", "FindChain", "Drop"]);
+    expect(waiting.outcome, "a chain's stop cancels nothing of others").toBeNull();
+    await rig.call(1).answer(answer(true));
+    await rig.call(2).answer(LOST);
+    await rig.call(3).answer(answer(false));
+    expect(sent.outcome).toMatchObject({
+      outcome: "probably_succeeded",
+      evidence: "FindChain shows it closed, and it was open",
+    });
+  });
+
   it("tells as an event what is found after the outcome was final, which never changes", async () => {
     const rig = await createRig();
     await rig.see(missions("AMR01", rig.clock.nowMs() - 1));

@@ -1,4 +1,10 @@
-import type { Catalogue, EvidenceRule, Operation, ParsedRequest } from "../../../src/contracts/operation.ts";
+import type {
+  Catalogue,
+  EvidenceRule,
+  Operation,
+  ParsedRequest,
+  Subject,
+} from "../../../src/contracts/operation.ts";
 import type { Role } from "../../../src/domain/command.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 
@@ -51,17 +57,18 @@ export const testCatalogue: Catalogue = new Map(
       subject: { kind: "robot_number", amrId: Number(json.number) },
       identityField: ["chain", "reference"],
     })),
-    operation("Confirm", "operator", (json) => ({
-      effect: "moves",
-      subject: {
-        kind: "task_chain",
-        chainId: Number(json.chain),
-        find: {
-          operation: "FindChain",
-          requestJson: JSON.stringify({ chain: json.chain }),
-          amrId: (answer) =>
-            isJsonObject(answer) && typeof answer.number === "number" ? answer.number : null,
-        },
+    operation("Confirm", "operator", (json) => ({ effect: "moves", subject: onChain(json) })),
+    operation("Drop", "operator", (json) => ({
+      effect: "stops",
+      subject: onChain(json),
+      evidence: {
+        kind: "query",
+        queries: [{ operation: "FindChain", requestJson: () => "{}" }],
+        baseline: (answers) => isJsonObject(answers[0]) && answers[0].open === true,
+        judge: (answers, wasOpen) =>
+          wasOpen === true && isJsonObject(answers[0]) && answers[0].open === false
+            ? "FindChain shows it closed, and it was open"
+            : null,
       },
     })),
   ].map((each) => [each.name, each]),
@@ -93,6 +100,18 @@ function operation(
           ...describe(json),
         },
       };
+    },
+  };
+}
+
+function onChain(json: Readonly<Record<string, unknown>>): Subject {
+  return {
+    kind: "task_chain",
+    chainId: Number(json.chain),
+    find: {
+      operation: "FindChain",
+      requestJson: JSON.stringify({ chain: json.chain }),
+      amrId: (answer) => (isJsonObject(answer) && typeof answer.number === "number" ? answer.number : null),
     },
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { createRig, missions, OK, presence } from "./rig.ts";
 
 const brokenJournal: Journal = {
@@ -101,6 +102,18 @@ describe("refusals before anything is sent", () => {
     expect(waiting.outcome).toMatchObject({ outcome: "expired", code: "EXPIRED" });
     await rig.call(0).answer(OK);
     expect(rig.calls).toHaveLength(1);
+  });
+
+  it("EXPIRED: in real time, also when the wall clock is set back", async () => {
+    const manual = createManualClock();
+    let setBackMs = 0;
+    const clock = { ...manual, nowMs: () => manual.nowMs() - setBackMs };
+    const rig = await createRig({ clock });
+    await rig.send("Go", { robot: "AMR01", to: "A" });
+    const waiting = await rig.send("Go", { robot: "AMR01", to: "B" });
+    setBackMs = 3_600_000;
+    await clock.settle(10_000);
+    expect(waiting.outcome?.code).toBe("EXPIRED");
   });
 
   it("EXPIRED: while the journal syncs", async () => {
@@ -226,6 +239,10 @@ describe("refusals before anything is sent", () => {
     });
     const change = await rig.send("Register", { name: "hook" });
     expect(change.outcome?.code).toBe("JOURNAL_FAILED");
+    expect(rig.dispatcher.health()).toMatchObject({
+      state: "degraded",
+      detail: "the journal cannot be written: nothing that moves or changes is sent, stops pass",
+    });
     expect(rig.calls.filter(({ operation }) => operation !== "List")).toEqual([]);
   });
 
