@@ -8,7 +8,7 @@ const forMs = z.number().min(1).max(86_400_000).optional();
 
 // Names are checked: a fault with a misspelt one would wait for ever.
 const methods = [...FleetService.methods, ...TaskService.methods];
-const operation = z.enum(methods.filter(({ methodKind }) => methodKind === "unary").map(({ name }) => name));
+const operation = z.enum(methods.map(({ name }) => name));
 const stream = z.enum(
   methods.filter(({ methodKind }) => methodKind === "server_streaming").map(({ name }) => name),
 );
@@ -16,7 +16,7 @@ const stream = z.enum(
 /** Befalls commands: what happens between a command and its answer. */
 const commandFault = z.strictObject({
   kind: z.literal("command"),
-  /** Name of an operation, as `CreateMission`; every one without it. */
+  /** Name of an operation, as `CreateMission`, or of a stream that is opened; every one without it. */
   operation: operation.optional(),
   /** Every robot without it. */
   robotId,
