@@ -83,8 +83,8 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       acceptedAtMs: job.entry?.acceptedAtMs ?? finalAtMs,
       sentAtMs: sentAtOf(job),
       finalAtMs,
-      sentJson: job.request.json,
-      // It has served: without it, a finished entry is small.
+      // Both have served: without them, a finished entry is small.
+      sentJson: "",
       baseline: null,
       outcome,
     };

@@ -11,6 +11,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
+import { abortable } from "./abortable.ts";
 import { type AdmissionParts, findPlace, holdOf, type Understood, understand } from "./admission.ts";
 import { createAttribution } from "./attribution.ts";
 import type { AuditSink } from "./audit.ts";
@@ -25,6 +26,7 @@ import { recoverCommands } from "./recovery.ts";
 import { refusedRight } from "./rights.ts";
 import { createEvidenceSearch } from "./search.ts";
 import { createSightings } from "./sightings.ts";
+import { watchJournal } from "./watched-journal.ts";
 
 /** What the dispatcher is made of. */
 export interface DispatcherParts {
@@ -73,7 +75,7 @@ export interface Dispatcher extends Commander, CommandRecords {
   close(deadlineMs: number): Promise<void>;
 }
 
-const PRUNE_PERIOD_MS = 60_000;
+const PRUNE_PERIOD_MS = 10_000;
 const LEASE_PERIOD_MS = 1_000;
 /** How long the conveyors of a station that fell silent are tried to be stopped. */
 const LAPSE_STOP_MS = 10_000;
@@ -88,6 +90,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const running = new Map<string, Job>();
   const stopping = new AbortController();
   let lapses = 0;
+  let isPruning = false;
 
   const attribution = createAttribution(clock, CLAIM_MS, (robotId, missionId) =>
     log.warn({ robotId, missionId }, "another client has sent a mission through the same interface"),
@@ -236,6 +239,18 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     });
   }
 
+  /** Step by step: commands go on in between. */
+  async function prune(): Promise<void> {
+    try {
+      while (!stopping.signal.aborted) {
+        if (!(await journal.prune(clock.nowMs()))) break;
+      }
+    } catch (error) {
+      log.warn({ err: error }, "the journal could not be pruned");
+    }
+    isPruning = false;
+  }
+
   return {
     submit(command, signal, onStage) {
       try {
@@ -256,9 +271,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       await recoverCommands({ ...parts, journal, running, runner, search, conclusion });
       every(clock, LEASE_PERIOD_MS, stopping.signal, leases.tick);
       every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
-        journal.prune(clock.nowMs()).catch((error: unknown) => {
-          log.warn({ err: error }, "the journal could not be pruned");
-        });
+        if (isPruning) return;
+        isPruning = true;
+        void prune();
       });
     },
     stations: leases,
@@ -310,41 +325,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   }
 }
 
-/** The same journal, and whether its last write came through. */
-function watchJournal(journal: Journal): Journal & { isWritable(): boolean } {
-  let isWritable = true;
-  return {
-    ...journal,
-    isWritable: () => isWritable,
-    async write(entry) {
-      try {
-        await journal.write(entry);
-        isWritable = true;
-      } catch (error) {
-        isWritable = false;
-        throw error;
-      }
-    },
-  };
-}
-
 function shuttingDown(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
 }
 
 function fault(): Outcome {
   return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
-}
-
-/** The outcome, unless the one who waits for it gives up first: then a rejection with the signal's reason. */
-function abortable(outcome: Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    void outcome.then((value) => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(value);
-    });
-  });
 }

@@ -2,7 +2,7 @@ import type { Store, StoreChange } from "../../platform/store.ts";
 import type { Journal, JournalEntry, JournalLimits } from "./journal.ts";
 
 /** How many entries one pruning looks at: it must not hold up the commands. */
-const PRUNE_STEP = 1_000;
+const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
 
 /**
@@ -59,9 +59,10 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
         changes.push({ key, value: undefined });
         dropped += 1;
       }
-      if (changes.length === 0) return;
+      if (changes.length === 0) return false;
       await store.write(changes);
       count -= dropped;
+      return true;
     },
     figures() {
       const { records, syncs, failures } = store.figures();

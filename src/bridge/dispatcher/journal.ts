@@ -16,7 +16,7 @@ export interface JournalEntry {
   readonly acceptedAtMs: number;
   readonly sentAtMs: number | null;
   readonly finalAtMs: number | null;
-  /** The request as it is sent: with an identity filled in, where the operation has a field for it. */
+  /** The request as it is sent, an identity filled in where the operation has a field for it; "" once it is final. */
   readonly sentJson: string;
   /** What was known before the call left, for the evidence afterwards. */
   readonly baseline: unknown;
@@ -39,8 +39,8 @@ export interface Journal {
   unfinished(): readonly JournalEntry[];
   /** Resolves when the entry is on the disk; rejects when it may not be. */
   write(entry: JournalEntry): Promise<void>;
-  /** Drops finished entries beyond the limits. Bounded work: the rest is for the next call. */
-  prune(nowMs: number): Promise<void>;
+  /** Drops some of the finished entries beyond the limits. Resolves with whether there may be more. */
+  prune(nowMs: number): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
         entries.delete(entry.id);
         excess -= 1;
       }
-      return Promise.resolve();
+      return Promise.resolve(false);
     },
     figures: () => ({ journalEntries: entries.size }),
     close: () => Promise.resolve(),
