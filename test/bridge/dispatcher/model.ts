@@ -391,6 +391,6 @@ export class World {
 }
 
 /** What the dispatcher promises did not hold in this world. */
-export class BrokenPromise extends Error {
+class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
