@@ -105,7 +105,7 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
 }
 
 /** Waits until `holds`; fails after 5 s. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
+async function until(what: string, holds: () => boolean): Promise<void> {
   for (let round = 0; round < 250; round += 1) {
     if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

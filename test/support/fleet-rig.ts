@@ -44,7 +44,7 @@ export type RigOverrides = Partial<Omit<FleetOptions, "times">> & {
 const PATIENCE_MS = 15_000;
 
 /** The options by which a session finds this service, for all robots of its first location unless told. */
-export async function fleetOptions(
+async function fleetOptions(
   endpoints: Endpoints,
   overrides: RigOverrides = {},
 ): Promise<FleetOptions> {

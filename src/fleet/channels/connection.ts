@@ -15,7 +15,7 @@ export interface Connection {
 }
 
 /** A connection could not be made. Nothing was sent on it. */
-export class ConnectFailed extends Error {
+class ConnectFailed extends Error {
   override readonly name = "ConnectFailed";
 }
 
