@@ -44,10 +44,7 @@ export type RigOverrides = Partial<Omit<FleetOptions, "times">> & {
 const PATIENCE_MS = 15_000;
 
 /** The options by which a session finds this service, for all robots of its first location unless told. */
-async function fleetOptions(
-  endpoints: Endpoints,
-  overrides: RigOverrides = {},
-): Promise<FleetOptions> {
+async function fleetOptions(endpoints: Endpoints, overrides: RigOverrides = {}): Promise<FleetOptions> {
   const { times, clock: _clock, chance: _chance, log: _log, ...options } = overrides;
   const document = JSON.parse(await readFile(endpoints.credentials, "utf8")) as Record<string, string>;
   const { api_key: apiKey = "", scope = "", secret = "" } = document;
