@@ -11,6 +11,7 @@ import { runSupervised } from "./bridge/supervisor.ts";
 import type { Config } from "./config/load.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import type { Catalogue } from "./contracts/operation.ts";
+import { QUALITY_TICK_MS } from "./domain/detection.ts";
 import type { FleetEvent } from "./domain/event.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
@@ -18,7 +19,7 @@ import { createBroker } from "./northbound/mqtt/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
 import { createTopics } from "./northbound/mqtt/topics.ts";
-import { createMemoryTicketStore } from "./northbound/opcua/commands/ticket-store.ts";
+import { openMemory } from "./northbound/opcua/memory.ts";
 import type { OpcUaOptions } from "./northbound/opcua/options.ts";
 import { createOpcUaServer } from "./northbound/opcua/server.ts";
 import { createWebServer } from "./northbound/web/server.ts";
@@ -50,7 +51,6 @@ export interface Gateway {
 
 const MAX_ROBOTS = 10_000;
 const MAX_TASK_CHAINS = 10_000;
-const QUALITY_TICK_MS = 500;
 const START_TIMEOUT_MS = 60_000;
 /** A part that hangs while it closes is left behind, so that the others can close too. */
 const STOP_TIMEOUT_MS = 1_500;
@@ -207,16 +207,17 @@ function commandDoor({ dispatcher, audit }: House, drainMs: number): Component {
 }
 
 function opcua(options: OpcUaOptions, house: House): Component {
-  const { clock, log, sessionId, catalogue, dispatcher, fanOut } = house;
+  const { clock, sessionId, catalogue, dispatcher, fanOut } = house;
+  const log = house.log.child({ part: "opcua" });
   const server = createOpcUaServer(options, {
     facts: { version, sessionId, startedAtMs: clock.nowMs(), fleetLinkUp: house.isFleetLinkUp },
     commander: dispatcher,
     records: dispatcher,
     catalogue,
-    tickets: createMemoryTicketStore(),
+    openMemory: () => openMemory(join(options.dataDir, "tickets"), log),
     epoch: sessionId,
     clock,
-    log: log.child({ part: "opcua" }),
+    log,
   });
   fanOut.attachSink(server.name, server, QUEUE);
   return server;

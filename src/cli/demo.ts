@@ -97,7 +97,7 @@ async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpo
   const dataDir = join(folder, "gateway");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // The simulated world begins anew at each start; outcomes of commands to the last one would be lies.
-  await rm(join(dataDir, "journal"), { recursive: true, force: true });
+  for (const kept of ["journal", "tickets"]) await rm(join(dataDir, kept), { recursive: true, force: true });
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);
 }

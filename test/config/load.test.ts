@@ -67,7 +67,7 @@ opcua: { users: { line1: { password: line1, role: operator } } }
 `);
     expect(config.mqtt?.broker).toMatchObject({ kind: "external", username: "gw", password: "geheim" });
     expect(config.opcua?.users).toEqual([
-      { name: "line1", role: "operator", secret: { kind: "scrypt", text: "scrypt:c2FsdA==:aGFzaA==" } },
+      { name: "line1", role: "operator", confirms: false, secret: { kind: "scrypt", text: "scrypt:c2FsdA==:aGFzaA==" } },
     ]);
   });
 

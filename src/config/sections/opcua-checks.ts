@@ -4,7 +4,7 @@ import type { OpcUaSection } from "./opcua.ts";
 
 /** Keys of `opcua` that contradict, or need, each other. */
 export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
-  const findings: Finding[] = [...aliasFindings(opcua)];
+  const findings: Finding[] = [...aliasFindings(opcua), ...numberFindings(opcua)];
   const open = opcua.insecureLoopback !== undefined;
   if (open && !isLoopback(opcua.listen.host)) {
     findings.push(
@@ -34,6 +34,19 @@ function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
     const owner = owners.get(alias);
     if (owner === undefined) owners.set(alias, robotId);
     else findings.push(wrong(["opcua", "robots", robotId, "alias"], `is the name of ${owner} already`));
+  }
+  return findings;
+}
+
+/** A number names one robot. */
+function numberFindings(opcua: OpcUaSection): readonly Finding[] {
+  const owners = new Map<number, string>();
+  const findings: Finding[] = [];
+  for (const [robotId, { number }] of Object.entries(opcua.robots)) {
+    if (number === undefined) continue;
+    const owner = owners.get(number);
+    if (owner === undefined) owners.set(number, robotId);
+    else findings.push(wrong(["opcua", "robots", robotId, "number"], `is the number of ${owner} already`));
   }
   return findings;
 }

@@ -59,6 +59,12 @@ export const opcuaSection = z
             "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
           ),
           role: z.enum(roles).describe("What the user may see and write."),
+          confirm: z
+            .boolean()
+            .default(false)
+            .describe(
+              "Its commands through slots wait until ConfirmId repeats the ticket: for clients whose writes are not ordered.",
+            ),
         }),
       )
       .default({})
@@ -78,6 +84,12 @@ export const opcuaSection = z
             .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
             .optional()
             .describe("Names the node instead of the id, so that swapping a robot changes no PLC program."),
+          number: z
+            .int()
+            .min(1)
+            .max(2_147_483_647)
+            .optional()
+            .describe("Names the robot in a station's RobotNo, for PLCs without strings."),
           conveyors: z
             .array(z.int().min(0).max(255))
             .default([])
@@ -88,6 +100,13 @@ export const opcuaSection = z
       .describe(
         "Robots that have nodes from the start, by robot_id; those of fleet.robots have them anyway.",
       ),
+    destinations: z
+      .record(
+        z.string().regex(/^[1-9]\d{0,8}$/, { error: "use a number from 1 to 999999999" }),
+        z.string().min(1).max(254),
+      )
+      .default({})
+      .describe("Destinations by number, for PLCs without strings: what DestinationNo may be."),
     limits,
   })
   .describe("OPC UA. Leave the section out to switch it off.");
@@ -115,6 +134,9 @@ export function opcUaOptions(
     dataDir: gateway.dataDir,
     users: users(section, files),
     insecureLoopback: section.insecureLoopback ?? null,
+    destinations: new Map(
+      Object.entries(section.destinations).map(([number, name]) => [Number(number), name]),
+    ),
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
     limits: section.limits,
     startByMs,
@@ -122,9 +144,14 @@ export function opcUaOptions(
 }
 
 function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
-  return Object.entries(section.users).map(([name, { role }]) => {
+  return Object.entries(section.users).map(([name, { role, confirm }]) => {
     const text = fileAt(files, "opcua", "users", name, "password")?.text ?? "";
-    return { name, role, secret: { kind: text.startsWith("scrypt:") ? "scrypt" : "plain", text } };
+    return {
+      name,
+      role,
+      confirms: confirm,
+      secret: { kind: text.startsWith("scrypt:") ? "scrypt" : "plain", text },
+    };
   });
 }
 
@@ -137,6 +164,7 @@ function knownRobots(
   return [...ids].map((robotId) => ({
     robotId,
     alias: section.robots[robotId]?.alias ?? null,
+    number: section.robots[robotId]?.number ?? null,
     family: families[robotId] ?? "unknown",
     conveyorIndexes: section.robots[robotId]?.conveyors ?? [],
   }));

@@ -16,8 +16,8 @@ type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
  * newest of each value, so that nothing is shown late and nothing grows.
  */
 export interface FleetSpace {
-  /** Begins to build: first the robots that wait, each robot later when it is first heard of. */
-  open(build: BuildRobot): void;
+  /** Begins to build: first `known` robots, heard of or not; each other robot when it is first heard of. */
+  open(known: readonly KnownRobot[], build: BuildRobot): void;
   close(): void;
   apply(change: StateChange): void;
   /** Robots with nodes. */
@@ -33,18 +33,16 @@ interface WaitingRobot {
   readonly changes: Map<string, RobotChange>;
 }
 
-/** `known` robots are built first, whether or not they are ever heard of. */
-export function createFleetSpace(known: readonly KnownRobot[], maxRobots: number, log: Log): FleetSpace {
+/** Makes the space; robots that are heard of before it is opened wait. */
+export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
   const built = new Map<RobotId, RobotTags>();
-  const waiting = new Map<RobotId, WaitingRobot>();
+  let waiting = new Map<RobotId, WaitingRobot>();
   const refused = new Set<RobotId>();
   const names = new Set<string>();
   let refusedCount = 0;
   let build: BuildRobot | null = null;
   let slice: NodeJS.Immediate | null = null;
-  const aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
-
-  for (const robot of known) waiting.set(robot.robotId, { robot, changes: new Map() });
+  let aliases: ReadonlySet<string> = new Set();
 
   function schedule(): void {
     if (slice === null && build !== null && waiting.size > 0) slice = setImmediate(buildSlice);
@@ -80,7 +78,7 @@ export function createFleetSpace(known: readonly KnownRobot[], maxRobots: number
       refuse(robotId);
       return null;
     }
-    const robot: KnownRobot = { robotId, alias: null, family: "unknown", conveyorIndexes: [] };
+    const robot: KnownRobot = { robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] };
     const entry = { robot, changes: new Map() };
     waiting.set(robotId, entry);
     schedule();
@@ -95,7 +93,18 @@ export function createFleetSpace(known: readonly KnownRobot[], maxRobots: number
   }
 
   return {
-    open(builder) {
+    open(known, builder) {
+      const early = waiting;
+      waiting = new Map();
+      aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
+      for (const robot of known) {
+        if (waiting.size === maxRobots) refuse(robot.robotId);
+        else waiting.set(robot.robotId, { robot, changes: early.get(robot.robotId)?.changes ?? new Map() });
+      }
+      for (const [robotId, { changes }] of early) {
+        const entry = expect(robotId);
+        for (const [key, change] of changes) entry?.changes.set(key, change);
+      }
       build = builder;
       schedule();
     },

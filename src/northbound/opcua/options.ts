@@ -12,6 +12,8 @@ export interface OpcUaUser {
     | { readonly kind: "scrypt"; readonly text: string }
     | { readonly kind: "plain"; readonly text: string };
   readonly role: Role;
+  /** Commands that it sends through slots wait until ConfirmId repeats the ticket: for clients whose writes are not ordered. */
+  readonly confirms: boolean;
 }
 
 /** A robot that has its nodes from the start, whether or not it was ever heard of. */
@@ -20,6 +22,8 @@ export interface KnownRobot {
   /** Names the node instead of the id, so that swapping a robot changes no PLC program. */
   readonly alias: string | null;
   readonly family: Family;
+  /** Names the robot to a station's PLC without strings; null: it has none. */
+  readonly number: number | null;
   /** Conveyors that have nodes before the first message. */
   readonly conveyorIndexes: readonly number[];
 }
@@ -45,6 +49,8 @@ export interface OpcUaOptions {
    */
   readonly insecureLoopback: { readonly role: Role } | null;
   readonly robots: readonly KnownRobot[];
+  /** Destinations by the number that PLCs without strings know them by. */
+  readonly destinations: ReadonlyMap<number, string>;
   readonly limits: OpcUaLimits;
   /** How long a slot's command may wait before it is sent, in milliseconds; then it expires. */
   readonly startByMs: number;

@@ -6,12 +6,14 @@ import type { Family, RobotId } from "../../domain/robot.ts";
 import { addBatteryTags } from "./battery-tags.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
 import { addMissionSlot } from "./commands/mission-slot.ts";
-import type { Slot, SlotParts } from "./commands/slot.ts";
+import type { Slot } from "./commands/slot.ts";
+import type { SlotParts } from "./commands/slot-parts.ts";
 import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { createEnumTable } from "./enumeration.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { addPositionTags } from "./position-tags.ts";
+import type { SeenRobot } from "./robot-register.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import type { TagTimes } from "./tag.ts";
 
@@ -29,14 +31,21 @@ export interface RobotTags {
   ensureConveyor(index: number): void;
 }
 
+/** What a robot's nodes need of the rest of the server. */
+export interface RobotParts {
+  readonly slots: SlotParts;
+  readonly addSlot: (slot: Slot) => void;
+  /** Something was learned of the robot that its nodes depend on. */
+  readonly note: (robot: SeenRobot) => void;
+}
+
 /** Builds the nodes of `robotId` under `robots`; `name` is one step of their NodeIds. */
 export function addRobotTags(
   builder: NodeBuilder,
   robots: Folder,
   name: string,
   robotId: RobotId,
-  slotParts: SlotParts,
-  addSlot: (slot: Slot) => void,
+  { slots: slotParts, addSlot, note }: RobotParts,
 ): RobotTags {
   const folder = builder.folder(robots, name);
   const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs());
@@ -47,6 +56,8 @@ export function addRobotTags(
   addSlot(missionSlot);
   const conveyors = new Map<number, ConveyorTags>();
   let conveyorFolder: Folder | null = null;
+  let family: Family = "unknown";
+  note({ robotId, family, conveyorIndexes: [] });
 
   /** Only carts have conveyors, so only they get the folder and the slot. */
   function cartFolder(): Folder {
@@ -62,6 +73,7 @@ export function addRobotTags(
     if (tags === undefined) {
       tags = addConveyorTags(builder, cartFolder(), index);
       conveyors.set(index, tags);
+      note({ robotId, family, conveyorIndexes: [index] });
     }
     return tags;
   }
@@ -70,6 +82,10 @@ export function addRobotTags(
     apply(change) {
       if (change.kind === "robot") {
         if (change.family === "cart") cartFolder();
+        if (change.family !== family) {
+          family = change.family;
+          note({ robotId, family, conveyorIndexes: [] });
+        }
         robot.show(change.family, change.quality);
         return;
       }

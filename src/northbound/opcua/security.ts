@@ -23,6 +23,8 @@ import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 export interface Account {
   readonly name: string;
   readonly role: Role;
+  /** Whether its commands wait until ConfirmId repeats the ticket. */
+  readonly confirms: boolean;
 }
 
 /** Names the user that node-opcua itself gives to anonymous sessions. */
@@ -127,10 +129,10 @@ export function accountOf(context: ISessionContext, options: OpcUaOptions): Acco
   const token = context.session?.userIdentityToken;
   if (token instanceof UserNameIdentityToken) {
     const user = options.users.find((candidate) => candidate.name === token.userName);
-    return user === undefined ? null : { name: user.name, role: user.role };
+    return user === undefined ? null : { name: user.name, role: user.role, confirms: user.confirms };
   }
   if (token instanceof AnonymousIdentityToken && options.insecureLoopback !== null) {
-    return { name: ANONYMOUS, role: options.insecureLoopback.role };
+    return { name: ANONYMOUS, role: options.insecureLoopback.role, confirms: false };
   }
   return null;
 }

@@ -25,7 +25,7 @@ export interface OpcUaServer extends Component, Sink {
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;
-  const space = createFleetSpace(options.robots, options.limits.maxRobots, log);
+  const space = createFleetSpace(options.limits.maxRobots, log);
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
   let url: string | null = null;
@@ -50,9 +50,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     async run(signal, ready) {
       forwardLibraryLog(log);
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
+      const memory = parts.openMemory();
       try {
         server = await openServer(options, parts.facts.version);
-        openAddressSpace(server, space, options, parts, signal);
+        openAddressSpace(server, space, options, parts, memory, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {
@@ -67,6 +68,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         space.close();
         await server?.shutdown(0);
         server = null;
+        await memory.close();
       }
     },
   };

@@ -15,12 +15,12 @@ import {
   type VariantOptions,
 } from "node-opcua";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
-import { createMemoryTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeCommander, fakeCatalogue } from "./fake-commands.ts";
+import { createFakeDisk } from "./memory-store.ts";
 
 /** Keys take a second to make: one folder for every test of a file. */
 const pkiDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-"));
@@ -36,6 +36,7 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     users: [],
     insecureLoopback: { role: "operator" },
     robots: [],
+    destinations: new Map(),
     startByMs: 10_000,
     limits: defaultOpcUaLimits,
     ...changed,
@@ -47,7 +48,7 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     commander: createFakeCommander(),
     catalogue: fakeCatalogue(),
     records: { recall: async () => null },
-    tickets: createMemoryTicketStore(),
+    openMemory: createFakeDisk().open,
     epoch: "e1",
     facts: { version: "0.0.0", sessionId: "s-1", startedAtMs: 0, fleetLinkUp: () => true },
     clock: systemClock,

@@ -22,10 +22,11 @@ import {
 const salt = randomBytes(16);
 const hash = scryptSync("correct horse", salt, 64);
 const users: readonly OpcUaUser[] = [
-  { name: "plc1", role: "operator", secret: { kind: "plain", text: "plc secret" } },
-  { name: "scada", role: "observer", secret: { kind: "plain", text: "scada secret" } },
+  { name: "plc1", confirms: false, role: "operator", secret: { kind: "plain", text: "plc secret" } },
+  { name: "scada", confirms: false, role: "observer", secret: { kind: "plain", text: "scada secret" } },
   {
     name: "eva",
+    confirms: false,
     role: "engineer",
     secret: { kind: "scrypt", text: `scrypt:${salt.toString("base64")}:${hash.toString("base64")}` },
   },
@@ -44,7 +45,7 @@ describe("a secure server", () => {
       dataDir,
       users,
       insecureLoopback: null,
-      robots: [{ robotId: "r1", alias: null, family: "cart", conveyorIndexes: [] }],
+      robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
     });
     running.server.write({ changes: [missionChange("r1", queueOf(mission("m1")))], notices: [] });
   });
@@ -121,7 +122,7 @@ describe("a server without security", () => {
   it("gives anonymous users the role of the configuration and no more", async () => {
     const running = await startServer({
       insecureLoopback: { role: "observer" },
-      robots: [{ robotId: "r1", alias: null, family: "cart", conveyorIndexes: [] }],
+      robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
     });
     const caller = await openSession(running.url);
     expect(await caller.write(["Robots.r1.MissionSlot.Destination", destination])).toEqual([
@@ -132,7 +133,12 @@ describe("a server without security", () => {
   });
 
   it("does not let a user be called anonymous", async () => {
-    const user: OpcUaUser = { name: "anonymous", role: "engineer", secret: { kind: "plain", text: "x" } };
+    const user: OpcUaUser = {
+      name: "anonymous",
+      confirms: false,
+      role: "engineer",
+      secret: { kind: "plain", text: "x" },
+    };
     const server = createOpcUaServer(opcUaOptions({ users: [user] }), opcUaParts());
     await expect(server.run(new AbortController().signal, () => {})).rejects.toThrow(/anonymous/);
   });

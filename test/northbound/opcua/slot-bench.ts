@@ -1,31 +1,28 @@
 import type { VariantOptions } from "node-opcua";
 import { afterEach, beforeEach } from "vitest";
-import {
-  createMemoryTicketStore,
-  type TicketStore,
-} from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander } from "./fake-commands.ts";
+import { createFakeDisk, type FakeDisk } from "./memory-store.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
 
 const SLOT = "Robots.AMR01.MissionSlot";
-const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", conveyorIndexes: [0] }] as const;
+const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [0] }] as const;
 /** The server under test and a PLC's session to it, as the last start made them. */
 export let clock: ManualClock;
 export let commander: FakeCommander;
-let tickets: TicketStore;
+export let disk: FakeDisk;
 export let running: RunningServer;
 export let plc: Caller;
 
 export async function start(changed: Parameters<typeof startServer>[1] = {}): Promise<void> {
-  running = await startServer({ robots }, { clock, commander, tickets, ...changed });
+  running = await startServer({ robots }, { clock, commander, openMemory: disk.open, ...changed });
   plc = await openSession(running.url);
 }
 
 export async function startAnew(): Promise<void> {
   clock = createManualClock();
   commander = createFakeCommander();
-  tickets = createMemoryTicketStore();
+  disk = createFakeDisk();
   await start();
 }
 

@@ -16,7 +16,7 @@ let subscription: ClientSubscription;
 
 beforeAll(async () => {
   running = await startServer({
-    robots: [{ robotId: "r1", alias: null, family: "cart", conveyorIndexes: [] }],
+    robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
   });
   caller = await openSession(running.url);
   subscription = await caller.session.createSubscription2({

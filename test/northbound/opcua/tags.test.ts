@@ -30,8 +30,8 @@ beforeAll(async () => {
   running = await startServer(
     {
       robots: [
-        { robotId: "r1", alias: "AMR01", family: "cart", conveyorIndexes: [0, 1] },
-        { robotId: "quiet.one", alias: null, family: "serve", conveyorIndexes: [] },
+        { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [0, 1] },
+        { robotId: "quiet.one", alias: null, number: null, family: "serve", conveyorIndexes: [] },
       ],
     },
     { clock, facts },

@@ -1,8 +1,9 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Draft } from "./draft.ts";
-import { addNumberParameter } from "./parameter.ts";
-import { createSlot, type Slot, type SlotParts } from "./slot.ts";
+import { addNumberParameter, parameterPlace } from "./parameter.ts";
+import { createSlot, type Slot } from "./slot.ts";
+import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 
 /** `MotorCommand` by number, as the service's own enum; 0 is none. */
@@ -20,28 +21,26 @@ export function addConveyorSlot(
   parts: SlotParts,
 ): Slot {
   const folder = builder.folder(robot, "ConveyorSlot");
-  const index = addNumberParameter(builder, folder, "ConveyorIndex", Number.isInteger);
-  const motor = addNumberParameter(
-    builder,
-    folder,
-    "MotorCommand",
-    (value) => value === 0 || motorCommands.has(value),
-  );
+  const place = parameterPlace(builder, folder, parts.offersConfirm);
+  const index = addNumberParameter(place, "ConveyorIndex", Number.isInteger);
+  const motor = addNumberParameter(place, "MotorCommand", (value) => value === 0 || motorCommands.has(value));
   return createSlot(
     {
       path: folder.path,
       parameters: [index, motor],
-      tags: addSlotTags(builder, folder, () => parts.clock.nowMs()),
+      tags: addSlotTags(builder, folder, parts),
       draft: () => conveyorRequest(robotId, index.value(), motor.value()),
+      draftOf: ([at = 0, command = 0]) => conveyorRequest(robotId, at, command),
       follow() {},
     },
     parts,
   );
 }
 
-function conveyorRequest(robotId: RobotId, index: number, motor: number): Draft {
+/** The request that turns or stops one conveyor; `motor` as in `MotorCommand`. */
+export function conveyorRequest(robotId: RobotId, index: number, motor: number): Draft {
   const command = motorCommands.get(motor);
-  if (command === undefined) return { problem: "MotorCommand is 0, which is no command" };
+  if (command === undefined) return { problem: `MotorCommand ${motor} is no command` };
   return {
     operation: "ControlConveyor",
     request: { robotId, commands: [{ index, command }] },

@@ -2,8 +2,9 @@ import type { Catalogue } from "../../../contracts/operation.ts";
 import type { Command } from "../../../domain/command.ts";
 import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { Json } from "../../../platform/json.ts";
+import type { Account } from "../security.ts";
 
-/** An operation of the catalogue with its request in proto3 JSON, or why there is none. */
+/** An operation of the catalogue with its request in proto3 JSON, something that the gateway does itself, or why there is neither. */
 export type Draft =
   | {
       readonly operation: string;
@@ -11,22 +12,28 @@ export type Draft =
       /** The mission that the request is about, where it names one. */
       readonly missionId: string | null;
     }
+  | {
+      /** May be done any number of times, and needs nobody else. */
+      readonly perform: (account: Account) => Outcome;
+    }
   | { readonly problem: string };
 
-/** The command that a draft stands for, or its refusal before anybody was asked. */
+/** The command that a request of the catalogue stands for, or its refusal before anybody was asked. */
 export function commandOf(
-  draft: Draft,
+  draft: { readonly operation: string; readonly request: unknown },
   identity: Pick<Command, "source" | "requestId">,
   catalogue: Catalogue,
   startByMs: number,
 ): Command | Outcome {
-  if ("problem" in draft) return refusal("MALFORMED", draft.problem);
   const operation = catalogue.get(draft.operation);
   if (operation === undefined) {
     return refusal("UNKNOWN_OPERATION", `this gateway has no operation ${draft.operation}`);
   }
   const parsed = operation.parse(draft.request);
-  if (!parsed.ok) return refusal("MALFORMED", `${parsed.problem.path}: ${parsed.problem.message}`);
+  if (!parsed.ok) {
+    const { path, message } = parsed.problem;
+    return refusal("MALFORMED", path === "" ? message : `${path}: ${message}`);
+  }
   const { effect, robotId, json } = parsed.request;
   return { ...identity, operation: operation.name, effect, robotId, requestJson: json, startByMs };
 }

@@ -6,6 +6,8 @@ import type { Draft } from "./draft.ts";
 export interface MissionParameters {
   readonly operation: number;
   readonly destination: string;
+  /** Numbers of the configuration instead of names: the one of `DestinationNo`, or those of an array. */
+  readonly destinationNos: readonly number[];
   readonly destinations: readonly string[];
   readonly targetMissionId: string;
 }
@@ -61,8 +63,19 @@ export function isMissionOperation(value: number): boolean {
   );
 }
 
-/** The request that a mission slot's parameters stand for. */
-export function missionRequest(parameters: MissionParameters, robot: MissionRobot): Draft {
+/** A mission as numbers only: the operation, and destinations by number until the first 0. */
+export function numberedMission(operation: number, numbers: readonly number[]): MissionParameters {
+  const end = numbers.findLastIndex((number) => number !== 0) + 1;
+  const destinationNos = numbers.slice(0, end);
+  return { operation, destination: "", destinationNos, destinations: [], targetMissionId: "" };
+}
+
+/** The request that a mission slot's parameters stand for; `named` are the destinations that have numbers. */
+export function missionRequest(
+  parameters: MissionParameters,
+  robot: MissionRobot,
+  named: ReadonlyMap<number, string>,
+): Draft {
   const { operation } = parameters;
   const { robotId } = robot;
   if (operation === 0) return { problem: "Operation is 0, which is no operation" };
@@ -72,7 +85,7 @@ export function missionRequest(parameters: MissionParameters, robot: MissionRobo
   if (command !== undefined) return updateRequest(command, parameters, robot);
   const kind = missionKinds.get(operation) ?? missionKinds.get(operation - APPEND);
   if (kind === undefined) return { problem: `Operation ${operation} is no operation` };
-  const mission = missionOf(kind, parameters, robot);
+  const mission = missionOf(kind, parameters, robot, named);
   if ("problem" in mission) return mission;
   const name = operation > APPEND ? "AppendMission" : "CreateMission";
   return { operation: name, request: { robotId, mission: mission.json }, missionId: null };
@@ -92,13 +105,14 @@ function missionOf(
   kind: MissionKind,
   parameters: MissionParameters,
   robot: MissionRobot,
+  named: ReadonlyMap<number, string>,
 ): { readonly json: Json } | { readonly problem: string } {
   if (kind.family !== null && robot.family !== "unknown" && robot.family !== kind.family) {
     return {
       problem: `Operation ${parameters.operation} is for ${kind.family} robots, and this is a ${robot.family} robot`,
     };
   }
-  const goals = goalsOf(kind, parameters);
+  const goals = goalsOf(kind, parameters, named);
   if ("problem" in goals) return goals;
   const fields = kind.goals === "one" ? { goal: goals.list[0] ?? null } : { goals: goals.list };
   return { json: { [wrapperOf(kind, robot.family)]: { [kind.name]: fields } } };
@@ -110,24 +124,44 @@ function wrapperOf(kind: MissionKind, family: Family): string {
   return named === "unknown" ? "baseMission" : `${named}Mission`;
 }
 
+type Goals = { readonly list: readonly Json[] } | { readonly problem: string };
+
 function goalsOf(
   kind: MissionKind,
   parameters: MissionParameters,
-): { readonly list: readonly Json[] } | { readonly problem: string } {
-  const { destination, destinations } = parameters;
-  if (kind.goals === "one") {
-    return destination === ""
-      ? { problem: "Destination is empty" }
-      : { list: [{ destinationId: destination }] };
+  named: ReadonlyMap<number, string>,
+): Goals {
+  const { destination, destinationNos, destinations } = parameters;
+  const used = destinations.slice(0, destinations.findLastIndex((name) => name !== "") + 1);
+  if (destinationNos.length > 0) {
+    if (destination !== "" || used.length > 0) {
+      return { problem: "DestinationNo is set, and Destination or Destinations too: which is meant?" };
+    }
+    return numberedGoals(kind, destinationNos, named);
   }
-  const used = destinations.findLastIndex((name) => name !== "") + 1;
-  if (used === 0) {
-    return destination === ""
-      ? { problem: "Destinations and Destination are empty" }
-      : { list: [{ destinationId: destination }] };
+  if (kind.goals === "one" || used.length === 0) {
+    if (destination !== "") return { list: [{ destinationId: destination }] };
+    const empty = kind.goals === "one" ? "Destination is empty" : "Destinations and Destination are empty";
+    return { problem: empty };
   }
-  const list = destinations.slice(0, used);
-  const gap = list.indexOf("");
+  const gap = used.indexOf("");
   if (gap !== -1) return { problem: `Destinations[${gap}] is empty, and a later one is not` };
-  return { list: list.map((destinationId) => ({ destinationId })) };
+  return { list: used.map((destinationId) => ({ destinationId })) };
+}
+
+function numberedGoals(
+  kind: MissionKind,
+  numbers: readonly number[],
+  named: ReadonlyMap<number, string>,
+): Goals {
+  if (kind.goals === "one" && numbers.length > 1) {
+    return { problem: `this operation has one destination, and ${numbers.length} are given` };
+  }
+  const list: Json[] = [];
+  for (const number of numbers) {
+    const destinationId = named.get(number);
+    if (destinationId === undefined) return { problem: `opcua.destinations has no number ${number}` };
+    list.push({ destinationId });
+  }
+  return { list };
 }

@@ -6,13 +6,12 @@ import { createEnumTable } from "../enumeration.ts";
 import { hasArrived } from "../mission-tags.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { TagTimes } from "../tag.ts";
-import { isMissionOperation, missionRequest } from "./mission-request.ts";
-import { addNumberParameter, addTextListParameter, addTextParameter } from "./parameter.ts";
-import { createSlot, type Slot, type SlotParts } from "./slot.ts";
+import { addMissionParameters } from "./mission-parameters.ts";
+import { isMissionOperation, type MissionRobot, missionRequest, numberedMission } from "./mission-request.ts";
+import { parameterPlace } from "./parameter.ts";
+import { createSlot, type Slot } from "./slot.ts";
+import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
-
-/** How many destinations a mission sent through a slot may have. */
-const LONGEST_ROUTE = 16;
 
 const stateTable = createEnumTable(missionStateNames);
 
@@ -34,11 +33,9 @@ export function addMissionSlot(
 ): MissionSlot {
   const folder = builder.folder(robot, "MissionSlot");
   const nowMs = () => parts.clock.nowMs();
-  const operation = addNumberParameter(builder, folder, "Operation", isMissionOperation);
-  const destination = addTextParameter(builder, folder, "Destination");
-  const destinations = addTextListParameter(builder, folder, "Destinations", LONGEST_ROUTE);
-  const targetMissionId = addTextParameter(builder, folder, "TargetMissionId");
-  const tags = addSlotTags(builder, folder, nowMs);
+  const place = parameterPlace(builder, folder, parts.offersConfirm);
+  const parameters = addMissionParameters(place, isMissionOperation);
+  const tags = addSlotTags(builder, folder, parts);
   const missionState = builder.enumeration(folder, "MissionState", stateTable);
   const goalIndex = builder.tag(folder, "GoalIndex", "Int32");
   const arrived = builder.tag(folder, "Arrived", "Boolean");
@@ -66,25 +63,19 @@ export function addMissionSlot(
     arrived.set(hasArrived(mission), status, times);
   }
 
+  function robotNow(): MissionRobot {
+    const currentMissionId = queue === null ? null : (currentMission(queue)?.missionId ?? null);
+    return { robotId, family: family(), currentMissionId };
+  }
+
   const slot = createSlot(
     {
       path: folder.path,
-      parameters: [operation, destination, destinations, targetMissionId],
+      parameters: parameters.all,
       tags,
-      draft: () =>
-        missionRequest(
-          {
-            operation: operation.value(),
-            destination: destination.value(),
-            destinations: destinations.value(),
-            targetMissionId: targetMissionId.value(),
-          },
-          {
-            robotId,
-            family: family(),
-            currentMissionId: queue === null ? null : (currentMission(queue)?.missionId ?? null),
-          },
-        ),
+      draft: () => missionRequest(parameters.read(), robotNow(), parts.destinations),
+      draftOf: ([operation = 0, ...numbers]) =>
+        missionRequest(numberedMission(operation, numbers), robotNow(), parts.destinations),
       follow(missionId) {
         followedId = missionId;
         showFollowed();

@@ -7,13 +7,30 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
+import type { Account } from "../security.ts";
 import { isTooLong, type Tag } from "../tag.ts";
 
 /** A variable of a slot that clients write. */
 export interface Parameter {
   readonly path: string;
   /** Why `variant` cannot be written, or Good and it is. `range` is set when only some elements are written. */
-  write(variant: Variant, range: NumericRange | null): StatusCode;
+  write(variant: Variant, range: NumericRange | null, account: Account): StatusCode;
+  /** Shows the value under `Latched`, where the slot has that folder. */
+  echo(): void;
+  /** Written by anybody at any time: it is no part of a command. */
+  readonly isFree?: boolean;
+}
+
+/** Where a slot's parameters stand, and where they are echoed; null: they never are. */
+export interface ParameterPlace {
+  readonly builder: NodeBuilder;
+  readonly folder: Folder;
+  readonly latched: Folder | null;
+}
+
+/** The place of a slot's parameters in `folder`. */
+export function parameterPlace(builder: NodeBuilder, folder: Folder, offersConfirm: boolean): ParameterPlace {
+  return { builder, folder, latched: offersConfirm ? builder.folder(folder, "Latched") : null };
 }
 
 export interface NumberParameter extends Parameter {
@@ -28,17 +45,18 @@ export interface TextListParameter extends Parameter {
 
 /** An Int32 that `isAllowed` says yes to, 0 at first. */
 export function addNumberParameter(
-  builder: NodeBuilder,
-  folder: Folder,
+  at: ParameterPlace,
   name: string,
   isAllowed: (value: number) => boolean,
 ): NumberParameter {
-  const tag = builder.parameter(folder, name, "Int32");
+  const tag = at.builder.parameter(at.folder, name, "Int32");
+  const latched = at.latched === null ? null : at.builder.tag(at.latched, name, "Int32");
   let value = 0;
   show(tag, value);
   return {
-    path: `${folder.path}.${name}`,
+    path: `${at.folder.path}.${name}`,
     value: () => value,
+    echo: () => show(latched, value),
     write(variant, range) {
       const status = scalarStatus(variant, DataType.Int32, range);
       if (status !== StatusCodes.Good) return status;
@@ -51,13 +69,15 @@ export function addNumberParameter(
 }
 
 /** A String of at most 254 bytes, empty at first. */
-export function addTextParameter(builder: NodeBuilder, folder: Folder, name: string): TextParameter {
-  const tag = builder.parameter(folder, name, "String");
+export function addTextParameter(at: ParameterPlace, name: string): TextParameter {
+  const tag = at.builder.parameter(at.folder, name, "String");
+  const latched = at.latched === null ? null : at.builder.tag(at.latched, name, "String");
   let value = "";
   show(tag, value);
   return {
-    path: `${folder.path}.${name}`,
+    path: `${at.folder.path}.${name}`,
     value: () => value,
+    echo: () => show(latched, value),
     write(variant, range) {
       const status = scalarStatus(variant, DataType.String, range);
       if (status !== StatusCodes.Good) return status;
@@ -71,18 +91,15 @@ export function addTextParameter(builder: NodeBuilder, folder: Folder, name: str
 }
 
 /** A fixed array of strings. A shorter one that is written leaves the rest empty; a longer one is refused. */
-export function addTextListParameter(
-  builder: NodeBuilder,
-  folder: Folder,
-  name: string,
-  length: number,
-): TextListParameter {
-  const tag = builder.parameter(folder, name, "String", length);
+export function addTextListParameter(at: ParameterPlace, name: string, length: number): TextListParameter {
+  const tag = at.builder.parameter(at.folder, name, "String", length);
+  const latched = at.latched === null ? null : at.builder.list(at.latched, name, "String", length);
   let value: readonly string[] = new Array(length).fill("");
   showList(tag, value);
   return {
-    path: `${folder.path}.${name}`,
+    path: `${at.folder.path}.${name}`,
     value: () => value,
+    echo: () => showList(latched, value),
     write(variant, range) {
       if (variant.dataType !== DataType.String) return StatusCodes.BadTypeMismatch;
       if (variant.arrayType !== VariantArrayType.Array) return StatusCodes.BadTypeMismatch;
@@ -122,12 +139,12 @@ function scalarStatus(variant: Variant, dataType: DataType, range: NumericRange 
   return fits ? StatusCodes.Good : StatusCodes.BadTypeMismatch;
 }
 
-function show(tag: Tag, value: number | string): void {
+function show(tag: Tag | null, value: number | string): void {
   const now = new Date();
-  tag.set(value, StatusCodes.Good, { source: now, server: now });
+  tag?.set(value, StatusCodes.Good, { source: now, server: now });
 }
 
-function showList(tag: Tag, value: readonly string[]): void {
+function showList(tag: Tag | null, value: readonly string[]): void {
   const now = new Date();
-  tag.setList(value, StatusCodes.Good, { source: now, server: now });
+  tag?.setList(value, StatusCodes.Good, { source: now, server: now });
 }

@@ -11,9 +11,11 @@ import {
 import { LAST_TICKET } from "../../../domain/ticket.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { OpcUaOptions } from "../options.ts";
-import { type Account, accountOf } from "../security.ts";
+import { accountOf } from "../security.ts";
 import type { Parameter } from "./parameter.ts";
-import type { Slot, Writer } from "./slot.ts";
+import type { Order, Slot } from "./slot.ts";
+import type { Writer } from "./slot-parts.ts";
+import { COMMAND_LENGTH } from "./slot-tags.ts";
 
 /** The one way in for writes: by path, to the parameters and tickets of slots. */
 export interface WriteDoor {
@@ -21,14 +23,18 @@ export interface WriteDoor {
   slots(): Iterable<Slot>;
 }
 
-type Target = { readonly slot: Slot; readonly parameter: Parameter | null };
+type Target =
+  | { readonly kind: "parameter"; readonly slot: Slot; readonly parameter: Parameter }
+  | { readonly kind: Order["kind"]; readonly slot: Slot };
 
-/** A RequestId that was written, to be looked at when its whole write request is done. */
+/** A ticket that was written, to be looked at when its whole write request is done. */
 interface Asked {
-  readonly slot: Slot;
   readonly number: number;
+  readonly order: Order;
   /** Places in the request whose answer it is. */
   readonly places: number[];
+  /** Another tag of the slot was given a ticket too: nobody can say which command is meant. */
+  readonly isAmbiguous: boolean;
 }
 
 /**
@@ -62,19 +68,21 @@ export function openWriteDoor(
   async function writeAll(context: ISessionContext, nodes: WriteValue[]): Promise<StatusCode[]> {
     const results: StatusCode[] = [];
     const asked = new Map<Slot, Asked>();
-    const account = accountOf(context, options);
+    const writer = writerOf(context);
     for (const [place, node] of nodes.entries()) {
       const target = targetOf(node);
       if (target === undefined) {
         const [status] = await writeElsewhere(context, [node]);
         results.push(status ?? StatusCodes.BadInternalError);
       } else {
-        results.push(writeSlot(target, node, place, asked, context, account));
+        results.push(
+          writer === null ? StatusCodes.BadUserAccessDenied : writeSlot(target, node, place, asked, writer),
+        );
       }
     }
-    for (const { slot, number, places } of asked.values()) {
-      const writer = writerOf(context, account);
-      const status = writer === null ? StatusCodes.BadUserAccessDenied : slot.request(number, writer);
+    for (const [slot, { number, order, places, isAmbiguous }] of asked) {
+      if (writer === null) continue;
+      const status = isAmbiguous ? StatusCodes.BadInvalidArgument : slot.request(number, order, writer);
       for (const place of places) results[place] = status;
     }
     return results;
@@ -91,46 +99,56 @@ export function openWriteDoor(
     node: WriteValue,
     place: number,
     asked: Map<Slot, Asked>,
-    context: ISessionContext,
-    account: Account | null,
+    writer: Writer,
   ): StatusCode {
-    const { slot, parameter } = target;
-    if (account === null || account.role === "observer") return StatusCodes.BadUserAccessDenied;
+    const { slot } = target;
     const { value: variant, statusCode } = node.value;
     if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
     const range = node.indexRange.isEmpty() ? null : node.indexRange;
-    if (parameter !== null) {
-      return slot.writeParameter(parameter, variant, range, sessionIdOf(context));
+    if (target.kind === "parameter") {
+      return slot.writeParameter(target.parameter, variant, range, writer);
     }
-    if (
-      variant.dataType !== DataType.Int32 ||
-      variant.arrayType !== VariantArrayType.Scalar ||
-      range !== null
-    ) {
-      return StatusCodes.BadTypeMismatch;
-    }
-    if (variant.value < 0 || variant.value > LAST_TICKET) return StatusCodes.BadOutOfRange;
-    const places = [...(asked.get(slot)?.places ?? []), place];
-    asked.set(slot, { slot, number: variant.value, places });
+    const numbers = range === null ? numbersOf(node, target.kind === "array") : null;
+    if (numbers === null) return StatusCodes.BadTypeMismatch;
+    const [number = -1, ...rest] = numbers;
+    if (target.kind === "array" && numbers.length !== COMMAND_LENGTH) return StatusCodes.BadOutOfRange;
+    if (number < 0 || number > LAST_TICKET) return StatusCodes.BadOutOfRange;
+    const before = asked.get(slot);
+    asked.set(slot, {
+      number,
+      order: target.kind === "array" ? { kind: "array", numbers: rest } : { kind: target.kind },
+      places: [...(before?.places ?? []), place],
+      isAmbiguous: before !== undefined && (before.isAmbiguous || before.order.kind !== target.kind),
+    });
     return StatusCodes.Good;
   }
 
-  function writerOf(context: ISessionContext, account: Account | null): Writer | null {
+  /** Null for those who may not write. */
+  function writerOf(context: ISessionContext): Writer | null {
     const { session } = context;
-    if (session === undefined || account === null) return null;
-    return { sessionId: sessionIdOf(context), sinceMs: sessionStarts.get(session) ?? 0, account };
+    const account = accountOf(context, options);
+    if (session === undefined || account === null || account.role === "observer") return null;
+    const sessionId = session.getSessionId().toString();
+    return { sessionId, sinceMs: sessionStarts.get(session) ?? 0, account };
   }
 
   return {
     add(slot) {
       slots.push(slot);
-      targets.set(`${slot.path}.RequestId`, { slot, parameter: null });
-      for (const parameter of slot.parameters) targets.set(parameter.path, { slot, parameter });
+      targets.set(`${slot.path}.RequestId`, { kind: "request", slot });
+      targets.set(`${slot.path}.ConfirmId`, { kind: "confirm", slot });
+      targets.set(`${slot.path}.Command`, { kind: "array", slot });
+      for (const parameter of slot.parameters) {
+        targets.set(parameter.path, { kind: "parameter", slot, parameter });
+      }
     },
     slots: () => slots,
   };
 }
 
-function sessionIdOf(context: ISessionContext): string {
-  return context.session?.getSessionId().toString() ?? "";
+/** What was written, as numbers; null when it is of another type. */
+function numbersOf({ value: { value: variant } }: WriteValue, isArray: boolean): readonly number[] | null {
+  if (variant.dataType !== DataType.Int32) return null;
+  if (variant.arrayType !== (isArray ? VariantArrayType.Array : VariantArrayType.Scalar)) return null;
+  return isArray ? Array.from<number>(variant.value ?? []) : [variant.value];
 }

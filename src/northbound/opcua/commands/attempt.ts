@@ -1,0 +1,137 @@
+import type { Command, Source } from "../../../domain/command.ts";
+import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import {
+  restartTickets,
+  type TakenTicket,
+  type TicketState,
+  ticketAccepted,
+  ticketDone,
+} from "../../../domain/ticket.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { describeError } from "../../../platform/log.ts";
+import type { Account } from "../security.ts";
+import { commandOf, type Draft } from "./draft.ts";
+import type { SlotKind, SlotParts } from "./slot-parts.ts";
+import type { TicketBook } from "./ticket-book.ts";
+
+/** How long a stop waits for the disk before it is sent without a record. */
+const STOP_SYNC_MS = 50;
+
+/** What a ticket stands for, made out before it is taken. */
+export type Attempt =
+  | { readonly kind: "command"; readonly command: Command; readonly target: string | null }
+  /** It is no command, or ends without one. */
+  | { readonly kind: "local"; end(): Outcome };
+
+/** A ticket that was written in turn, and the state in which it is taken. */
+interface Taking {
+  readonly ticket: number;
+  readonly state: TicketState;
+  readonly user: string;
+}
+
+/** Brings what a slot was asked for to its end, and shows each step. */
+export interface Attempts {
+  prepare(draft: Draft, account: Account, requestId: string): Attempt;
+  begin(attempt: Attempt, taking: Taking): void;
+  /** Ends the command that ran when the gateway stopped. Rejects when what became of it cannot be known. */
+  restore(taken: TakenTicket): Promise<void>;
+  /** Shows again what was final before a restart. */
+  recall(final: Outcome): void;
+}
+
+export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotParts): Attempts {
+  const { tags } = kind;
+  const { clock } = parts;
+
+  /** Never rejects: whatever happens is an outcome. */
+  async function run(
+    { command, target }: Extract<Attempt, { kind: "command" }>,
+    ticket: number,
+    kept: Promise<boolean>,
+  ): Promise<void> {
+    const isStop = command.effect === "stops";
+    const isKept = await (isStop ? within(clock, STOP_SYNC_MS, kept) : kept);
+    if (!isKept && !isStop) {
+      finish(ticket, refusal("JOURNAL_FAILED", `${book.trouble() ?? ""}; nothing was sent`), null);
+      return;
+    }
+    const outcome = await outcomeOf(command, ticket);
+    if (outcome !== null) finish(ticket, outcome, target);
+  }
+
+  /** Null when the gateway stops before the outcome is known. */
+  async function outcomeOf(submitted: Command, ticket: number): Promise<Outcome | null> {
+    try {
+      return await parts.commander.submit(submitted, parts.signal, (stage) => {
+        tags.showStage(stage);
+        if (stage === "accepted") void book.adopt(ticketAccepted(book.tickets(), ticket));
+      });
+    } catch (error) {
+      // The next start finds the command in the journal.
+      if (parts.signal.aborted) return null;
+      parts.log.error({ slot: kind.path, cause: describeError(error) }, "a command ended without an outcome");
+      return ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false);
+    }
+  }
+
+  function finish(ticket: number, outcome: Outcome, target: string | null): void {
+    const final = { ...outcome, missionId: outcome.missionId ?? target };
+    showFinal(final);
+    void book.adopt(ticketDone(book.tickets(), ticket), { final });
+  }
+
+  function showFinal(final: Outcome): void {
+    const mayHaveActed = final.outcome !== "refused" && final.outcome !== "expired";
+    if (mayHaveActed && final.missionId !== null) kind.follow(final.missionId);
+    tags.showOutcome(final);
+  }
+
+  function commandRequestId(requestId: string): string {
+    return `${kind.path}/${requestId}`;
+  }
+
+  return {
+    prepare(draft, account, requestId) {
+      if ("problem" in draft) return { kind: "local", end: () => refusal("MALFORMED", draft.problem) };
+      if ("perform" in draft) return { kind: "local", end: () => draft.perform(account) };
+      const source: Source = { door: "opcua", name: account.name };
+      const identity = { source, requestId: commandRequestId(requestId) };
+      const made = commandOf(draft, identity, parts.catalogue, clock.nowMs() + parts.startByMs);
+      if ("outcome" in made) return { kind: "local", end: () => made };
+      return { kind: "command", command: made, target: draft.missionId };
+    },
+    begin(attempt, { ticket, state, user }) {
+      tags.showStage("idle");
+      const kept = book.adopt(state, { user, final: null });
+      if (attempt.kind === "local") finish(ticket, attempt.end(), null);
+      else void run(attempt, ticket, kept);
+    },
+    async restore(taken) {
+      const source: Source = { door: "opcua", name: book.user() ?? "" };
+      const outcome = await parts.records.recall(source, commandRequestId(taken.requestId));
+      const wasJournaled = outcome !== null || taken.phase === "running";
+      void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
+      if (wasJournaled) finish(taken.id, outcome ?? forgotten, null);
+    },
+    recall: showFinal,
+  };
+}
+
+/** What `promise` says, or false when it has not said anything in time. */
+function within(clock: Clock, timeMs: number, promise: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(timeMs, () => resolve(false));
+    void promise.then((value) => {
+      cancel();
+      resolve(value);
+    });
+  });
+}
+
+const forgotten = ending(
+  "unknown",
+  "OUTCOME_UNKNOWN",
+  "the gateway stopped while the command ran, and its journal does not know it any more",
+  false,
+);

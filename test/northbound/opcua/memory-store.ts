@@ -1,0 +1,43 @@
+import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/durable-ticket-store.ts";
+import type { Memory } from "../../../src/northbound/opcua/memory.ts";
+import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
+import type { Store } from "../../../src/platform/store.ts";
+
+/** A disk of which a test says what it does. */
+export interface FakeDisk {
+  /** The memory as a server opens it after a start. */
+  open(): Memory;
+  /** What writes do from now on: `hang` are those that nobody hears of again. */
+  behave(how: "well" | "failing" | "hanging"): void;
+  /** What lies under a key; written by a test to spoil it. */
+  readonly records: Map<string, unknown>;
+}
+
+export function createFakeDisk(): FakeDisk {
+  const records = new Map<string, unknown>();
+  let how: "well" | "failing" | "hanging" = "well";
+  const store: Store = {
+    get: (key) => records.get(key),
+    *range({ from, to }) {
+      for (const [key, value] of records) if (key >= from && key < to) yield { key, value };
+    },
+    async write(changes) {
+      if (how === "hanging") await new Promise(() => {});
+      if (how === "failing") throw new Error("planted: the disk is full");
+      for (const { key, value } of changes) records.set(key, JSON.parse(JSON.stringify(value)));
+    },
+    figures: () => ({ records: 0, syncs: 0, failures: 0 }),
+    close: () => Promise.resolve(),
+  };
+  return {
+    open: () => ({
+      tickets: createDurableTicketStore(store),
+      robots: openRobotRegister(store),
+      close: store.close,
+    }),
+    behave(next) {
+      how = next;
+    },
+    records,
+  };
+}
