@@ -1,17 +1,20 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import type { Catalogue, Operation, ParsedRequest, Problem } from "../contracts/operation.ts";
+import type { ParsedRequest, Problem } from "../contracts/operation.ts";
+import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { canonicalJson } from "./operations/canonical.ts";
 import { chainRules } from "./operations/chain-rules.ts";
 import { checkMessage } from "./operations/check.ts";
+import { about } from "./operations/examples.ts";
+import { requestFields, robotFieldOf } from "./operations/fields.ts";
 import { type Method, methods } from "./operations/method.ts";
 import { missionRules } from "./operations/mission-rules.ts";
 import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
 
 /** Every unary operation of the interface document: messages and routes from the descriptors, the rest from the rules. */
-export function createCatalogue(): Catalogue {
-  const catalogue = new Map<string, Operation>();
+export function createCatalogue(): OperationManual {
+  const catalogue = new Map<string, DescribedOperation>();
   for (const [name, rule] of [...missionRules, ...chainRules, ...webhookRules]) {
     const method = methods.get(name);
     if (method === undefined) throw new Error(`${name} is in no service`);
@@ -20,10 +23,16 @@ export function createCatalogue(): Catalogue {
   return catalogue;
 }
 
-function createOperation(method: Method, rule: Rule): Operation {
+function createOperation(method: Method, rule: Rule): DescribedOperation {
+  const told = about.get(method.name);
+  if (told === undefined) throw new Error(`nothing is told about ${method.name}`);
+  const fields = requestFields(method.desc.input, rule.required);
   return {
     name: method.name,
     role: rule.role,
+    ...told,
+    fields,
+    robotField: robotFieldOf(fields),
     parse(json) {
       const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, rule, json);
       if (problem !== null) return { ok: false, problem };

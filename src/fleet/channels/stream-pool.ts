@@ -1,4 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
+import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -248,7 +249,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     }),
     async run(signal) {
       running = signal;
-      every(clock, times.streamSilenceMs / 4, signal, look);
+      every(clock, times.streamSilenceMs / LOOKS_A_SILENCE, signal, look);
       pump();
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();

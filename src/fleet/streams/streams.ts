@@ -1,5 +1,6 @@
 import type { EventSink } from "../../contracts/event-sink.ts";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
+import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { every } from "../../platform/clock.ts";
 import type { FleetOptions } from "../options.ts";
@@ -157,7 +158,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
         },
       });
       tellLink("down", "not connected yet");
-      every(clock, times.streamSilenceMs / 4, signal, tellLive);
+      every(clock, times.streamSilenceMs / LOOKS_A_SILENCE, signal, tellLive);
       startSelected();
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
