@@ -1,4 +1,4 @@
-// The broker that both sides publish to, in a process of its own: its cost is nobody's.
+// The broker that all sides publish to, in a process of its own: its cost is nobody's.
 
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";

@@ -1,158 +1,85 @@
-// Compares the gateway with the floor in one run: both stay up, the load goes to one at a time, in
-// blocks A B B A, so that a drift of the machine falls on both.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+// Measures the gateway, the service and the way of a command. Each section runs alone, one after the other.
 import { parseArgs } from "node:util";
-import { type Measured, missing, missingByBlock, report, table } from "./figures.ts";
-import { gatewayConfig } from "./gateway-config.ts";
-import { Child } from "./process.ts";
-import type { Block, LoadAddress, LoadReply, Side } from "./protocol.ts";
+import { measureCommands } from "./commands/section.ts";
+import { measureFleet } from "./fleet/section.ts";
+import { House } from "./house.ts";
+import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
+import { measureMessages } from "./messages/section.ts";
+import { type Findings, reachLines } from "./report.ts";
+import { measureService } from "./service/section.ts";
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    only: { type: "string" },
+    profile: { type: "string" },
     robots: { type: "string", default: "1000" },
     rate: { type: "string", default: "4000" },
   },
 });
-const here = dirname(fileURLToPath(import.meta.url));
-const gatewayScript = join(here, "..", "..", "dist", "main.js");
-const robots = Number(options.robots);
-const rounds = options.quick ? 1 : 4;
-const pacedSeconds = options.quick ? 5 : 10;
-const saturatedSeconds = options.quick ? 2 : 4;
+const size = { robots: Number(options.robots), quick: options.quick };
+const sections = {
+  messages: (house: House) => measureMessages(house, { ...size, rate: Number(options.rate) }),
+  service: (house: House) => measureService(house, size),
+  fleet: (house: House) => measureFleet(house, size),
+  commands: (house: House) => measureCommands(house, size),
+};
+type SectionName = keyof typeof sections;
+type Outcome = Findings & { readonly machine: MachineReport };
+
+/** With `--quick` the main section alone, so that it takes less than a minute with the build. */
+function chosen(): SectionName[] {
+  const { only, quick } = options;
+  if (only === undefined) return quick ? ["messages"] : (Object.keys(sections) as SectionName[]);
+  if (!(only in sections)) throw new Error(`--only knows ${Object.keys(sections).join(", ")}, not ${only}`);
+  return [only as SectionName];
+}
+
+async function measure(name: SectionName): Promise<Outcome> {
+  const house = new House(options.profile ?? null);
+  const interrupt = () => house.fail(new Error("interrupted"));
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  try {
+    const machine = watchMachine(() => house.children);
+    const found = await house.guard(sections[name](house));
+    return { ...found, machine: machine() };
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    await house.end();
+  }
+}
+
+function show(name: SectionName, { table, reach, machine }: Outcome): void {
+  console.log(`\n== ${name} ==\n${machineLine(machine)}\n${table}\n${reachLines(reach)}`);
+}
 
 async function run(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "fleetgate-bench-"));
-  const children: Child[] = [];
-  const start = (name: string, script: string, args: readonly string[]) => {
-    const child = new Child(name, script, args);
-    children.push(child);
-    return child;
-  };
-  try {
-    const measured = await measure(folder, start);
-    const result = report(robots, measured);
-    console.log(options.json ? JSON.stringify(result) : table(result));
-    if (missing(measured) > 0) {
-      console.error(
-        `${result.missing} messages did not arrive: the figures mean nothing\n${missingByBlock(measured)}`,
-      );
+  const outcomes = new Map<SectionName, Outcome>();
+  for (const name of chosen()) {
+    const outcome = await measure(name);
+    outcomes.set(name, outcome);
+    if (!options.json) show(name, outcome);
+    for (const fault of outcome.faults) {
+      console.error(`${name}: ${fault}\nThe figures of this section mean nothing.`);
       process.exitCode = 1;
     }
-  } finally {
-    await Promise.all(children.map((child) => child.end()));
-    rmSync(folder, { recursive: true, force: true });
   }
-}
-
-type Start = (name: string, script: string, args: readonly string[]) => Child;
-
-async function measure(folder: string, start: Start): Promise<Measured[]> {
-  const broker = start("broker", join(here, "broker.js"), []);
-  const { port: mqttPort } = await broker.next<{ port: number }>();
-  const load = start("load", join(here, "load", "main.js"), [String(robots), folder]);
-  const { address } = await expectReply(load, "listening");
-  const ports = { floor: await freePort(), gateway: await freePort() };
-  const sides: Record<Side, Child> = {
-    floor: start("floor", join(here, "floor", "main.js"), floorArgs(address, mqttPort, ports.floor)),
-    gateway: start("gateway", gatewayScript, [
-      "run",
-      "--config",
-      await writeConfig(folder, address, mqttPort, ports.gateway),
+  if (!options.json) return;
+  const { ratios } = outcomes.get("messages") ?? {};
+  const found = Object.fromEntries(
+    [...outcomes].map(([name, { figures, reach, faults, machine }]) => [
+      name,
+      { ...figures, reach, faults, machine },
     ]),
-  };
-  for (const side of ["floor", "gateway"] as const) {
-    load.send({ kind: "watch", side, opcuaPort: ports[side], mqttPort });
-    await expectReply(load, "watching");
-  }
-  const measured: Measured[] = [];
-  for (const block of [...warmUp(), ...plan()]) {
-    const done = await measureBlock(load, sides[block.side], block);
-    if (block.warm !== true) measured.push(done);
-  }
-  return measured;
+  );
+  console.log(JSON.stringify({ ...(ratios === undefined ? {} : { ratios }), ...found }));
 }
 
-type Planned = Block & { readonly warm?: boolean };
-
-function warmUp(): Planned[] {
-  return (["floor", "gateway"] as const).map((side) => ({
-    kind: "paced",
-    side,
-    messagesPerSecond: Number(options.rate),
-    seconds: pacedSeconds / 2,
-    warm: true,
-  }));
-}
-
-function plan(): Planned[] {
-  const order: Side[] = ["floor", "gateway", "gateway", "floor"];
-  const paced = (side: Side): Block => ({
-    kind: "paced",
-    side,
-    messagesPerSecond: Number(options.rate),
-    seconds: pacedSeconds,
-  });
-  const saturated = (side: Side): Block => ({ kind: "saturated", side, seconds: saturatedSeconds });
-  return Array.from({ length: rounds }, () => [...order.map(paced), ...order.map(saturated)]).flat();
-}
-
-async function measureBlock(load: Child, side: Child, block: Block): Promise<Measured> {
-  const before = side.cpuMicros();
-  load.send({ kind: "block", block });
-  const { result } = await expectReply(load, "result");
-  return {
-    kind: block.kind,
-    side: block.side,
-    result,
-    cpuMicros: side.cpuMicros() - before,
-    rssAnonMb: side.rssAnonMb(),
-  };
-}
-
-async function expectReply<K extends LoadReply["kind"]>(
-  load: Child,
-  kind: K,
-): Promise<Extract<LoadReply, { kind: K }>> {
-  const reply = await load.next<LoadReply>();
-  if (reply.kind === "failed") throw new Error(`load: ${reply.message}`);
-  if (reply.kind !== kind) throw new Error(`load answered ${reply.kind} instead of ${kind}`);
-  return reply as Extract<LoadReply, { kind: K }>;
-}
-
-function floorArgs(address: LoadAddress, mqttPort: number, opcuaPort: number): string[] {
-  return [robots, address.grpcPort, address.httpsPort, address.caPath, mqttPort, opcuaPort].map(String);
-}
-
-async function writeConfig(
-  folder: string,
-  address: LoadAddress,
-  mqttPort: number,
-  opcuaPort: number,
-): Promise<string> {
-  const path = join(folder, "gateway.yaml");
-  const credentials = join(folder, "credentials.json");
-  writeFileSync(credentials, JSON.stringify({ api_key: "gateway", scope: "bench", secret: "bench" }), {
-    mode: 0o600,
-  });
-  writeFileSync(path, gatewayConfig({ folder, address, credentials, mqttPort, opcuaPort, robots }));
-  return path;
-}
-
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-await run();
+run().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  },
+);

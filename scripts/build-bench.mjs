@@ -1,11 +1,12 @@
-// Compiles the bench and the generated messages it reads to .bench, beside the built gateway in dist.
+// Compiles the bench and what it reads of src to .bench, beside the built gateway in dist.
 import { spawnSync } from "node:child_process";
-import { cpSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+rmSync(join(root, ".bench"), { recursive: true, force: true });
 const compiled = spawnSync(process.execPath, [tsc, "-p", "tsconfig.bench.json"], {
   cwd: root,
   stdio: ["ignore", "inherit", "inherit"],

@@ -10,7 +10,10 @@ import { Watcher } from "./watcher.ts";
 
 const [robotCount = "1000", folder = "."] = process.argv.slice(2);
 const robots = robotIds(Number(robotCount));
-const tally: Record<Side, Tally> = { floor: new Tally(), gateway: new Tally() };
+const tally: Record<Side, Tally> = {
+  floor: new Tally(robots[0] ?? ""),
+  gateway: new Tally(robots[0] ?? ""),
+};
 const service = new LoadService();
 const watchers: Watcher[] = [];
 

@@ -1,4 +1,5 @@
-import { type Block, type BlockResult, quantile, type Side } from "../protocol.ts";
+import { percentiles } from "../../quantile.ts";
+import type { Block, BlockResult, Side } from "../protocol.ts";
 import type { LoadService } from "./service.ts";
 import type { Sightings } from "./watcher.ts";
 
@@ -12,10 +13,17 @@ export class Tally implements Sightings {
   sent = 0;
   seenOnMqtt = 0;
   seenOnOpcua = 0;
+  specimen = "";
   readonly mqttLatencies: number[] = [];
   readonly opcuaLatencies: number[] = [];
+  readonly #specimenOf: string;
   readonly #mqttDue = new Map<string, number>();
   readonly #opcuaDue = new Map<string, number>();
+
+  /** @param specimenOf the robot whose last payload is kept */
+  constructor(specimenOf: string) {
+    this.#specimenOf = specimenOf;
+  }
 
   reset(): void {
     this.sent = 0;
@@ -34,7 +42,8 @@ export class Tally implements Sightings {
     this.#opcuaDue.set(`${robot}/${sequence}`, atMs);
   }
 
-  mqtt(robot: string, sequence: number): void {
+  mqtt(robot: string, sequence: number, payload: Buffer): void {
+    if (robot === this.#specimenOf) this.specimen = payload.toString();
     const key = `${robot}/${sequence}`;
     const sentAtMs = this.#mqttDue.get(key);
     if (sentAtMs === undefined) return;
@@ -76,8 +85,9 @@ export async function runBlock(
     seenOnMqtt: tally.seenOnMqtt,
     seenOnOpcua: tally.seenOnOpcua,
     seconds,
-    mqttLatencyMs: { p50: quantile(tally.mqttLatencies, 0.5), p99: quantile(tally.mqttLatencies, 0.99) },
-    opcuaLatencyMs: { p50: quantile(tally.opcuaLatencies, 0.5), p99: quantile(tally.opcuaLatencies, 0.99) },
+    specimen: tally.specimen,
+    mqttLatencyMs: percentiles(tally.mqttLatencies),
+    opcuaLatencyMs: percentiles(tally.opcuaLatencies),
   };
 }
 

@@ -1,8 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { MissionState_State } from "../../src/wire/fleet/v1/mission_pb.js";
-import { Feedback_Status, ServeType } from "../../src/wire/fleet/v1/serve/serve_pb.js";
-import { SubscribeMissionStatusResponseSchema } from "../../src/wire/fleet/v1/service_pb.js";
+import { MissionState_State } from "../../../src/wire/fleet/v1/mission_pb.js";
+import { Feedback_Status, ServeType } from "../../../src/wire/fleet/v1/serve/serve_pb.js";
+import { SubscribeMissionStatusResponseSchema } from "../../../src/wire/fleet/v1/service_pb.js";
 
 const STOPS = 4;
 

@@ -9,7 +9,7 @@ import {
   SubscribeMissionStatusRequestSchema,
   type SubscribeMissionStatusResponse,
   SubscribeMissionStatusResponseSchema,
-} from "../../src/wire/fleet/v1/service_pb.js";
+} from "../../../src/wire/fleet/v1/service_pb.js";
 import { missionTopic, robotIds, SERVICE_PATH } from "../protocol.ts";
 import { asJson } from "./json.ts";
 import { createVariables } from "./variables.ts";

@@ -1,3 +1,5 @@
+import type { Percentiles } from "../quantile.ts";
+
 /** The two sides that are compared. Each has a session of its own to the load service. */
 export type Side = "floor" | "gateway";
 export const sides: readonly Side[] = ["floor", "gateway"];
@@ -23,15 +25,13 @@ export type Block =
 export interface BlockResult {
   readonly sent: number;
   readonly seenOnMqtt: number;
+  /** Only counted in paced blocks: at full speed one value may overtake another before it is published. */
   readonly seenOnOpcua: number;
   readonly seconds: number;
+  /** The last payload of one robot on MQTT, to compare what the sides publish. */
+  readonly specimen: string;
   readonly mqttLatencyMs: Percentiles;
   readonly opcuaLatencyMs: Percentiles;
-}
-
-export interface Percentiles {
-  readonly p50: number;
-  readonly p99: number;
 }
 
 /** What the orchestrator asks of the load process. */
@@ -56,11 +56,4 @@ export function robotIds(count: number): string[] {
 /** The topic on which a side publishes a robot's mission. */
 export function missionTopic(side: Side, robotId: string): string {
   return `fleetgate/${side}/robots/${robotId}/mission`;
-}
-
-/** The value at the quantile `q` of an unsorted list; NaN when it is empty. */
-export function quantile(values: readonly number[], q: number): number {
-  if (values.length === 0) return Number.NaN;
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
 }

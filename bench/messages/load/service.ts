@@ -5,7 +5,7 @@ import * as grpc from "@grpc/grpc-js";
 import {
   SubscribeBatteryStatusResponseSchema,
   SubscribeMissionStatusRequestSchema,
-} from "../../src/wire/fleet/v1/service_pb.js";
+} from "../../../src/wire/fleet/v1/service_pb.js";
 import { SERVICE_PATH, type Side, sides } from "../protocol.ts";
 import { missionMessage } from "./message.ts";
 

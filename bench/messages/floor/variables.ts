@@ -11,8 +11,8 @@ import {
   StatusCodes,
   type UAVariable,
 } from "node-opcua";
-import { Feedback_Status } from "../../src/wire/fleet/v1/serve/serve_pb.js";
-import type { SubscribeMissionStatusResponse } from "../../src/wire/fleet/v1/service_pb.js";
+import { Feedback_Status } from "../../../src/wire/fleet/v1/serve/serve_pb.js";
+import type { SubscribeMissionStatusResponse } from "../../../src/wire/fleet/v1/service_pb.js";
 
 /** The gateway's namespace, and the place it has in both servers. */
 const NAMESPACE_URI = "urn:fleetgate:fleet";

@@ -15,7 +15,7 @@ import type { Side } from "../protocol.ts";
 
 /** Called for each message seen at the far end of a side. */
 export interface Sightings {
-  mqtt(robot: string, sequence: number): void;
+  mqtt(robot: string, sequence: number, payload: Buffer): void;
   opcua(robot: string, sequence: number): void;
 }
 
@@ -37,7 +37,7 @@ export class Watcher {
     (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
     const prefix = `fleetgate/${side}/robots/`;
     client.on("message", (topic, payload) => {
-      sightings.mqtt(topic.slice(prefix.length, topic.lastIndexOf("/")), sequenceOf(payload));
+      sightings.mqtt(topic.slice(prefix.length, topic.lastIndexOf("/")), sequenceOf(payload), payload);
     });
     await client.subscribeAsync(`${prefix}+/mission`, { qos: 0 });
   }

@@ -1,6 +1,6 @@
-import { type MissionState, MissionState_State } from "../../src/wire/fleet/v1/mission_pb.js";
-import { Feedback_Status, ServeType } from "../../src/wire/fleet/v1/serve/serve_pb.js";
-import type { SubscribeMissionStatusResponse } from "../../src/wire/fleet/v1/service_pb.js";
+import { type MissionState, MissionState_State } from "../../../src/wire/fleet/v1/mission_pb.js";
+import { Feedback_Status, ServeType } from "../../../src/wire/fleet/v1/serve/serve_pb.js";
+import type { SubscribeMissionStatusResponse } from "../../../src/wire/fleet/v1/service_pb.js";
 
 /** The same content as the gateway's mission topic, by the shortest way: an object literal and JSON.stringify. */
 export function asJson(message: SubscribeMissionStatusResponse): string {

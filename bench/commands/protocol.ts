@@ -1,0 +1,33 @@
+import type { Percentiles } from "../quantile.ts";
+import type { ServiceAddress } from "../service.ts";
+
+/** What the section asks of the sender's process. */
+export type SenderRequest =
+  | {
+      readonly kind: "open";
+      readonly address: ServiceAddress;
+      readonly mqttPort: number;
+      /** The MQTT base of the gateway. */
+      readonly base: string;
+      readonly robots: readonly string[];
+    }
+  /** Commands at a rate, over the gateway or straight to the service. */
+  | { readonly kind: "send"; readonly way: Way; readonly rate: number; readonly seconds: number };
+
+export type Way = "mqtt" | "bare";
+
+/** What it answers, one for one. */
+export type SenderReply =
+  | { readonly kind: "open" }
+  | { readonly kind: "sent"; readonly result: SendResult }
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface SendResult {
+  readonly sent: number;
+  /** How many ended how; straight to the service, `succeeded` or a gRPC code. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly withoutOutcome: number;
+  /** From the first command to the last outcome. */
+  readonly seconds: number;
+  readonly latencyMs: Percentiles;
+}

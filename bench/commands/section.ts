@@ -1,0 +1,179 @@
+// The way of a command: MQTT → journal → service → reply, against the bare unary call.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Availability } from "../availability.ts";
+import type { Child } from "../child.ts";
+import { dataFolder, type Gateway, startGateway } from "../gateway.ts";
+import { benchFolder, freePorts, type House, PATIENCE_MS, startBroker } from "../house.ts";
+import { quantile } from "../quantile.ts";
+import { atLeast, atMost, type Findings, row } from "../report.ts";
+import { fleetSection, startService } from "../service.ts";
+import type { SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
+import { cartIds, cartScenario } from "./scenario.ts";
+import { measureSync, type SyncCost } from "./sync.ts";
+
+export interface CommandWishes {
+  readonly robots: number;
+  readonly quick: boolean;
+}
+
+const ID = "bench";
+const MOST_CARTS = 500;
+const CALM_RATE = 50;
+const FULL_RATE = 2_000;
+/** How much later than a bare call and a sync a reply may come. */
+const ALLOWED_MS = { p50: 1.5, p99: 8 } as const;
+const WARM_UP_SECONDS = 3;
+/** A rate is sustained when what was asked for came back in this share of its time. */
+const SUSTAINED = 0.98;
+
+export async function measureCommands(house: House, wishes: CommandWishes): Promise<Findings> {
+  const { gateway, sender } = await open(house, Math.min(MOST_CARTS, wishes.robots));
+  const rounds = wishes.quick ? 1 : 4;
+  const seconds = wishes.quick ? 4 : 15;
+  const send = (way: Way, rate: number, forSeconds: number) =>
+    ask(sender, { kind: "send", way, rate, seconds: forSeconds });
+  for (const way of ["bare", "mqtt"] as const) await send(way, FULL_RATE / 4, WARM_UP_SECONDS);
+
+  const syncBefore = await measureSync(join(dataFolder(house, ID), "sync-before"));
+  const calm: Record<Way, SendResult[]> = { bare: [], mqtt: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    const order: Way[] = round % 2 === 0 ? ["bare", "mqtt"] : ["mqtt", "bare"];
+    for (const way of order) calm[way].push(await send(way, CALM_RATE, seconds));
+  }
+  const syncAfter = await measureSync(join(dataFolder(house, ID), "sync-after"));
+
+  const before = await costs(gateway);
+  const full = await send("mqtt", FULL_RATE, wishes.quick ? 5 : 30);
+  const after = await costs(gateway);
+  return findings({
+    calm,
+    sync: mean(syncBefore, syncAfter),
+    full,
+    cpuMicrosPerCommand: (after.cpuMicros - before.cpuMicros) / full.sent,
+    commandsASync: full.sent / (after.syncs - before.syncs),
+    recordsASync: (after.records - before.records) / (after.syncs - before.syncs),
+    rssAnonMb: gateway.child.rssAnonMb(),
+  });
+}
+
+async function open(
+  house: House,
+  carts: number,
+): Promise<{ readonly gateway: Gateway; readonly sender: Child }> {
+  const mqttPort = await startBroker(house);
+  const scenario = join(house.folder, "carts.yaml");
+  writeFileSync(scenario, cartScenario(carts));
+  const { address } = await startService(house, {
+    folder: join(house.folder, "service"),
+    port: await freePorts(),
+    args: ["--scenario", scenario],
+  });
+  const robots = cartIds(carts);
+  const availability = await Availability.watch(house, mqttPort, ID);
+  const gateway = await startGateway(house, {
+    id: ID,
+    fleet: {
+      ...fleetSection(address),
+      robots,
+      families: Object.fromEntries(robots.map((robot) => [robot, "cart"])),
+    },
+    mqttPort,
+    rights: [{ source: { door: "mqtt", name: "*" }, role: "operator" }],
+  });
+  await availability.allGood(carts, PATIENCE_MS);
+  const sender = house.start("sender", join(benchFolder, "commands", "sender.js"));
+  sender.send({ kind: "open", address, mqttPort, base: `fleetgate/${ID}`, robots } satisfies SenderRequest);
+  await expectReply(sender, "open");
+  return { gateway, sender };
+}
+
+async function ask(sender: Child, request: SenderRequest): Promise<SendResult> {
+  sender.send(request);
+  return (await expectReply(sender, "sent")).result;
+}
+
+async function expectReply<K extends SenderReply["kind"]>(
+  sender: Child,
+  kind: K,
+): Promise<Extract<SenderReply, { kind: K }>> {
+  const reply = await sender.next<SenderReply>(2 * PATIENCE_MS);
+  if (reply.kind === "failed") throw new Error(`sender: ${reply.message}`);
+  if (reply.kind !== kind) throw new Error(`sender answered ${reply.kind} instead of ${kind}`);
+  return reply as Extract<SenderReply, { kind: K }>;
+}
+
+async function costs(gateway: Gateway) {
+  const { components } = await gateway.health();
+  const { journalRecords = Number.NaN, journalSyncs = Number.NaN } = components.commands?.figures ?? {};
+  return { cpuMicros: gateway.child.cpuMicros(), records: journalRecords, syncs: journalSyncs };
+}
+
+function mean(a: SyncCost, b: SyncCost): SyncCost {
+  const of = (kind: keyof SyncCost) => ({
+    p50: (a[kind].p50 + b[kind].p50) / 2,
+    p99: (a[kind].p99 + b[kind].p99) / 2,
+  });
+  return { disk: of("disk"), store: of("store") };
+}
+
+interface Seen {
+  readonly calm: Readonly<Record<Way, readonly SendResult[]>>;
+  readonly sync: SyncCost;
+  readonly full: SendResult;
+  readonly cpuMicrosPerCommand: number;
+  readonly commandsASync: number;
+  readonly recordsASync: number;
+  readonly rssAnonMb: number;
+}
+
+function findings(seen: Seen): Findings {
+  const { calm, sync, full } = seen;
+  const median = (way: Way, of: "p50" | "p99") =>
+    quantile(
+      calm[way].map(({ latencyMs }) => latencyMs[of]),
+      0.5,
+    );
+  const bare = { p50: median("bare", "p50"), p99: median("bare", "p99") };
+  const mqtt = { p50: median("mqtt", "p50"), p99: median("mqtt", "p99") };
+  const perSecond = full.sent / full.seconds;
+  return {
+    figures: { bareMs: bare, mqttMs: mqtt, syncMs: sync, ...seen, commandsASecond: perSecond },
+    faults: [...calm.bare, ...calm.mqtt, full].flatMap(faultsOf),
+    reach: [
+      atMost(
+        "p50 beyond a bare call and a sync of the disk, ms",
+        mqtt.p50 - bare.p50 - sync.disk.p50,
+        ALLOWED_MS.p50,
+      ),
+      atMost(
+        "p99 beyond a bare call's p99 and a sync, ms",
+        mqtt.p99 - bare.p99 - sync.disk.p50,
+        ALLOWED_MS.p99,
+      ),
+      atLeast(`commands a second, asked for ${FULL_RATE}`, perSecond, SUSTAINED * FULL_RATE),
+      atMost("commands without an outcome", full.withoutOutcome, 0),
+    ],
+    table: [
+      row(`one conveyor command, ${CALM_RATE} a second`, "p50 ms", "p99 ms"),
+      row("  bare unary call", bare.p50, bare.p99),
+      row("  MQTT → journal → service → reply", mqtt.p50, mqtt.p99),
+      row("  sync of the journal's disk (4 kB, fdatasync)", sync.disk.p50, sync.disk.p99),
+      row("  one record in the journal's store", sync.store.p50, sync.store.p99),
+      row(`${FULL_RATE} commands a second asked for: outcomes a second`, perSecond),
+      row("  p50 and p99 ms", full.latencyMs.p50, full.latencyMs.p99),
+      row("  commands a sync", seen.commandsASync),
+      row("  journal records a sync", seen.recordsASync),
+      row("  CPU µs a command", seen.cpuMicrosPerCommand),
+      row("  RssAnon MB", seen.rssAnonMb),
+      `  outcomes: ${JSON.stringify(full.outcomes)}, without: ${full.withoutOutcome}`,
+    ].join("\n"),
+  };
+}
+
+/** Figures of commands that were refused would be figures of refusals. */
+function faultsOf({ sent, outcomes, withoutOutcome }: SendResult): string[] {
+  const others = Object.entries(outcomes).filter(([outcome]) => outcome !== "succeeded");
+  if (withoutOutcome === 0 && others.length === 0) return [];
+  return [`of ${sent} commands ${withoutOutcome} had no outcome, and others ${JSON.stringify(others)}`];
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Child, type ChildOptions } from "./child.ts";
+
+/** Where the compiled bench is, and the program that it measures. */
+export const benchFolder = dirname(fileURLToPath(import.meta.url));
+export const daemonScript = join(benchFolder, "..", "..", "dist", "main.js");
+
+/** How long a program may take to say what it is waited for. */
+export const PATIENCE_MS = 60_000;
+
+/** Everything that a section of the bench opens, so that all of it is closed whatever happens. */
+export class House {
+  /** A folder of its own, gone with the house. */
+  readonly folder = mkdtempSync(join(tmpdir(), "fleetgate-bench-"));
+  readonly #children: Child[] = [];
+  readonly #closers: (() => Promise<void>)[] = [];
+  /** Where CPU profiles of the gateway go; null: none are made. */
+  readonly profiles: string | null;
+  #fail: (error: unknown) => void = () => {};
+  readonly #failure = new Promise<never>((_, reject) => {
+    this.#fail = reject;
+  });
+
+  constructor(profiles: string | null) {
+    this.profiles = profiles;
+  }
+
+  get children(): readonly Child[] {
+    return this.#children;
+  }
+
+  start(name: string, script: string, args: readonly string[] = [], options: ChildOptions = {}): Child {
+    const child = new Child(name, script, args, options);
+    this.#children.push(child);
+    child.failure.catch(this.#fail);
+    return child;
+  }
+
+  /** Closed with the house, the last first. */
+  onEnd(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  /** The result of `work`; rejects as soon as one of the programs fails. */
+  async guard<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#failure]);
+  }
+
+  /** Makes `guard` reject. */
+  fail(error: Error): void {
+    this.#fail(error);
+  }
+
+  async end(): Promise<void> {
+    for (const close of this.#closers.reverse()) await close();
+    await Promise.all(this.#children.map((child) => child.end()));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The broker, in a process of its own: its cost is nobody's. Gives its port. */
+export async function startBroker(house: House): Promise<number> {
+  const broker = house.start("broker", join(benchFolder, "broker.js"));
+  return (await broker.next<{ port: number }>(PATIENCE_MS)).port;
+}
+
+/** Two ports in a row that were free a moment ago; the first one. */
+export async function freePorts(): Promise<number> {
+  for (;;) {
+    const first = await tryPort(0);
+    if (first === null) continue;
+    if ((await tryPort(first + 1)) !== null) return first;
+  }
+}
+
+function tryPort(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(null));
+    server.listen(port, "127.0.0.1", () => {
+      const taken = (server.address() as AddressInfo).port;
+      server.close(() => resolve(taken));
+    });
+  });
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Waits until `met` says so, looking every `everyMs`; rejects after `withinMs`. */
+export async function until(
+  what: string,
+  met: () => boolean | Promise<boolean>,
+  withinMs: number,
+  everyMs = 20,
+): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await met())) {
+    if (performance.now() > endMs) throw new Error(`${what}: not within ${withinMs / 1000} s`);
+    await pause(everyMs);
+  }
+}

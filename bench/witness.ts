@@ -1,0 +1,46 @@
+// Loaded before the simulated service: tells what the service sees of its clients, without asking them,
+// and lets a successor bind its ports at a given moment.
+import { subscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
+import { Server } from "node:net";
+
+/** Something that the service saw, in Unix milliseconds. */
+export interface Sighting {
+  readonly kind: "listening" | "connection" | "token-request";
+  readonly port: number;
+  readonly atMs: number;
+}
+
+const TELL_EVERY_MS = 100;
+const EXCHANGE_PATH = "/authorizeApiAccess";
+const listenAtMs = Number(process.env.BENCH_LISTEN_AT_MS ?? 0);
+let untold: Sighting[] = [];
+
+function note(kind: Sighting["kind"], port: number): void {
+  untold.push({ kind, port, atMs: Date.now() });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return address === null || typeof address === "string" ? 0 : address.port;
+}
+
+const listen = Server.prototype.listen;
+// What the original takes, whatever it is.
+Server.prototype.listen = function held(this: Server, ...args: unknown[]) {
+  this.once("listening", () => note("listening", portOf(this)));
+  this.on("connection", () => note("connection", portOf(this)));
+  setTimeout(() => Reflect.apply(listen, this, args), Math.max(0, listenAtMs - Date.now()));
+  return this;
+};
+
+subscribe("http.server.request.start", (event) => {
+  const { request } = event as { readonly request: IncomingMessage };
+  if (request.url?.startsWith(EXCHANGE_PATH)) note("token-request", request.socket.localPort ?? 0);
+});
+
+setInterval(() => {
+  if (untold.length === 0 || !process.connected) return;
+  process.send?.(untold);
+  untold = [];
+}, TELL_EVERY_MS).unref();
