@@ -1,10 +1,11 @@
 import { type Config, loadConfig } from "../config/load.ts";
 import type { ConfigProblem } from "../config/problem.ts";
+import { createCatalogue } from "../fleet/operations.ts";
 import { exitCodes } from "./exit.ts";
 
 /** The configuration, or every problem on standard error and exit code 78. Warnings are printed either way. */
 export async function configurationOrExit(path: string): Promise<Config> {
-  const loaded = await loadConfig(path, process.env);
+  const loaded = await loadConfig(path, process.env, createCatalogue());
   if (loaded.ok) {
     for (const warning of loaded.warnings) print(path, "warning", warning);
     return loaded.config;

@@ -1,3 +1,4 @@
+import type { Catalogue } from "../contracts/operation.ts";
 import { type Finding, together, unwise, wrong } from "./finding.ts";
 import { isLoopback } from "./loopback.ts";
 import { nearest } from "./nearest.ts";
@@ -7,12 +8,13 @@ import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
 import type { RightsSection } from "./sections/rights.ts";
+import { opcUaUserFindings, operationFindings } from "./sections/rights-checks.ts";
 
 /** The sections that are right in themselves. One that is not has its own problems already. */
 export type SoundSections = Partial<ConfigFile>;
 
-/** What no single key can be blamed for: keys that contradict, or need, each other. */
-export function crossChecks(sections: SoundSections): readonly Finding[] {
+/** What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can do. */
+export function crossChecks(sections: SoundSections, catalogue: Catalogue): readonly Finding[] {
   const { fleet, mqtt, opcua, web, commands, rights } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
@@ -27,7 +29,10 @@ export function crossChecks(sections: SoundSections): readonly Finding[] {
           ),
         ]),
     ...(commands === undefined ? [] : commandsFindings(commands)),
-    ...(rights === undefined ? [] : rightsFindings(rights, fleet)),
+    ...(rights === undefined
+      ? []
+      : [...rightsFindings(rights, fleet), ...operationFindings(rights, catalogue)]),
+    ...(rights === undefined || opcua === undefined ? [] : opcUaUserFindings(rights, opcua)),
     ...portFindings(sections),
   ];
 }

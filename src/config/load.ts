@@ -1,19 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DispatcherOptions } from "../bridge/dispatcher/options.ts";
+import type { Catalogue } from "../contracts/operation.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
+import type { LocalOptions } from "../northbound/local/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { WebOptions } from "../northbound/web/options.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { type ConfigDocument, readDocument } from "./document.ts";
+import { type Finding, unwise, wrong } from "./finding.ts";
 import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { dispatcherOptions } from "./sections/commands.ts";
+import { localOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
@@ -32,10 +36,14 @@ export interface Config {
   readonly mqtt: MqttOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
+  /** The door of `fleetgate call`; null: switched off, or its socket's path too long. */
+  readonly local: LocalOptions | null;
   /** With the rights of every source. */
   readonly dispatcher: DispatcherOptions;
   /** How long a shutdown waits for the answers of what was sent. */
   readonly drainMs: number;
+  /** The audit log: a file of this size is put aside, and so many are kept. */
+  readonly audit: { readonly maxBytes: number; readonly keep: number };
   /** What the journal keeps; an unfinished command is kept whatever they say. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
@@ -50,8 +58,9 @@ export type LoadResult =
  * what stands in them, or for one that is missing: every problem is in the result
  * at once, in the order of the file's lines.
  * @param env the environment, for systemd's $CREDENTIALS_DIRECTORY and $STATE_DIRECTORY
+ * @param catalogue the operations that rights may name
  */
-export async function loadConfig(path: string, env: Environment): Promise<LoadResult> {
+export async function loadConfig(path: string, env: Environment, catalogue: Catalogue): Promise<LoadResult> {
   const text = await readText(path);
   if (!text.ok) return text;
   const read = readDocument(text.text);
@@ -62,7 +71,8 @@ export async function loadConfig(path: string, env: Environment): Promise<LoadRe
   }
   const parsed = configSchema.safeParse(document.value);
   const files = await readNamedFiles(configSchema, document, path, env);
-  const findings = crossChecks(parsed.success ? parsed.data : soundSections(document));
+  const sections = parsed.success ? parsed.data : soundSections(document);
+  const findings = [...crossChecks(sections, catalogue), ...socketFindings(sections, path, env)];
   const [wrong, unwise] = (["problem", "warning"] as const).map((severity) =>
     findings
       .filter((finding) => finding.severity === severity)
@@ -112,6 +122,7 @@ function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
 function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Environment): Config {
   const gateway = { id: file.gateway.id, dataDir: dataDir(file, path, env) };
   const { startByMs } = file.commands;
+  const socket = socketPath(file.control, dirname(resolve(path)), gateway.dataDir);
   return {
     gateway,
     log: file.log,
@@ -120,13 +131,26 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, startByMs, files),
     opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, startByMs, files),
     web: file.web ?? null,
+    local: localOptions(file.control, socket, startByMs),
     dispatcher: dispatcherOptions(file.commands, file.rights),
     drainMs: file.commands.drainMs,
+    audit: file.commands.audit,
     journal: file.commands.journal,
   };
 }
 
-function dataDir(file: ConfigFile, path: string, env: Environment): string {
+/** A path that was written down must do; one that came of itself only keeps the door shut. */
+function socketFindings({ gateway, control }: SoundSections, path: string, env: Environment): Finding[] {
+  if (gateway === undefined || control === undefined || !control.enabled) return [];
+  const problem = socketPathProblem(
+    socketPath(control, dirname(resolve(path)), dataDir({ gateway }, path, env)),
+  );
+  if (problem === null) return [];
+  if (control.socket !== undefined) return [wrong(["control", "socket"], problem)];
+  return [unwise(["gateway", "dataDir"], `fleetgate call will not work: ${problem}`)];
+}
+
+function dataDir(file: Pick<ConfigFile, "gateway">, path: string, env: Environment): string {
   const folder = dirname(resolve(path));
   // systemd lists several folders with colons; the first is the service's own.
   const state = env.STATE_DIRECTORY?.split(":", 1)[0];

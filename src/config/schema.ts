@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { commandsSection } from "./sections/commands.ts";
+import { controlSection } from "./sections/control.ts";
 import { fleetSection } from "./sections/fleet.ts";
 import { gatewaySection, logSection } from "./sections/gateway.ts";
 import { mqttSection } from "./sections/mqtt.ts";
@@ -17,6 +18,7 @@ export const configSchema = z.strictObject({
   mqtt: mqttSection.optional(),
   opcua: opcuaSection.optional(),
   web: webSection.optional(),
+  control: controlSection,
   commands: commandsSection,
   rights: rightsSection,
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, type LoadResult, loadConfig } from "../../src/config/load.ts";
 import type { ConfigProblem } from "../../src/config/problem.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
 
 /** The shortest configuration that loads. */
 export const minimal = `
@@ -42,7 +43,7 @@ export async function createConfigFolder(): Promise<ConfigFolder> {
     return file;
   };
   const load: ConfigFolder["load"] = async (text, env = {}) =>
-    loadConfig(await write("fleetgate.yaml", text), env);
+    loadConfig(await write("fleetgate.yaml", text), env, createCatalogue());
   await write("api-key.json", JSON.stringify(apiKey));
   return {
     path,

@@ -131,6 +131,16 @@ describe("keys that contradict or need each other", () => {
       `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, robots: [cart-2] }]\n`,
       "rights[0].robots[0]: is about a robot",
     ],
+    [
+      "rights to an operation that there is not",
+      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [CreateMision] }]\n`,
+      'rights[0].operations[0]: there is no operation "CreateMision"; the nearest is "CreateMission"',
+    ],
+    [
+      "a socket whose name is too long",
+      `${minimal}control: { socket: /run/${"long/".repeat(30)}control.sock }\n`,
+      "control.socket: /run/long/",
+    ],
   ])("%s", async (_what, text, start) => {
     const found = await folder.problems(text);
     expect(
@@ -164,6 +174,27 @@ web: { listen: { host: 0.0.0.0 } }
       expect.stringMatching(/^f:11: commands\.callDeadlineMs: the service waits 10 s/),
       expect.stringMatching(/^f:12: web\.listen\.host: the page has no login/),
     ]);
+  });
+
+  it("name rights that their own role takes back, and users that no rule names", async () => {
+    await folder.write("pw", "password");
+    const found = await folder.warnings(`${minimal}
+opcua: { users: { line1: { password: pw, role: operator }, line2: { password: pw, role: observer } } }
+rights: [{ source: { door: mqtt, name: "*" }, role: operator, operations: [CreateWebhook] }]
+`);
+    expect(found).toEqual([
+      expect.stringMatching(/^f:9: opcua\.users\.line1\.role: is operator, but no rule of rights names it/),
+      expect.stringMatching(/^f:10: rights\[0\]\.operations\[0\]: CreateWebhook needs engineer/),
+    ]);
+  });
+
+  it("say that the door of fleetgate call stays shut under a folder with a long name", async () => {
+    const long = `/var/${"long/".repeat(30)}data`;
+    const text = minimal.replace("{ id: plant1 }", `{ id: plant1, dataDir: ${long} }`);
+    expect(await folder.warnings(text)).toEqual([
+      expect.stringMatching(/^f:2: gateway\.dataDir: fleetgate call will not work: .* has 172 bytes/),
+    ]);
+    expect((await folder.config(text)).local).toBeNull();
   });
 
   it("are none for a configuration that is locked up", async () => {

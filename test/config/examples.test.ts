@@ -7,6 +7,7 @@ import type { z } from "zod";
 import { loadConfig } from "../../src/config/load.ts";
 import { configJsonSchema, configSchema } from "../../src/config/schema.ts";
 import { bare } from "../../src/config/schema-walk.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
 
 let folder = "";
 
@@ -25,7 +26,7 @@ afterEach(async () => {
 it.each(["minimal.yaml", "fleetgate.example.yaml"])("config/%s loads", async (name) => {
   const copy = join(folder, name);
   await cp(join("config", name), copy);
-  expect(await loadConfig(copy, {})).toMatchObject({ ok: true });
+  expect(await loadConfig(copy, {}, createCatalogue())).toMatchObject({ ok: true });
 });
 
 it("the example names every key of the schema", async () => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dispatcherDefaults } from "../../src/bridge/dispatcher/options.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
 import { apiKey, type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -67,7 +68,12 @@ opcua: { users: { line1: { password: line1, role: operator } } }
 `);
     expect(config.mqtt?.broker).toMatchObject({ kind: "external", username: "gw", password: "geheim" });
     expect(config.opcua?.users).toEqual([
-      { name: "line1", role: "operator", confirms: false, secret: { kind: "scrypt", text: "scrypt:c2FsdA==:aGFzaA==" } },
+      {
+        name: "line1",
+        role: "operator",
+        confirms: false,
+        secret: { kind: "scrypt", text: "scrypt:c2FsdA==:aGFzaA==" },
+      },
     ]);
   });
 
@@ -114,7 +120,7 @@ rights:
   });
 
   it("that is not there is one problem", async () => {
-    expect(await loadConfig(join(folder.path, "none.yaml"), {})).toEqual({
+    expect(await loadConfig(join(folder.path, "none.yaml"), {}, createCatalogue())).toEqual({
       ok: false,
       problems: [{ path: "", line: null, message: "the file does not exist" }],
     });

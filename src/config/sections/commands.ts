@@ -71,6 +71,13 @@ export const commandsSection = z
       })
       .prefault({})
       .describe("The record of commands, which keeps one from being sent twice."),
+    audit: z
+      .strictObject({
+        maxBytes: count(100_000, 1_000_000_000, 10_000_000, "A file of this size is put aside."),
+        keep: count(1, 1_000, 10, "How many files that were put aside are kept."),
+      })
+      .prefault({})
+      .describe("The audit log: who sent what, and what became of it."),
   })
   .prefault({})
   .describe("Times and bounds of commands, whichever way they come in.");
@@ -79,7 +86,7 @@ export type CommandsSection = z.output<typeof commandsSection>;
 
 /** What the section and `rights` say, as the dispatcher wants it. */
 export function dispatcherOptions(section: CommandsSection, rights: RightsSection): DispatcherOptions {
-  const { startByMs: _doors, journal: _store, drainMs: _shutdown, ...times } = section;
+  const { startByMs: _doors, journal: _store, audit: _log, drainMs: _shutdown, ...times } = section;
   return { ...times, rights };
 }
 

@@ -1,0 +1,39 @@
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import type { LocalOptions } from "../../northbound/local/options.ts";
+import { flag } from "../fields.ts";
+
+/** What the system call takes: `sun_path` of sockaddr_un without its closing zero. */
+const LONGEST_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
+
+/** `control:` the door of `fleetgate call`. */
+export const controlSection = z
+  .strictObject({
+    enabled: flag(true, "Whether programs of this machine may command through the socket."),
+    socket: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Unix domain socket for fleetgate call. Default: control.sock in gateway.dataDir."),
+  })
+  .prefault({})
+  .describe("Commands from this machine, by fleetgate call. The socket is for the gateway's own user alone.");
+
+export type ControlSection = z.output<typeof controlSection>;
+
+/** Where the socket is. `folder` is that of the configuration file; both are absolute. */
+export function socketPath(section: ControlSection, folder: string, dataDir: string): string {
+  return section.socket === undefined ? join(dataDir, "control.sock") : resolve(folder, section.socket);
+}
+
+/** Why no socket can have this path; null when one can. */
+export function socketPathProblem(path: string): string | null {
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= LONGEST_PATH_BYTES) return null;
+  return `${path} has ${bytes} bytes, and the name of a socket at most ${LONGEST_PATH_BYTES}: give control.socket a shorter one`;
+}
+
+/** What the section says, as the local door wants it; null when it is off. */
+export function localOptions(section: ControlSection, path: string, startByMs: number): LocalOptions | null {
+  return section.enabled && socketPathProblem(path) === null ? { socketPath: path, startByMs } : null;
+}
