@@ -1,0 +1,137 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { type Config, loadConfig } from "../../src/config/load.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
+import { createGateway } from "../../src/gateway.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createLog } from "../../src/platform/log.ts";
+import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import type { Endpoints } from "../../src/simulator/simulator.ts";
+import { type Chronicle, createChronicle } from "../support/chronicle.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { listenMqtt, type MqttEar } from "./mqtt-ear.ts";
+import { openPlc, type Plc } from "./plc.ts";
+
+/** The whole of it in one process: a simulated fleet, the gateway as its configuration file says, and clients. */
+export interface House {
+  /** The service that runs now. */
+  simulator(): RunningSimulator;
+  /** Hears everything that the gateway publishes. */
+  readonly mqtt: MqttEar;
+  readonly mqttUrl: string;
+  readonly plc: Plc;
+  readonly webUrl: string;
+  /** The gateway's log, a line an entry. */
+  readonly log: Chronicle<string>;
+  /** What the service really did since the house was opened, of one robot. */
+  record(robotId: string): ReturnType<RunningSimulator["control"]["record"]>;
+  stopService(): Promise<void>;
+  /** Starts a service with the same keys and ports, after the one before was stopped. */
+  startService(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Sections of the configuration file that differ from the house's own. */
+type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The client name under which the tests of a house send commands over MQTT. */
+export const CLIENT = "e2e";
+
+/** Opens a house. It is ready when robots can be commanded. */
+export async function openHouse(
+  simulatorOptions: Partial<SimulatorOptions> = {},
+  sections: Sections = {},
+): Promise<House> {
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-e2e-"));
+  const base: Partial<SimulatorOptions> = { dataDir: join(folder, "fleet"), seed: 7, ...simulatorOptions };
+  let simulator = await startSimulator(base);
+  const { endpoints } = simulator;
+  const ports = { grpcPort: portOf(`tcp://${endpoints.grpc}`), httpsPort: portOf(endpoints.https) };
+  const listeners = await freePorts(3);
+  const log = createChronicle<string>((line) => line);
+  const stopGateway = await runGateway(await configOf(folder, endpoints, listeners, sections), log);
+  const mqttUrl = `mqtt://127.0.0.1:${listeners}`;
+  const mqtt = await listenMqtt(mqttUrl, CLIENT);
+  const plc = await openPlc(`opc.tcp://localhost:${listeners + 1}`);
+  return {
+    simulator: () => simulator,
+    mqtt,
+    mqttUrl,
+    plc,
+    webUrl: `http://127.0.0.1:${listeners + 2}`,
+    log,
+    record: (robotId) => simulator.control.record(0).filter((entry) => entry.robotId === robotId),
+    stopService: () => simulator.stop(),
+    async startService() {
+      simulator = await startSimulator({ ...base, ...ports });
+    },
+    async close() {
+      await plc.close();
+      await mqtt.close();
+      await stopGateway();
+      await simulator.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function configOf(
+  folder: string,
+  fleet: Endpoints,
+  firstPort: number,
+  sections: Sections,
+): Promise<Config> {
+  const listen = (place: number) => ({ host: "127.0.0.1", port: firstPort + place });
+  const rights = ["mqtt", "opcua"].map((door) => ({ source: { door, name: "*" }, role: "engineer" }));
+  const file: Record<string, unknown> = {
+    gateway: { id: "e2e", dataDir: "gateway" },
+    fleet: {
+      grpc: { address: fleet.grpc },
+      https: fleet.https,
+      ca: fleet.ca,
+      credentials: fleet.credentials,
+      locations: fleet.locations,
+      times: { rosterPollMs: 200, backoffBaseMs: 20, backoffCapMs: 200 },
+    },
+    mqtt: { broker: "embedded", listen: listen(0), anonymousLoopback: true },
+    opcua: { listen: listen(1), insecureLoopback: { role: "engineer" } },
+    web: { listen: listen(2) },
+    commands: { drainMs: 500 },
+    rights,
+  };
+  for (const [name, section] of Object.entries(sections)) {
+    file[name] = { ...(file[name] as object | undefined), ...section };
+  }
+  const path = join(folder, "fleetgate.yaml");
+  await writeFile(path, stringify(file));
+  const loaded = await loadConfig(path, {}, createCatalogue());
+  if (!loaded.ok) throw new Error(`the house's configuration is wrong: ${JSON.stringify(loaded.problems)}`);
+  return loaded.config;
+}
+
+/** Resolves when the gateway is ready, with what stops it; rejects when it cannot start. */
+async function runGateway(config: Config, log: Chronicle<string>): Promise<() => Promise<void>> {
+  const destination = { write: (line: string) => log.add(line.trimEnd()) };
+  const gateway = createGateway(config, {
+    clock: systemClock,
+    chance: Math.random,
+    log: createLog("info", destination),
+  });
+  const stopping = new AbortController();
+  let run: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    run = gateway.run(stopping.signal, resolve);
+    run.catch(reject);
+  });
+  return async () => {
+    stopping.abort();
+    await run;
+  };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}

@@ -1,0 +1,71 @@
+import mqtt from "mqtt";
+import { type Chronicle, createChronicle } from "../support/chronicle.ts";
+
+/** A message as a subscriber got it. */
+export interface Heard {
+  /** Under the base of the gateway. */
+  readonly topic: string;
+  readonly text: string;
+  readonly retain: boolean;
+}
+
+/** A reply to a command (design, MQTT). */
+export interface Reply {
+  readonly id: string;
+  readonly outcome: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retry_safe: boolean;
+  readonly response: Readonly<Record<string, unknown>> | null;
+  readonly duplicate: boolean;
+}
+
+/** A foreign client that hears everything under the gateway's base, and sends commands. */
+export interface MqttEar {
+  readonly heard: Chronicle<Heard>;
+  /** The first message on a topic, from place `from` of what was heard. */
+  on(topic: string, is?: (text: string) => boolean, from?: number): Promise<Heard>;
+  /** The texts heard on a topic so far, in order. */
+  texts(topic: string): readonly string[];
+  /** Publishes a command as `text`. */
+  sendText(operation: string, text: string): Promise<void>;
+  /** Sends a command that may be sent within the next minute, and waits for its reply. */
+  send(operation: string, id: string, request: unknown): Promise<Reply>;
+  /** The first reply to a command, as it came. */
+  replyText(id: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const BASE = "fleetgate/e2e";
+const IN_A_MINUTE_MS = 60_000;
+
+/** Connects as the client `name`, and is subscribed to everything. */
+export async function listenMqtt(url: string, name: string): Promise<MqttEar> {
+  const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, protocolVersion: 4 }, false);
+  const heard = createChronicle<Heard>(({ topic, text }) => `${topic} ${text}`);
+  client.on("message", (topic, payload, { retain }) =>
+    heard.add({ topic: topic.slice(BASE.length + 1), text: payload.toString(), retain }),
+  );
+  await client.subscribeAsync(`${BASE}/#`, { qos: 1 });
+
+  const on: MqttEar["on"] = (topic, is = () => true, from = 0) =>
+    heard.first(topic, (message) => message.topic === topic && is(message.text), from);
+  async function sendText(operation: string, text: string): Promise<void> {
+    await client.publishAsync(`${BASE}/clients/${name}/command/${operation}`, text, { qos: 1 });
+  }
+  const replyTopic = (id: string) => `clients/${name}/reply/${id}`;
+  return {
+    heard,
+    on,
+    texts: (topic) => heard.entries.filter((message) => message.topic === topic).map(({ text }) => text),
+    sendText,
+    async send(operation, id, request) {
+      const from = heard.entries.length;
+      const expiresAt = new Date(Date.now() + IN_A_MINUTE_MS).toISOString();
+      await sendText(operation, JSON.stringify({ id, expires_at: expiresAt, request }));
+      return JSON.parse((await on(replyTopic(id), () => true, from)).text) as Reply;
+    },
+    replyText: async (id) => (await on(replyTopic(id))).text,
+    close: () => client.endAsync(true),
+  };
+}

@@ -1,0 +1,114 @@
+import {
+  AttributeIds,
+  type ClientSession,
+  MessageSecurityMode,
+  OPCUAClient,
+  SecurityPolicy,
+  type StatusCode,
+  TimestampsToReturn,
+  type VariantOptions,
+} from "node-opcua";
+import { type Chronicle, createChronicle } from "../support/chronicle.ts";
+
+/** What a tag showed. */
+export interface Shown {
+  readonly tag: string;
+  readonly value: unknown;
+  /** Name of its status code. */
+  readonly status: string;
+}
+
+/** A PLC: a foreign OPC UA client that reads, writes and follows tags. */
+export interface Plc {
+  read(tag: string): Promise<Shown>;
+  /** The value of a tag; rejects when its status is not Good. */
+  value(tag: string): Promise<unknown>;
+  /** Writes tags in one request, in this order. @returns names of status codes */
+  write(...values: ReadonlyArray<readonly [tag: string, value: VariantOptions]>): Promise<string[]>;
+  /** Waits until a tag is there and shows this value, with status Good. */
+  shows(tag: string, value: unknown): Promise<void>;
+  /** What tags show from now on, beginning with what they show now. */
+  follow(...tags: readonly string[]): Promise<Chronicle<Shown>>;
+  close(): Promise<void>;
+}
+
+export const int32 = (value: number): VariantOptions => ({ dataType: "Int32", value });
+export const text = (value: string): VariantOptions => ({ dataType: "String", value });
+
+const FLEET_NAMESPACE = "urn:fleetgate:fleet";
+
+/** Connects without security, as anonymous. */
+export async function openPlc(url: string): Promise<Plc> {
+  const client = OPCUAClient.create({
+    applicationName: "e2e",
+    securityMode: MessageSecurityMode.None,
+    securityPolicy: SecurityPolicy.None,
+    endpointMustExist: false,
+    connectionStrategy: { maxRetry: 3, initialDelay: 50, maxDelay: 200 },
+  });
+  await client.connect(url);
+  const session = await client.createSession();
+  const namespace = (await session.readNamespaceArray()).indexOf(FLEET_NAMESPACE);
+  const nodeId = (tag: string) => `ns=${namespace};s=${tag}`;
+
+  async function read(tag: string): Promise<Shown> {
+    const found = await session.read({ nodeId: nodeId(tag), attributeId: AttributeIds.Value });
+    return { tag, value: plain(found.value.value), status: found.statusCode.name };
+  }
+  return {
+    read,
+    async value(tag) {
+      const { value, status } = await read(tag);
+      if (status !== "Good") throw new Error(`${tag} is ${status}`);
+      return value;
+    },
+    async write(...values) {
+      const statuses: StatusCode[] = await session.write(
+        values.map(([tag, value]) => ({
+          nodeId: nodeId(tag),
+          attributeId: AttributeIds.Value,
+          value: { value },
+        })),
+      );
+      return statuses.map(({ name }) => name);
+    },
+    async shows(tag, value) {
+      const shown = await follow(session, [tag], nodeId);
+      await shown.first(`${tag} = ${String(value)}`, (one) => one.value === value && one.status === "Good");
+    },
+    follow: (...tags) => follow(session, tags, nodeId),
+    async close() {
+      await session.close(true);
+      await client.disconnect();
+    },
+  };
+}
+
+async function follow(
+  session: ClientSession,
+  tags: readonly string[],
+  nodeId: (tag: string) => string,
+): Promise<Chronicle<Shown>> {
+  const shown = createChronicle<Shown>(({ tag, value, status }) => `${tag} = ${String(value)} (${status})`);
+  const subscription = await session.createSubscription2({
+    requestedPublishingInterval: 20,
+    requestedLifetimeCount: 1_000,
+    requestedMaxKeepAliveCount: 100,
+    publishingEnabled: true,
+  });
+  const items = await subscription.monitorItems(
+    tags.map((tag) => ({ nodeId: nodeId(tag), attributeId: AttributeIds.Value })),
+    { samplingInterval: 0, queueSize: 1_000, discardOldest: true },
+    TimestampsToReturn.Both,
+  );
+  items.on("changed", (_item, { value, statusCode }, index) => {
+    shown.add({ tag: tags[index] ?? "", value: plain(value.value), status: statusCode.name });
+  });
+  for (const tag of tags) await shown.first(`a first value of ${tag}`, (one) => one.tag === tag);
+  return shown;
+}
+
+/** Typed arrays as plain ones, for comparing. */
+function plain(value: unknown): unknown {
+  return ArrayBuffer.isView(value) ? Array.from(value as Int32Array) : value;
+}
