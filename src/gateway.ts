@@ -10,7 +10,7 @@ import { createFleetState, type FleetState } from "./bridge/state/fleet-state.ts
 import { runSupervised } from "./bridge/supervisor.ts";
 import type { Config } from "./config/load.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
-import type { Catalogue } from "./contracts/operation.ts";
+import type { OperationManual } from "./contracts/operation-manual.ts";
 import { QUALITY_TICK_MS } from "./domain/detection.ts";
 import type { FleetEvent } from "./domain/event.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
@@ -66,7 +66,7 @@ interface House extends GatewayParts {
   readonly config: Config;
   /** Names this run, so that what an earlier one left behind is known as such. */
   readonly sessionId: string;
-  readonly catalogue: Catalogue;
+  readonly catalogue: OperationManual;
   readonly state: FleetState;
   readonly fanOut: FanOut;
   readonly dispatcher: Dispatcher;

@@ -1,13 +1,16 @@
 import { Command } from "commander";
+import { createCatalogue } from "../fleet/operations.ts";
+import { checkReport } from "./check-report.ts";
 import { configurationOrExit } from "./configuration.ts";
 
-/** `fleetgate check`: what is wrong with a configuration, before the daemon starts. */
+/** `fleetgate check`: what is wrong with a configuration before the daemon starts, or what it means. */
 export function checkCommand(): Command {
   return new Command("check")
-    .description("check a configuration and the files that it names")
+    .description("check a configuration and the files that it names, and say what it means")
     .requiredOption("-c, --config <file>", "the configuration")
     .action(async ({ config: path }: { config: string }) => {
-      await configurationOrExit(path);
-      process.stdout.write(`${path} is valid\n`);
+      const config = await configurationOrExit(path);
+      const report = checkReport(config, createCatalogue());
+      process.stdout.write(`${path} is valid: gateway ${config.gateway.id}\n${report}\n`);
     });
 }

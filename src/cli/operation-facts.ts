@@ -1,0 +1,72 @@
+import type { EvidenceRule, ParsedRequest } from "../contracts/operation.ts";
+import type { DescribedOperation, OperationManual, RequestExample } from "../contracts/operation-manual.ts";
+import type { Effect } from "../domain/command.ts";
+
+/** What the catalogue says of a request that somebody may send. */
+export interface ExampleFacts {
+  readonly title: string;
+  readonly request: unknown;
+  readonly parsed: ParsedRequest;
+}
+
+/** The examples of an operation with what the catalogue says of each. */
+export function factsOf(operation: DescribedOperation): readonly ExampleFacts[] {
+  return operation.examples.map((example) => ({ ...example, parsed: parsedExample(operation, example) }));
+}
+
+function parsedExample(operation: DescribedOperation, { title, request }: RequestExample): ParsedRequest {
+  const parsed = operation.parse(request);
+  if (!parsed.ok) throw new Error(`${operation.name}, ${title}: ${parsed.problem.message}`);
+  return parsed.request;
+}
+
+/** The effects that requests of an operation may have, each once. */
+export function effectsOf(operation: DescribedOperation): readonly Effect[] {
+  return [...new Set(factsOf(operation).map(({ parsed }) => parsed.effect))];
+}
+
+/** What becomes of an operation when it is not known how its call ended: names, with the kind of request where kinds differ. */
+export interface UnknownEndings {
+  readonly repeated: readonly string[];
+  readonly sought: readonly string[];
+  readonly never: readonly string[];
+}
+
+/** Sorts every operation by design, Commands: Unknown endings. Reads are left out: they have no effect to be unsure of. */
+export function unknownEndings(manual: OperationManual): UnknownEndings {
+  const endings = { repeated: new Set<string>(), sought: new Set<string>(), never: new Set<string>() };
+  for (const operation of manual.values()) {
+    const facts = factsOf(operation).filter(({ parsed }) => parsed.effect !== "reads");
+    const kinds = new Set(facts.map(({ parsed }) => kindOf(parsed)));
+    for (const { title, parsed } of facts) {
+      endings[kindOf(parsed)].add(kinds.size > 1 ? `${operation.name} (${title})` : operation.name);
+    }
+  }
+  return { repeated: [...endings.repeated], sought: [...endings.sought], never: [...endings.never] };
+}
+
+function kindOf({ repeat, evidence, identityField }: ParsedRequest): keyof UnknownEndings {
+  if (repeat.kind === "repeatable") return "repeated";
+  // An identity that is filled in makes it findable.
+  return evidence.kind === "none" && identityField === null ? "never" : "sought";
+}
+
+/** What may show that a command had its effect, as one phrase. */
+export function evidenceText(evidence: EvidenceRule): string {
+  switch (evidence.kind) {
+    case "none":
+      return "nothing could tell";
+    case "new_mission":
+      return evidence.goals === null
+        ? "exactly one new mission of owner api and this type in the robot's mission stream"
+        : "exactly one new mission of owner api with this type and these goals in the robot's mission stream";
+    case "mission_state":
+      return `the mission is seen in ${evidence.state} in the robot's mission stream, and was in another state before`;
+    case "conveyor_state":
+      return `each of the conveyors is seen in ${evidence.operation} in the conveyor stream`;
+    case "query":
+      return `${evidence.queries.map(({ operation }) => operation).join(", then ")}${
+        evidence.baseline === undefined ? "" : ", before and after the call"
+      }`;
+  }
+}
