@@ -113,8 +113,8 @@ export function contractScenario(): Scenario {
   const waypoints = [1, 2, 3, 4, 5];
   const input: ScenarioInput = {
     confirmMs: 0,
-    // Weight changes when a test says so.
-    rules: { weightChangeMs: null },
+    // Weight and charge change when a test says so.
+    rules: { weightChangeMs: null, standingPercentPerHour: 0, drivingPercentPerHour: 0 },
     distributors: [
       { id: "acme", apiKeys: [{ apiKey: "acme-one" }, { apiKey: "acme-two" }] },
       { id: "globex", apiKeys: [{ apiKey: "globex-one" }] },

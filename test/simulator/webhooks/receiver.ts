@@ -9,8 +9,8 @@ export interface Received {
   readonly body: string;
 }
 
-/** What a receiver answers to a request: a status, or nothing at all (the connection is cut). */
-export type Answer = number | "cut" | { readonly redirect: string };
+/** What a receiver answers to a request: a status, or nothing at all (the connection is cut, or left open). */
+export type Answer = number | "cut" | "silence" | { readonly redirect: string };
 
 /** An HTTPS server on loopback, with a certificate of its own authority. */
 export interface Receiver {
@@ -45,6 +45,7 @@ export async function startReceiver(): Promise<Receiver> {
       if (waiter === undefined) arrived.push(received);
       else waiter(received);
       const given = answer();
+      if (given === "silence") return;
       if (given === "cut") request.socket.destroy();
       else if (typeof given === "number") response.writeHead(given).end();
       else response.writeHead(302, { location: given.redirect }).end();
