@@ -1,7 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import { BatteryState_ChargeMethod, BatteryState_State } from "../../src/wire/fleet/v1/battery_pb.js";
-import { CartType } from "../../src/wire/fleet/v1/cart/cart_pb.js";
+import {
+  CartType,
+  ConveyorState_HealthState as Health,
+  ConveyorState_InstallationState as Installation,
+  ConveyorState_OperationState as Operation,
+  ConveyorState_PayloadState as Payload,
+} from "../../src/wire/fleet/v1/cart/cart_pb.js";
 import {
   BaseType,
   type MissionState,
@@ -262,3 +268,61 @@ overGrpc("TRN-59 A stream lives 60 minutes, then the service ends it", async (se
   service.clock.advance(1_000);
   expect(await stream.ended).toBe(0);
 });
+
+overGrpc(
+  "TRN-57 Conveyor motors: CW rolls and draws a load on in 3 s, CCW carries it off, STOP stops",
+  async (service) => {
+    const { id } = service.fresh("cart");
+    const stream = service.client().stream(FleetService.method.subscribeConveyorStatus, { robotId: id });
+    const first = async () => {
+      const [state] = (await stream.next()).states;
+      return [state?.operationState, state?.payloadState];
+    };
+    const motor = (name: string) =>
+      service.done("ControlConveyor", {
+        robotId: id,
+        commands: [{ index: 1, command: `COMMAND_CONVEYOR_MOTOR_${name}` }],
+      });
+    expect(await first()).toEqual([Operation.STOP, Payload.EMPTY]);
+    await motor("CW");
+    expect(await first()).toEqual([Operation.ROLLING, Payload.EMPTY]);
+    service.clock.advance(3_000);
+    expect(await first()).toEqual([Operation.ROLLING, Payload.LOADED]);
+    await motor("STOP");
+    expect(await first()).toEqual([Operation.STOP, Payload.LOADED]);
+    await motor("CCW");
+    expect(await first()).toEqual([Operation.ROLLING, Payload.LOADED]);
+    service.clock.advance(3_000);
+    expect(await first()).toEqual([Operation.ROLLING, Payload.EMPTY]);
+    stream.cancel();
+  },
+);
+
+overGrpc(
+  "TRN-58 A conveyor in error stops and says so; one that is not installed says no more than that",
+  async (service) => {
+    const { id } = service.fresh("cart");
+    const stream = service.client().stream(FleetService.method.subscribeConveyorStatus, { robotId: id });
+    const [, , missing] = (await stream.next()).states;
+    expect(missing).toMatchObject({
+      index: 3,
+      installationState: Installation.NOT_INSTALLED,
+      healthState: Health.UNKNOWN,
+    });
+    const commands = [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_CCW" }];
+    await service.done("ControlConveyor", { robotId: id, commands });
+    await stream.next();
+    const happen = (ok: boolean) =>
+      service.simulator.control.happen({ kind: "conveyor-health", robotId: id, index: 1, ok });
+    happen(false);
+    const [broken, sound] = (await stream.next()).states;
+    expect(broken).toMatchObject({ healthState: Health.ERROR, operationState: Operation.STOP });
+    expect(sound).toMatchObject({ healthState: Health.OK, installationState: Installation.INSTALLED });
+    happen(true);
+    expect((await stream.next()).states[0]).toMatchObject({
+      healthState: Health.OK,
+      operationState: Operation.STOP,
+    });
+    stream.cancel();
+  },
+);
