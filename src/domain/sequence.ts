@@ -7,11 +7,22 @@ export interface SequenceMark {
 }
 
 /**
- * What a message is against the line that it belongs to. Only `fresh` and `reset` are
- * news; `repeat` proves that the value held is still the newest; `outdated` is older
- * than what is held; `regressed` means that a reset was missed.
+ * What a message is against the line that it belongs to. `fresh`, `reset` and `set_back`
+ * (the robot's clock was) are news; `repeat` proves that the value held is still the
+ * newest; `outdated` is older than what is held; `regressed` means that a reset was missed.
  */
-export type SequenceVerdict = "fresh" | "reset" | "repeat" | "outdated" | "regressed";
+export type SequenceVerdict = "fresh" | "reset" | "set_back" | "repeat" | "outdated" | "regressed";
+
+/** Whether a message of this verdict replaces the value held. */
+export function isNews(verdict: SequenceVerdict): boolean {
+  return verdict === "fresh" || verdict === "reset" || verdict === "set_back";
+}
+
+/**
+ * One late snapshot may come from a part of the service that lags; when this many
+ * subscriptions in a row begin older than the value held, the robot's clock was set back.
+ */
+const OUTDATED_UNTIL_BELIEVED = 3;
 
 /**
  * Judges a message by the rules of design.md, Truth over time: the first of a robot
@@ -21,8 +32,22 @@ export type SequenceVerdict = "fresh" | "reset" | "repeat" | "outdated" | "regre
  *
  * A number that is repeated with another timestamp on a new subscription is not a
  * repeat: the robot was reset meanwhile and has counted up to the same number again.
+ *
+ * @param outdatedBefore how many subscriptions in a row, up to this one, began with a
+ * message older than the value held: the third is believed, or a robot whose clock was
+ * set back would stay stale until its clock has caught up
  */
 export function judgeSequence(
+  held: SequenceMark | null,
+  incoming: SequenceMark,
+  firstOfSubscription: boolean,
+  outdatedBefore = 0,
+): SequenceVerdict {
+  const verdict = judgeOnce(held, incoming, firstOfSubscription);
+  return verdict === "outdated" && outdatedBefore + 1 >= OUTDATED_UNTIL_BELIEVED ? "set_back" : verdict;
+}
+
+function judgeOnce(
   held: SequenceMark | null,
   incoming: SequenceMark,
   firstOfSubscription: boolean,

@@ -82,6 +82,7 @@ function figuresOf({
     messages_repeated: total((counts) => counts.repeats),
     messages_missed: total((counts) => counts.missed),
     messages_outdated: total((counts) => counts.outdated),
+    messages_set_back: total((counts) => counts.setBack),
     messages_malformed: total((counts) => counts.malformed),
     sequence_resets: total((counts) => counts.resets),
     sequence_regressions: total((counts) => counts.regressed),

@@ -35,6 +35,19 @@ test.each([
   expect(judgeSequence(held, incoming, isFirst)).toBe(verdict);
 });
 
+test("a snapshot older than what is held is believed on the third subscription in a row", () => {
+  const held = mark(7, 1000);
+  const older = mark(8, 400);
+  expect([0, 1, 2].map((before) => judgeSequence(held, older, true, before))).toEqual([
+    "outdated",
+    "outdated",
+    "set_back",
+  ]);
+  // What is not older is judged as ever, however many were.
+  expect(judgeSequence(held, held, true, 2)).toBe("repeat");
+  expect(judgeSequence(held, mark(8, 1001), true, 2)).toBe("fresh");
+});
+
 test("what is missing between two messages is counted", () => {
   expect(missedBetween(mark(3), mark(4))).toBe(0);
   expect(missedBetween(mark(3), mark(7))).toBe(3);

@@ -7,7 +7,7 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import { conveyorFromProto } from "../translate/conveyor.ts";
 import type { Aspect } from "./aspect.ts";
-import type { LedgerCounts } from "./ledger.ts";
+import { createCounts } from "./ledger.ts";
 import type { AspectParts } from "./robot-aspects.ts";
 
 /**
@@ -16,15 +16,7 @@ import type { AspectParts } from "./robot-aspects.ts";
  */
 export function createConveyorAspect(parts: AspectParts): Aspect {
   const held = new Map<RobotId, readonly Conveyor[]>();
-  const counts: LedgerCounts = {
-    messages: 0,
-    repeats: 0,
-    missed: 0,
-    resets: 0,
-    outdated: 0,
-    regressed: 0,
-    malformed: 0,
-  };
+  const counts = createCounts();
 
   function read(bytes: Buffer): readonly Conveyor[] | null {
     try {

@@ -1,6 +1,6 @@
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { judgeSequence, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
+import { isNews, judgeSequence, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
 
 /** What was counted of one kind of stream since the start. Nothing is dropped in silence. */
 export interface LedgerCounts {
@@ -11,6 +11,8 @@ export interface LedgerCounts {
   resets: number;
   /** Messages older than the value held, dropped. */
   outdated: number;
+  /** Older ones that were believed, as one subscription after the other brought them. */
+  setBack: number;
   /** Lower numbers that were no reset: each made us subscribe again. */
   regressed: number;
   /** Messages that could not be decoded. */
@@ -22,6 +24,13 @@ export interface Ledger {
   readonly counts: LedgerCounts;
   /** Judges a message that came by this call of this stream, and counts it. */
   judge(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
+  /**
+   * Judges a webhook delivery, and counts it. Deliveries may overtake each other, so each is
+   * judged as the first of a subscription is: by number and time.
+   */
+  judgeDelivery(robotId: RobotId, stamp: Stamp): SequenceVerdict;
+  /** The stream that this robot comes by; null while it comes by none. */
+  streamOf(robotId: RobotId): string | null;
   has(robotId: RobotId): boolean;
   /** How many robots this stream has sent before and this call of it has not. */
   unheard(stream: string, call: number): number;
@@ -35,45 +44,75 @@ interface Line {
   mark: Stamp | null;
   stream: string;
   call: number;
+  /** Subscriptions in a row that began with a message older than the mark. */
+  outdated: number;
 }
 
-/** One line per robot, kept for as long as the process lives: a robot that comes back goes on with it. */
-export function createLedger(): Ledger {
-  const lines = new Map<RobotId, Line>();
-  const counts: LedgerCounts = {
+/** Counts that begin. */
+export function createCounts(): LedgerCounts {
+  return {
     messages: 0,
     repeats: 0,
     missed: 0,
     resets: 0,
     outdated: 0,
+    setBack: 0,
     regressed: 0,
     malformed: 0,
   };
+}
+
+/** One line per robot, kept for as long as the process lives: a robot that comes back goes on with it. */
+export function createLedger(): Ledger {
+  const lines = new Map<RobotId, Line>();
+  const counts = createCounts();
 
   function count(verdict: SequenceVerdict): void {
     if (verdict === "repeat") counts.repeats += 1;
     else if (verdict === "reset") counts.resets += 1;
     else if (verdict === "outdated") counts.outdated += 1;
+    else if (verdict === "set_back") counts.setBack += 1;
     else if (verdict === "regressed") counts.regressed += 1;
+  }
+
+  function lineOf(robotId: RobotId): Line {
+    let line = lines.get(robotId);
+    if (line === undefined) {
+      line = { mark: null, stream: "", call: -1, outdated: 0 };
+      lines.set(robotId, line);
+    }
+    return line;
+  }
+
+  function settle(line: Line, stamp: Stamp, verdict: SequenceVerdict): void {
+    counts.messages += 1;
+    count(verdict);
+    if (verdict !== "outdated") line.outdated = 0;
+    if (isNews(verdict)) line.mark = stamp;
   }
 
   return {
     counts,
     judge(robotId, stamp, stream, call) {
-      counts.messages += 1;
-      let line = lines.get(robotId);
-      if (line === undefined) {
-        line = { mark: null, stream, call: -1 };
-        lines.set(robotId, line);
-      }
+      const line = lineOf(robotId);
       const isFirst = line.call !== call || line.stream !== stream;
-      const verdict = judgeSequence(line.mark, stamp, isFirst);
-      count(verdict);
+      const verdict = judgeSequence(line.mark, stamp, isFirst, line.outdated);
       if (!isFirst && verdict === "fresh") counts.missed += missedBetween(line.mark, stamp);
+      if (verdict === "outdated") line.outdated += 1;
       line.stream = stream;
       line.call = call;
-      if (verdict === "fresh" || verdict === "reset") line.mark = stamp;
+      settle(line, stamp, verdict);
       return verdict;
+    },
+    judgeDelivery(robotId, stamp) {
+      const line = lineOf(robotId);
+      const verdict = judgeSequence(line.mark, stamp, true);
+      settle(line, stamp, verdict);
+      return verdict;
+    },
+    streamOf(robotId) {
+      const stream = lines.get(robotId)?.stream ?? "";
+      return stream === "" ? null : stream;
     },
     has: (robotId) => lines.has(robotId),
     unheard(stream, call) {

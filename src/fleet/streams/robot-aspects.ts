@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { EventSink } from "../../contracts/event-sink.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { SequenceVerdict } from "../../domain/sequence.ts";
+import { isNews, type SequenceVerdict } from "../../domain/sequence.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { RobotSelectorSchema } from "../../wire/fleet/v1/common_pb.js";
@@ -46,7 +46,7 @@ export function createMissionAspect(parts: AspectParts): Aspect {
       const { robotId, metadata } = message;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
       const verdict = judge(ledger, parts, "mission", robotId, stamp, stream, call);
-      if (verdict === "fresh" || verdict === "reset") {
+      if (isNews(verdict)) {
         const queue = queueFromProto(message.missionStates, message.missionState);
         parts.sink({ kind: "mission", robotId, stream, stamp, queue });
       }
@@ -76,7 +76,7 @@ export function createBatteryAspect(parts: AspectParts): Aspect {
       if (batteryState === undefined) return null;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
       const verdict = judge(ledger, parts, "battery", robotId, stamp, stream, call);
-      if (verdict === "fresh" || verdict === "reset") {
+      if (isNews(verdict)) {
         parts.sink({ kind: "battery", robotId, stream, stamp, battery: batteryFromProto(batteryState) });
       }
       return verdict;
