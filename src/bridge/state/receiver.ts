@@ -108,10 +108,14 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
     robot.presence.stream = roster;
     robot.presence.confirmedAtMs = nowMs;
     robot.presence.doubtedSinceMs = null;
-    robot.presence.received = { value: presence, stamp };
-    teller.tellValue(robot, robot.presence, nowMs, draft);
+    const isNews = robot.presence.received?.value !== presence;
+    // The same object says that nothing changed: a confirmation, as a repeat is on a stream.
+    if (isNews) {
+      robot.presence.received = { value: presence, stamp };
+      teller.tellValue(robot, robot.presence, nowMs, draft);
+    } else teller.retellValue(robot, robot.presence, nowMs, draft);
     if (wasAbsent) teller.retellRobot(robot, nowMs, draft);
-    presenceNotices(context, robot, presence, stamp.receivedAtMs, draft.notices);
+    if (isNews) presenceNotices(context, robot, presence, stamp.receivedAtMs, draft.notices);
   }
 
   function onRoster(event: EventOf<"roster">, nowMs: number, draft: Draft): void {

@@ -29,11 +29,15 @@ export interface Roster {
   readonly malformed: number;
 }
 
-/** A fleet at rest answers the same text again and again: then nothing is parsed. */
+/**
+ * A fleet at rest answers the same text again and again: then nothing is parsed. A robot that
+ * is listed as before keeps its Presence, the same object, so that whoever holds it need not look.
+ */
 export function createRoster(parts: RosterParts): Roster {
   const byNumber = new Map([...parts.amrIds].map(([robotId, amrId]) => [amrId, robotId]));
   let lastText: string | null = null;
-  let listed: readonly Listed[] = [];
+  /** By the service's own words. */
+  let listed: ReadonlyMap<string, Listed> = new Map();
   let malformed = 0;
 
   function readRobot(json: Json): Listed | null {
@@ -48,18 +52,29 @@ export function createRoster(parts: RosterParts): Roster {
     }
   }
 
+  function readRobots(text: string): ReadonlyMap<string, Listed> {
+    const robots = new Map<string, Listed>();
+    for (const json of robotsOf(text)) {
+      const words = JSON.stringify(json);
+      const robot = listed.get(words) ?? readRobot(json);
+      if (robot !== null) robots.set(words, robot);
+    }
+    return robots;
+  }
+
   return {
     get malformed() {
       return malformed;
     },
-    chainIds: () => listed.map(({ presence }) => presence.taskChainId).filter((chainId) => chainId !== 0),
+    chainIds: () =>
+      Array.from(listed.values(), ({ presence }) => presence.taskChainId).filter((chainId) => chainId !== 0),
     async turn() {
       const text = await parts.read("GetOnlineRobots", {});
       if (text !== lastText) {
-        listed = robotsOf(text).flatMap((json) => readRobot(json) ?? []);
+        listed = readRobots(text);
         lastText = text;
       }
-      const robots = listed.filter(({ robotId }) => parts.knows(robotId));
+      const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
       parts.sink({ kind: "roster", atMs: parts.clock.nowMs(), robots });
     },
   };

@@ -199,6 +199,18 @@ describe("truth over time", () => {
     expect(qualityNow("r2")).toBe("unknown");
   });
 
+  it("tells a presence again only when it is another, and its quality whenever that is", () => {
+    const same = rosterEvent(["r1"]);
+    expect(told(state.apply(same))).toEqual(expect.arrayContaining(["presence/r1=good"]));
+    expect(told(state.apply(same))).toEqual([]);
+    expect(told(state.apply(rosterEvent(["r1"])))).toEqual(["presence/r1=good"]);
+    const last = rosterEvent(["r1"]);
+    state.apply(last);
+    clock.advance(61_000);
+    expect(told(state.tick())).toContain("presence/r1=stale");
+    expect(told(state.apply(last))).toEqual(["presence/r1=good"]);
+  });
+
   it("judges a robot's presence by the first roster after it was heard of, not by an older one", () => {
     state.apply(rosterEvent(["r2"]));
     state.apply(missionEvent("r1", []));

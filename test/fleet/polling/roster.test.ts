@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { FleetEvent } from "../../../src/domain/event.ts";
+import { createRoster } from "../../../src/fleet/polling/roster.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const robot = (id: number, pos: string) => ({ id: String(id), name: `r${id}`, pos, taskChainId: 0 });
+
+test("a robot that is listed as before keeps its Presence, the same object, wherever it is listed", async () => {
+  const answers = [
+    [robot(1, "A"), robot(2, "A")],
+    [robot(2, "A"), robot(1, "B")],
+    [robot(2, "A"), robot(1, "B"), { id: "no number", name: "r3" }],
+  ].map((robots) => JSON.stringify({ robots }));
+  const rosters: Array<Map<string, unknown>> = [];
+  const roster = createRoster({
+    read: async () => answers[rosters.length] ?? "",
+    clock: createManualClock(),
+    log: silentLog,
+    sink(event: FleetEvent) {
+      if (event.kind !== "roster") return;
+      rosters.push(new Map(event.robots.map(({ robotId, presence }) => [robotId, presence])));
+    },
+    knows: () => true,
+    amrIds: new Map(),
+  });
+  for (const _ of answers) await roster.turn();
+  const [first, second, third] = rosters;
+  expect(second?.get("r2")).toBe(first?.get("r2"));
+  expect(second?.get("r1")).not.toBe(first?.get("r1"));
+  expect(second?.get("r1")).toMatchObject({ position: "B" });
+  expect(third?.get("r1")).toBe(second?.get("r1"));
+  expect(roster.malformed).toBe(1);
+});
