@@ -252,7 +252,13 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     chance,
     log,
   });
-  return broker === null ? [runner] : [broker, runner];
+  const component = { ...runner, health: () => withFigures(runner.health(), link.health()) };
+  return broker === null ? [component] : [broker, component];
+}
+
+/** The runner knows how the connection fares, the link what went over it. */
+function withFigures(runner: Health, link: Health): Health {
+  return { ...runner, figures: { ...runner.figures, ...link.figures } };
 }
 
 function web(options: NonNullable<Config["web"]>, house: House): Component {
