@@ -1,3 +1,4 @@
+import type { CommandStage } from "./command.ts";
 import type { ErrorName } from "./errors.ts";
 
 /** How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. */
@@ -38,4 +39,30 @@ export function ending(outcome: OutcomeName, code: ErrorName, message: string, r
     evidence: null,
     duplicate: false,
   };
+}
+
+/** The states of a command by number, as a PLC reads them in `Outcome` (design, OPC UA: Command slots). */
+export const outcomeNumbers = {
+  idle: 0,
+  accepted: 1,
+  sent: 2,
+  succeeded: 3,
+  refused: 4,
+  expired: 5,
+  unknown: 6,
+  probably_succeeded: 7,
+} as const satisfies Record<OutcomeName | CommandStage | "idle", number>;
+
+/** An outcome as every door tells it that speaks JSON (design, MQTT: the reply). `id` is null where none could be read. */
+export function outcomeJson(id: string | null, outcome: Outcome): string {
+  const { responseJson, evidence } = outcome;
+  const told = JSON.stringify({
+    id,
+    outcome: outcome.outcome,
+    code: outcome.code,
+    message: outcome.message,
+    retry_safe: outcome.retrySafe,
+  });
+  const found = evidence === null ? "" : `,"evidence":${JSON.stringify(evidence)}`;
+  return `${told.slice(0, -1)},"response":${responseJson ?? "null"},"duplicate":${outcome.duplicate}${found}}`;
 }

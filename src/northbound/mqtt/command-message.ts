@@ -1,3 +1,4 @@
+import { dateTimeMs } from "../../platform/date-time.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 
 /** A command message that has its shape; whether the operation likes the request is another matter. */
@@ -20,7 +21,6 @@ const ID_LIMIT = 128;
 const READABLE_ID_LIMIT = 1_000;
 const DEPTH_LIMIT = 64;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 const known = new Set(["id", "expires_at", "request"]);
 
 /** Reads `{"id","expires_at"?,"request":{…}}` strictly: what is not understood is refused, never ignored. */
@@ -107,8 +107,8 @@ function readExpiry(
   value: unknown,
 ): { readonly ok: true; readonly atMs: number | null } | { readonly ok: false; readonly reason: string } {
   if (value === undefined) return { ok: true, atMs: null };
-  const atMs = typeof value === "string" && dateTime.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(atMs))
+  const atMs = dateTimeMs(value);
+  if (atMs === null)
     return { ok: false, reason: "expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z" };
   return { ok: true, atMs };
 }

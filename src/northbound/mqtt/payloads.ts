@@ -12,7 +12,6 @@ import {
   type MissionType,
 } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
-import type { Outcome } from "../../domain/outcome.ts";
 import type { Quality } from "../../domain/quality.ts";
 import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
@@ -110,12 +109,6 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
         evidence: notice.outcome.evidence,
       };
   }
-}
-
-/** The answer to a command. `id` is null when the command had none that could be read. */
-export function replyPayload(id: string | null, outcome: Outcome): string {
-  const evidence = outcome.evidence === null ? "" : `,"evidence":${jsonText(outcome.evidence)}`;
-  return `{"id":${id === null ? "null" : jsonText(id)},"outcome":"${outcome.outcome}","code":"${outcome.code}","message":${jsonText(outcome.message)},"retry_safe":${outcome.retrySafe},"response":${outcome.responseJson ?? "null"},"duplicate":${outcome.duplicate}${evidence}}`;
 }
 
 function missionText(mission: Mission): string {

@@ -1,7 +1,6 @@
 import type { MqttClient } from "mqtt";
-import type { Outcome } from "../../domain/outcome.ts";
+import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Log } from "../../platform/log.ts";
-import { replyPayload } from "./payloads.ts";
 
 /** Where an answer goes. No topic: the sender gave nothing to answer to. */
 export interface ReplyTo {
@@ -47,7 +46,7 @@ export function createReplies(log: Log): Replies {
       if (waiting >= UNACKNOWLEDGED) return drop(to, "the broker does not acknowledge");
       waiting += 1;
       const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
-      connection.publish(to.topic, replyPayload(to.id, outcome), { qos: 1, properties }, (error) => {
+      connection.publish(to.topic, outcomeJson(to.id, outcome), { qos: 1, properties }, (error) => {
         if (connection !== client) return;
         waiting -= 1;
         if (error) drop(to, error.message);

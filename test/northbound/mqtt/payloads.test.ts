@@ -8,9 +8,8 @@ import {
   envelope,
   missionState,
   noticePayload,
-  replyPayload,
 } from "../../../src/northbound/mqtt/payloads.ts";
-import { done, mission, queue, stamp } from "./fixtures.ts";
+import { mission, queue, stamp } from "./fixtures.ts";
 
 const metadata = '{"timestamp":"2026-01-02T03:04:05.006Z","sequence_number":7}';
 const missionText =
@@ -110,14 +109,6 @@ test("a transition names its event, both ends and our command", () => {
     owner: "api",
     command_id: "mqtt:plc1/c1",
   });
-});
-
-test("an inferred outcome gives its evidence", () => {
-  const reply = replyPayload("c1", { ...done, outcome: "probably_succeeded", evidence: "message 7" });
-  expect(JSON.parse(reply)).toMatchObject({ outcome: "probably_succeeded", evidence: "message 7" });
-  expect(replyPayload(null, { ...done, responseJson: null })).toBe(
-    '{"id":null,"outcome":"succeeded","code":"OK","message":"","retry_safe":false,"response":null,"duplicate":false}',
-  );
 });
 
 describe("values as text", () => {

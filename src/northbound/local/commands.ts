@@ -1,0 +1,131 @@
+import type { Commander } from "../../contracts/commander.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
+import type { Command, Effect } from "../../domain/command.ts";
+import type { ErrorName } from "../../domain/errors.ts";
+import { type Outcome, outcomeJson, refusal } from "../../domain/outcome.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { type RequestLine, readRequestLine } from "./request-line.ts";
+
+export interface LocalCommandParts {
+  readonly commander: Commander;
+  readonly catalogue: Catalogue;
+  /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
+  readonly startByMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** One client's side of the talk. */
+export interface Conversation {
+  /** A line from the client. What is to be answered goes to `say`, one line at a time. */
+  take(line: Uint8Array): void;
+  /** Something came that is no line. */
+  reject(reason: string): void;
+  /** Commands that wait for their outcome. */
+  inFlight(): number;
+}
+
+/** Turns lines into commands, and what becomes of them into lines. */
+export interface LocalCommands {
+  /** @param onIdle called whenever no command of the client waits any more */
+  converse(say: (line: string) => void, onIdle: () => void): Conversation;
+  figures(): Readonly<Record<string, number>>;
+}
+
+/** A command but for its identity. */
+type Understood = Omit<Command, "source" | "requestId">;
+
+interface Refused {
+  readonly code: ErrorName;
+  readonly reason: string;
+}
+
+/** Commands under way, of all clients and of each. Stops have as much again. */
+const IN_FLIGHT = 1_024;
+const IN_FLIGHT_A_CLIENT = 256;
+
+/** The outcome is wanted by the journal and the robot, whatever becomes of this client. */
+const neverAborted = new AbortController().signal;
+
+const fault: Outcome = {
+  ...refusal("INTERNAL_FAULT", "the gateway failed; whether the command was sent is not known", false),
+  outcome: "unknown",
+};
+
+export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
+  const { catalogue, commander, clock, log } = parts;
+  const counts = { commands: 0, refused: 0 };
+  let inFlightOfAll = 0;
+
+  function understand(line: RequestLine): Understood | Refused {
+    const operation = catalogue.get(line.operation);
+    if (operation === undefined)
+      return { code: "UNKNOWN_OPERATION", reason: `there is no operation "${line.operation}"` };
+    const parsed = operation.parse(line.request);
+    if (!parsed.ok) {
+      const { path, message } = parsed.problem;
+      return { code: "MALFORMED", reason: path === "" ? message : `${path}: ${message}` };
+    }
+    const { effect, robotId, json } = parsed.request;
+    const startByMs = line.expiresAtMs ?? clock.nowMs() + parts.startByMs;
+    return { operation: operation.name, effect, robotId, requestJson: json, startByMs };
+  }
+
+  return {
+    figures: () => ({ ...counts, commandsInFlight: inFlightOfAll }),
+    converse(say, onIdle) {
+      let inFlight = 0;
+
+      function refuse(id: string | null, code: ErrorName, reason: string): void {
+        counts.refused += 1;
+        say(outcomeJson(id, refusal(code, reason)));
+      }
+
+      function isFull(effect: Effect): boolean {
+        const room = effect === "stops" ? 2 : 1;
+        return inFlightOfAll >= room * IN_FLIGHT || inFlight >= room * IN_FLIGHT_A_CLIENT;
+      }
+
+      function order(line: RequestLine): void {
+        const understood = understand(line);
+        if ("reason" in understood) refuse(line.id, understood.code, understood.reason);
+        else if (isFull(understood.effect))
+          refuse(line.id, "QUEUE_FULL", "too many commands wait for their outcome");
+        else void submit(line, understood);
+      }
+
+      async function submit({ id, user }: RequestLine, command: Understood): Promise<void> {
+        counts.commands += 1;
+        inFlight += 1;
+        inFlightOfAll += 1;
+        try {
+          const source = { door: "cli", name: user } as const;
+          const outcome = await commander.submit(
+            { ...command, source, requestId: id },
+            neverAborted,
+            (stage) => say(JSON.stringify({ id, stage })),
+          );
+          say(outcomeJson(id, outcome));
+        } catch (error) {
+          log.error({ err: error, operation: command.operation }, "a command failed inside the gateway");
+          say(outcomeJson(id, fault));
+        } finally {
+          inFlight -= 1;
+          inFlightOfAll -= 1;
+          if (inFlight === 0) onIdle();
+        }
+      }
+
+      return {
+        inFlight: () => inFlight,
+        reject: (reason) => refuse(null, "MALFORMED", reason),
+        take(bytes) {
+          const read = readRequestLine(bytes);
+          if (read.ok) order(read.line);
+          else refuse(read.id, "MALFORMED", read.reason);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { dateTimeMs } from "../../platform/date-time.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
+
+/** A line that asks for a command; whether the operation likes the request is another matter. */
+export interface RequestLine {
+  readonly id: string;
+  readonly operation: string;
+  readonly request: JsonObject;
+  /** Wall time in milliseconds; null when the line named none. */
+  readonly expiresAtMs: number | null;
+  /** Who sends it, as the client says: `local` where it says nothing. */
+  readonly user: string;
+}
+
+/** What became of a line. `id` is the line's own where it could be read: then it can be answered. */
+export type ReadLine =
+  | { readonly ok: true; readonly line: RequestLine }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+const ID_LIMIT = 128;
+const USER_LIMIT = 64;
+const DEPTH_LIMIT = 64;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const known = ["id", "operation", "request", "expires_at", "user"] as const;
+const notPlain = /[\p{Cc}\p{Surrogate}]/u;
+
+/** Reads `{"id","operation","request":{…},"expires_at"?,"user"?}` strictly: what is not understood is refused, never ignored. */
+export function readRequestLine(bytes: Uint8Array): ReadLine {
+  const parsed = parse(bytes);
+  if (typeof parsed === "string") return { ok: false, id: null, reason: parsed };
+  const { value } = parsed;
+  if (!isJsonObject(value))
+    return { ok: false, id: null, reason: `the line must be a JSON object with ${known.join(", ")}` };
+  const [id, operation, request, expiry, user] = known.map((name) => own(value, name));
+  const readableId = typeof id === "string" && id.length <= ID_LIMIT ? id : null;
+  const refused = (reason: string): ReadLine => ({ ok: false, id: readableId, reason });
+  const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
+  if (stranger !== undefined)
+    return refused(`${JSON.stringify(stranger.slice(0, ID_LIMIT))}: is not one of ${known.join(", ")}`);
+  if (!isName(id, ID_LIMIT)) return refused(`id: must be text of 1 to ${ID_LIMIT} printable characters`);
+  if (typeof operation !== "string") return refused("operation: must be the name of one");
+  if (!isJsonObject(request)) return refused("request: must be an object");
+  if (deeperThan(request, DEPTH_LIMIT))
+    return refused(`request: is nested more than ${DEPTH_LIMIT} levels deep`);
+  const expiresAtMs = expiry === undefined ? null : dateTimeMs(expiry);
+  if (expiry !== undefined && expiresAtMs === null)
+    return refused("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
+  if (user !== undefined && !isUser(user))
+    return refused(`user: must be text of 1 to ${USER_LIMIT} printable characters without /`);
+  return { ok: true, line: { id, operation, request, expiresAtMs, user: user ?? "local" } };
+}
+
+function parse(bytes: Uint8Array): { readonly value: unknown } | string {
+  try {
+    return { value: JSON.parse(utf8.decode(bytes)) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return `the line is not JSON: ${error.message}`;
+    if (error instanceof TypeError) return "the line is not UTF-8";
+    throw error;
+  }
+}
+
+/** `Object.hasOwn`, so that no inherited name is taken for a field. */
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function isName(value: unknown, limit: number): value is string {
+  return typeof value === "string" && value !== "" && value.length <= limit && !notPlain.test(value);
+}
+
+/** A slash parts a name from a request id in a command's identity. */
+function isUser(value: unknown): value is string {
+  return isName(value, USER_LIMIT) && !value.includes("/");
+}
+
+function deeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => deeperThan(inner, levels - 1));
+}
