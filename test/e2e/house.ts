@@ -94,7 +94,7 @@ async function configOf(
       ca: fleet.ca,
       credentials: fleet.credentials,
       locations: fleet.locations,
-      times: { rosterPollMs: 200, backoffBaseMs: 20, backoffCapMs: 200 },
+      times: { rosterPollMs: 200, connectMs: 1_000, callMs: 1_000, backoffBaseMs: 20, backoffCapMs: 200 },
     },
     mqtt: { broker: "embedded", listen: listen(0), anonymousLoopback: true },
     opcua: { listen: listen(1), insecureLoopback: { role: "engineer" } },

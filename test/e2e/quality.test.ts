@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House, openHouse } from "./house.ts";
+import type { Shown } from "./plc.ts";
+
+/** Times at which a loss shows within a test, and long enough for a loaded machine to see each step. */
+const quality = { streamSilenceMs: 1_500, resyncMs: 1_500, holdMs: 2_000 };
+let house: House;
+
+beforeAll(async () => {
+  house = await openHouse({}, { quality });
+});
+afterAll(() => house.close());
+
+type Step = "good" | "stale" | "offline" | "lost";
+
+/** What both doors must show at each step of a robot's quality. */
+const steps = {
+  good: { number: 0, status: "Good", reads: "a value" },
+  stale: { number: 1, status: "UncertainLastUsableValue", reads: "a value" },
+  offline: { number: 2, status: "UncertainNoCommunicationLastUsableValue", reads: "a value" },
+  lost: { number: 3, status: "BadNoCommunication", reads: "nothing" },
+} as const;
+
+interface Witness {
+  /** Waits until both doors have shown the step, after the step that was awaited before. */
+  shows(step: Step): Promise<void>;
+}
+
+/** Watches a robot's quality from now on; at first it must be good. */
+async function watch(robotId: string): Promise<Witness> {
+  const tag = (name: string) => `Robots.${robotId}.${name}`;
+  await house.plc.shows(tag("Quality"), 0);
+  await house.plc.shows(tag("Battery.ChargePercent"), await house.plc.value(tag("Battery.ChargePercent")));
+  const tags = ["Quality", "Valid", "ReadyForCommand", "Battery.ChargePercent", "Mission.State"].map(tag);
+  const shown = await house.plc.follow(...tags);
+  let seenTags = shown.entries.length;
+  let seenTopics = house.mqtt.heard.entries.length;
+
+  const tagShows = (name: string, is: (one: Shown) => boolean) =>
+    shown.first(`${robotId} ${name}`, (one) => one.tag === tag(name) && is(one), seenTags);
+  return {
+    async shows(step) {
+      const { number, status, reads } = steps[step];
+      const isGood = step === "good";
+      const carries = (one: Shown) => one.status === status && (one.value === null) === (reads === "nothing");
+      await tagShows("Quality", (one) => one.value === number && one.status === "Good");
+      await tagShows("Battery.ChargePercent", carries);
+      await tagShows("Mission.State", carries);
+      for (const topic of ["battery", "mission"]) {
+        const { text } = await house.mqtt.on(
+          `robots/${robotId}/${topic}`,
+          (message) => message.includes(`"quality":"${step}"`),
+          seenTopics,
+        );
+        expect(text.endsWith('"state":null}')).toBe(reads === "nothing");
+      }
+      await house.mqtt.on(`robots/${robotId}/availability`, (message) => message === step, seenTopics);
+      await house.plc.shows(tag("Valid"), isGood);
+      await house.plc.shows(tag("ReadyForCommand"), isGood);
+      seenTags = shown.entries.length;
+      seenTopics = house.mqtt.heard.entries.length;
+    },
+  };
+}
+
+test("a robot whose messages are lost: good, stale, lost, and good again", async () => {
+  const robot = await watch("cart-01");
+  const { control } = house.simulator();
+  control.apply({ kind: "stream", effect: "drop", robotId: "cart-01", count: 1_000_000 });
+  await robot.shows("stale");
+  await robot.shows("lost");
+  // The others' messages come over the same stream.
+  await house.plc.shows("Robots.cart-02.Quality", 0);
+  control.clearFaults();
+  await robot.shows("good");
+});
+
+test("a robot that leaves: good, offline, lost, and good again; what moves it is refused meanwhile", async () => {
+  const robot = await watch("cart-02");
+  const { control } = house.simulator();
+  control.happen({ kind: "offline", robotId: "cart-02" });
+  await robot.shows("offline");
+  await house.plc.shows("Robots.cart-02.Present", false);
+  const goal = { destinationId: "Station A" };
+  const request = { robotId: "cart-02", mission: { baseMission: { navigateMission: { goal } } } };
+  const reply = await house.mqtt.send("CreateMission", "to-an-absent-robot", request);
+  expect(reply).toMatchObject({ outcome: "refused", code: "ROBOT_NOT_GOOD", retry_safe: true });
+  await robot.shows("lost");
+  control.happen({ kind: "online", robotId: "cart-02" });
+  await robot.shows("good");
+  await house.plc.shows("Robots.cart-02.Present", true);
+  expect(house.record("cart-02").filter(({ fact }) => fact.what === "received")).toEqual([]);
+});
+
+test("a service that hangs: good, offline, lost, and good again", async () => {
+  const robot = await watch("serve-01");
+  const { control } = house.simulator();
+  control.apply({ kind: "silence" });
+  await robot.shows("offline");
+  await robot.shows("lost");
+  await house.plc.shows("Gateway.FleetLinkUp", false);
+  control.clearFaults();
+  await robot.shows("good");
+  await house.plc.shows("Gateway.FleetLinkUp", true);
+});
+
+test("a service that stops and starts again: good, offline, lost, and good again", async () => {
+  const robot = await watch("base-01");
+  await house.stopService();
+  await robot.shows("offline");
+  await robot.shows("lost");
+  await house.startService();
+  await robot.shows("good");
+});
