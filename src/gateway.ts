@@ -13,6 +13,7 @@ import type { Batch, Sink } from "./contracts/link.ts";
 import type { OperationManual } from "./contracts/operation-manual.ts";
 import { QUALITY_TICK_MS } from "./domain/detection.ts";
 import type { FleetEvent } from "./domain/event.ts";
+import { conveyorStop } from "./fleet/conveyor-stop.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { createBroker } from "./northbound/mqtt/broker.ts";
@@ -142,6 +143,7 @@ function furnish(
     log: log.child({ part: "commands" }),
     sessionId,
     robot: state.robot,
+    stations: { list: config.stations, conveyorStop },
     notify: (notice) => fanOut.offer({ changes: [], notices: [notice] }),
     audit: (record) => audit.append(JSON.stringify(record)),
   });
@@ -213,6 +215,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
     facts: { version, sessionId, startedAtMs: clock.nowMs(), fleetLinkUp: house.isFleetLinkUp },
     commander: dispatcher,
     records: dispatcher,
+    stations: dispatcher.stations,
     catalogue,
     openMemory: () => openMemory(join(options.dataDir, "tickets"), log),
     epoch: sessionId,

@@ -9,13 +9,14 @@ import { mqttFindings } from "./sections/mqtt-checks.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
 import type { RightsSection } from "./sections/rights.ts";
 import { opcUaUserFindings, operationFindings } from "./sections/rights-checks.ts";
+import { stationFindings } from "./sections/stations.ts";
 
 /** The sections that are right in themselves. One that is not has its own problems already. */
 export type SoundSections = Partial<ConfigFile>;
 
 /** What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can do. */
 export function crossChecks(sections: SoundSections, catalogue: Catalogue): readonly Finding[] {
-  const { fleet, mqtt, opcua, web, commands, rights } = sections;
+  const { fleet, mqtt, opcua, web, commands, rights, stations } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
     ...(mqtt === undefined ? [] : mqttFindings(mqtt)),
@@ -33,6 +34,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
       ? []
       : [...rightsFindings(rights, fleet), ...operationFindings(rights, catalogue)]),
     ...(rights === undefined || opcua === undefined ? [] : opcUaUserFindings(rights, opcua)),
+    ...(stations === undefined ? [] : stationFindings(stations, opcua)),
     ...portFindings(sections),
   ];
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { DispatcherOptions } from "../bridge/dispatcher/options.ts";
+import type { DispatcherOptions, StationOptions } from "../bridge/dispatcher/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
@@ -21,6 +21,7 @@ import { localOptions, socketPath, socketPathProblem } from "./sections/control.
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
+import { stationOptions } from "./sections/stations.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
 export interface Config {
@@ -40,6 +41,7 @@ export interface Config {
   readonly local: LocalOptions | null;
   /** With the rights of every source. */
   readonly dispatcher: DispatcherOptions;
+  readonly stations: readonly StationOptions[];
   /** How long a shutdown waits for the answers of what was sent. */
   readonly drainMs: number;
   /** The audit log: a file of this size is put aside, and so many are kept. */
@@ -129,9 +131,13 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     quality: file.quality,
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, startByMs, files),
-    opcua: file.opcua === undefined ? null : opcUaOptions(file.opcua, gateway, file.fleet, startByMs, files),
+    opcua:
+      file.opcua === undefined
+        ? null
+        : opcUaOptions(file.opcua, gateway, file.fleet, Object.keys(file.stations), startByMs, files),
     web: file.web ?? null,
     local: localOptions(file.control, socket, startByMs),
+    stations: stationOptions(file.stations),
     dispatcher: dispatcherOptions(file.commands, file.rights),
     drainMs: file.commands.drainMs,
     audit: file.commands.audit,

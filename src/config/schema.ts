@@ -7,6 +7,7 @@ import { mqttSection } from "./sections/mqtt.ts";
 import { opcuaSection } from "./sections/opcua.ts";
 import { qualitySection } from "./sections/quality.ts";
 import { rightsSection } from "./sections/rights.ts";
+import { stationsSection } from "./sections/stations.ts";
 import { webSection } from "./sections/web.ts";
 
 /** The whole file. Strict: what is not named here is a mistake. */
@@ -21,6 +22,7 @@ export const configSchema = z.strictObject({
   control: controlSection,
   commands: commandsSection,
   rights: rightsSection,
+  stations: stationsSection,
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

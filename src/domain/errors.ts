@@ -90,6 +90,11 @@ export const gatewayErrors = {
     class: "operator_mistake",
     advice: "Ask when the robot stands at, or heads for, a destination of the station.",
   },
+  UNKNOWN_REQUEST: {
+    id: 1019,
+    class: "bad_input",
+    advice: "Ask with the id of a command of your own; old records are not kept for ever.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

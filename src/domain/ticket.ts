@@ -151,8 +151,8 @@ export function restartTickets(state: TicketState, journaled: boolean, nowMs: nu
   let next = state;
   for (let skipped = 0; skipped < RESTART_SKIP; skipped += 1) next = issue(next, nowMs);
   if (next.taken === null) return next;
-  // Every session begins after this moment, on a clock that may have begun again too.
-  const taken = { ...next.taken, takenAtMs: nowMs };
+  // Every session that there will be began after it was taken, also one that is here before the slot is.
+  const taken = { ...next.taken, takenAtMs: 0 };
   if (taken.phase !== "taking") return { ...next, taken };
   // A forgotten number stays behind: writing it again is out of turn, not a repeat.
   return journaled ? ticketAccepted({ ...next, taken }, taken.id) : { ...next, taken: null };

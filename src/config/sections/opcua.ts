@@ -121,6 +121,7 @@ export function opcUaOptions(
     readonly robots?: readonly RobotId[] | undefined;
     readonly families: Readonly<Record<RobotId, Family>>;
   },
+  stations: readonly string[],
   startByMs: number,
   files: NamedFiles,
 ): OpcUaOptions {
@@ -134,6 +135,7 @@ export function opcUaOptions(
     dataDir: gateway.dataDir,
     users: users(section, files),
     insecureLoopback: section.insecureLoopback ?? null,
+    stations,
     destinations: new Map(
       Object.entries(section.destinations).map(([number, name]) => [Number(number), name]),
     ),

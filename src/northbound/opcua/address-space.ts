@@ -1,22 +1,29 @@
 import type { OPCUAServer } from "node-opcua";
+import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
+import { addMethods } from "./commands/methods.ts";
+import type { MissionRobot } from "./commands/mission-request.ts";
+import { watchPatience } from "./commands/patience.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
+import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { openWriteDoor } from "./commands/write-door.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts } from "./gateway-tags.ts";
 import type { Memory } from "./memory.ts";
-import { createNodeBuilder } from "./node-builder.ts";
+import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
+import { nodeName } from "./node-name.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { knownRobots } from "./robot-register.ts";
 import { addRobotTags } from "./robot-tags.ts";
 import { reviseRequests } from "./sampling.ts";
-import { writerPermissions } from "./security.ts";
+import { accountOf, writerPermissions } from "./security.ts";
 
 /** What the server needs of the rest of the gateway. */
 export interface OpcUaParts
   extends Pick<SlotParts, "commander" | "records" | "catalogue" | "epoch" | "clock" | "log"> {
   readonly facts: GatewayFacts;
+  readonly stations: Stations;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
 }
@@ -24,8 +31,8 @@ export interface OpcUaParts
 const TICK_MS = 1_000;
 
 /**
- * Gives an initialised server our nodes: `Gateway`, and `Robots`, which fills as robots are built. Once a second, until
- * the signal is aborted, the heartbeat counts, ages grow and old tickets are replaced.
+ * Gives an initialised server our nodes: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as robots are
+ * built. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old tickets are replaced.
  */
 export function openAddressSpace(
   server: OPCUAServer,
@@ -37,39 +44,68 @@ export function openAddressSpace(
 ): void {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
+  const { clock } = parts;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
   const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions(options));
   const gateway = addGatewayTags(builder, parts.facts);
   const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
-  const door = openWriteDoor(server, FLEET_NAMESPACE_INDEX, options, parts.clock);
-  const { startByMs, destinations, users } = options;
-  const offersConfirm = users.some((user) => user.confirms);
-  const slots: SlotParts = {
-    ...parts,
-    tickets: memory.tickets,
-    startByMs,
-    destinations,
-    offersConfirm,
-    signal,
-  };
-  const { note } = memory.robots;
+  const door = openWriteDoor(server, FLEET_NAMESPACE_INDEX, options, clock);
+  const slots = slotParts(options, parts, memory, signal);
+  const methods = addMethods(builder, {
+    ...slots,
+    accountOf: (context) => accountOf(context, options),
+    patienceMs: watchPatience(server, clock),
+  });
+  const stations = addStations(builder, options.stations, {
+    stations: parts.stations,
+    findRobot: (name, number) => findRobot(space, name, number),
+    slots,
+  });
+  for (const station of stations) door.add(station);
 
-  space.open(
-    knownRobots(options.robots, memory.robots.seen),
-    (name, { robotId, family, conveyorIndexes }) => {
-      const tags = addRobotTags(builder, robots, name, robotId, { slots, addSlot: door.add, note });
-      if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
-      for (const index of conveyorIndexes) tags.ensureConveyor(index);
-      return tags;
-    },
-  );
+  const robotParts = { slots, addSlot: door.add, methods, note: memory.robots.note };
+  space.open(knownRobots(options.robots, memory.robots.seen), (name, robot) => {
+    const { robotId, family, conveyorIndexes } = robot;
+    const tags = addRobotTags(builder, robots, name, robot, robotParts);
+    if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
+    for (const index of conveyorIndexes) tags.ensureConveyor(index);
+    return tags;
+  });
   const tick = () => {
-    const nowMs = parts.clock.nowMs();
+    const nowMs = clock.nowMs();
     gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
     for (const robot of space.robots()) robot.tick(nowMs);
     for (const slot of door.slots()) slot.tick();
+    for (const station of stations) station.showHolder();
   };
   tick();
-  every(parts.clock, TICK_MS, signal, tick);
+  every(clock, TICK_MS, signal, tick);
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
+}
+
+function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {
+  const { startByMs, destinations, users } = options;
+  const offersConfirm = users.some((user) => user.confirms);
+  return { ...parts, tickets: memory.tickets, startByMs, destinations, offersConfirm, signal };
+}
+
+function addStations(
+  builder: NodeBuilder,
+  names: readonly string[],
+  parts: StationParts,
+): readonly StationSlot[] {
+  if (names.length === 0) return [];
+  const folder = builder.root("Stations", "Every station of the configuration, with its slot");
+  return names.map((name) => addStationSlot(builder, builder.folder(folder, nodeName(name)), name, parts));
+}
+
+/** By the name of its nodes or its id; by number only where no name is given. */
+function findRobot(space: FleetSpace, name: string, number: number): MissionRobot | undefined {
+  for (const tags of space.robots()) {
+    const robot = tags.robot();
+    if (name === "" ? number !== 0 && tags.number === number : tags.name === name || robot.robotId === name) {
+      return robot;
+    }
+  }
+  return undefined;
 }

@@ -1,4 +1,13 @@
-import { DataType, type INamespace, type RolePermissionTypeOptions, type UAObject } from "node-opcua";
+import {
+  type CallMethodResultOptions,
+  DataType,
+  type INamespace,
+  type ISessionContext,
+  type RolePermissionTypeOptions,
+  type UAMethod,
+  type UAObject,
+  type Variant,
+} from "node-opcua";
 import { addEnumeration, type EnumTable, type EnumTag } from "./enumeration.ts";
 import { Tag } from "./tag.ts";
 
@@ -11,6 +20,25 @@ export interface Folder {
   readonly path: string;
 }
 
+/** A method that may stand under many objects. */
+export interface MethodNode {
+  readonly node: UAMethod;
+}
+
+interface MethodArgument {
+  readonly name: string;
+  readonly dataType: DataType;
+  /** What it is, for people. */
+  readonly text: string;
+}
+
+/** Answers a call. `objectPath` is the object that it was called on. */
+type MethodHandler = (
+  values: readonly Variant[],
+  context: ISessionContext,
+  objectPath: string,
+) => Promise<CallMethodResultOptions>;
+
 /** Makes nodes with stable string NodeIds: the path of names, joined with dots. */
 export interface NodeBuilder {
   /** A folder directly under Objects. */
@@ -22,6 +50,16 @@ export interface NodeBuilder {
   enumeration(parent: Folder, name: string, table: EnumTable): EnumTag;
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
+  /** A method; `handle` must not reject. */
+  method(
+    parent: Folder,
+    name: string,
+    description: string,
+    arguments_: { readonly inputs: readonly MethodArgument[]; readonly outputs: readonly MethodArgument[] },
+    handle: MethodHandler,
+  ): MethodNode;
+  /** Lets a method be called on one more object, without nodes of its own. */
+  share(parent: Folder, method: MethodNode): void;
 }
 
 /** Builds under `objects` of the address space that `namespace` belongs to; `writers` is who may write parameters. */
@@ -84,5 +122,27 @@ export function createNodeBuilder(
       variable.setRolePermissions(writers);
       return new Tag(variable, DataType[type], length !== undefined);
     },
+    method(parent, name, description, { inputs, outputs }, handle) {
+      const node = namespace.addMethod(parent.node, {
+        browseName: name,
+        nodeId: `s=${parent.path}.${name}`,
+        description,
+        inputArguments: inputs.map(argument),
+        outputArguments: outputs.map(argument),
+      });
+      // Two parameters: node-opcua counts them to know that a promise is returned.
+      node.bindMethod((values: Variant[], context: ISessionContext) =>
+        // The object is the session's last one: to be read before anything else is called.
+        handle(values, context, String(context.object?.nodeId.value ?? "")),
+      );
+      return { node };
+    },
+    share(parent, { node }) {
+      parent.node.addReference({ referenceType: "HasComponent", nodeId: node.nodeId });
+    },
   };
+}
+
+function argument({ name, dataType, text }: MethodArgument) {
+  return { name, dataType, description: { text } };
 }

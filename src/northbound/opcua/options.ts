@@ -49,6 +49,8 @@ export interface OpcUaOptions {
    */
   readonly insecureLoopback: { readonly role: Role } | null;
   readonly robots: readonly KnownRobot[];
+  /** Stations of the configuration by name: each has a slot. */
+  readonly stations: readonly string[];
   /** Destinations by the number that PLCs without strings know them by. */
   readonly destinations: ReadonlyMap<number, string>;
   readonly limits: OpcUaLimits;

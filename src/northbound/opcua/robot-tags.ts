@@ -5,6 +5,8 @@ import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { addBatteryTags } from "./battery-tags.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
+import type { Methods } from "./commands/methods.ts";
+import type { MissionRobot } from "./commands/mission-request.ts";
 import { addMissionSlot } from "./commands/mission-slot.ts";
 import type { Slot } from "./commands/slot.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
@@ -12,6 +14,7 @@ import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { createEnumTable } from "./enumeration.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { KnownRobot } from "./options.ts";
 import { addPositionTags } from "./position-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import { isShown, statusOfQuality } from "./status.ts";
@@ -24,6 +27,12 @@ export type RobotChange = Exclude<StateChange, { kind: "task_chain" }>;
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {
+  /** The step of NodeIds that names it. */
+  readonly name: string;
+  /** Its number for PLCs without strings; null: it has none. */
+  readonly number: number | null;
+  /** What commands need to know of it. */
+  robot(): MissionRobot;
   apply(change: RobotChange): void;
   /** Lets AgeSeconds grow; called about once a second. */
   tick(nowMs: number): void;
@@ -35,19 +44,21 @@ export interface RobotTags {
 export interface RobotParts {
   readonly slots: SlotParts;
   readonly addSlot: (slot: Slot) => void;
+  readonly methods: Methods;
   /** Something was learned of the robot that its nodes depend on. */
   readonly note: (robot: SeenRobot) => void;
 }
 
-/** Builds the nodes of `robotId` under `robots`; `name` is one step of their NodeIds. */
+/** Builds the nodes of a robot under `robots`; `name` is one step of their NodeIds. */
 export function addRobotTags(
   builder: NodeBuilder,
   robots: Folder,
   name: string,
-  robotId: RobotId,
-  { slots: slotParts, addSlot, note }: RobotParts,
+  { robotId, number }: KnownRobot,
+  { slots: slotParts, addSlot, methods, note }: RobotParts,
 ): RobotTags {
   const folder = builder.folder(robots, name);
+  methods.addRobot(folder, robotId);
   const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs());
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
@@ -79,6 +90,9 @@ export function addRobotTags(
   }
 
   return {
+    name,
+    number,
+    robot: missionSlot.robot,
     apply(change) {
       if (change.kind === "robot") {
         if (change.family === "cart") cartFolder();

@@ -1,6 +1,6 @@
 import type { Commander } from "../../../src/contracts/commander.ts";
-import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
-import type { Command, CommandStage } from "../../../src/domain/command.ts";
+import type { DescribedOperation, OperationManual } from "../../../src/contracts/operation-manual.ts";
+import type { Command, CommandStage, Effect } from "../../../src/domain/command.ts";
 import { ending, type Outcome } from "../../../src/domain/outcome.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 
@@ -45,16 +45,20 @@ export function succeeded(missionId: string | null): Outcome {
   return { ...ending("succeeded", "OK", "", true), missionId };
 }
 
-/** Operations that take any object with a robotId, and know their effect. */
-export function fakeCatalogue(): Catalogue {
+/** Operations that take any object with a robotId, and have one effect. */
+export function fakeCatalogue(effect: Effect = "moves"): OperationManual {
   const names = ["CreateMission", "UpdateMission", "ControlConveyor"];
-  return new Map(names.map((name) => [name, fakeOperation(name)]));
+  return new Map(names.map((name) => [name, fakeOperation(name, effect)]));
 }
 
-function fakeOperation(name: string): Operation {
+function fakeOperation(name: string, effect: Effect): DescribedOperation {
   return {
     name,
     role: "operator",
+    summary: `does ${name}`,
+    fields: [],
+    examples: [],
+    robotField: { path: ["robotId"], by: "id" },
     parse(json) {
       if (!isJsonObject(json) || typeof json.robotId !== "string") {
         return { ok: false, problem: { path: "robotId", message: "is required" } };
@@ -65,7 +69,7 @@ function fakeOperation(name: string): Operation {
         request: {
           json: JSON.stringify(json),
           robotId,
-          effect: "moves",
+          effect,
           subject: { kind: "robot", robotId },
           repeat: { kind: "never" },
           evidence: { kind: "none" },

@@ -14,6 +14,7 @@ import {
   UserTokenType,
   type VariantOptions,
 } from "node-opcua";
+import type { Stations } from "../../../src/contracts/stations.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
@@ -36,6 +37,7 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     users: [],
     insecureLoopback: { role: "operator" },
     robots: [],
+    stations: [],
     destinations: new Map(),
     startByMs: 10_000,
     limits: defaultOpcUaLimits,
@@ -48,6 +50,7 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     commander: createFakeCommander(),
     catalogue: fakeCatalogue(),
     records: { recall: async () => null },
+    stations: noStations,
     openMemory: createFakeDisk().open,
     epoch: "e1",
     facts: { version: "0.0.0", sessionId: "s-1", startedAtMs: 0, fleetLinkUp: () => true },
@@ -56,6 +59,15 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     ...changed,
   };
 }
+
+/** Nobody holds anything. */
+const noStations: Stations = {
+  ask: () => null,
+  release: () => null,
+  beat() {},
+  override: () => null,
+  holder: () => null,
+};
 
 export interface RunningServer {
   readonly server: OpcUaServer;

@@ -7,12 +7,12 @@ import {
   ticketAccepted,
   ticketDone,
 } from "../../../domain/ticket.ts";
-import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/log.ts";
 import type { Account } from "../security.ts";
 import { commandOf, type Draft } from "./draft.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import type { TicketBook } from "./ticket-book.ts";
+import { within } from "./within.ts";
 
 /** How long a stop waits for the disk before it is sent without a record. */
 const STOP_SYNC_MS = 50;
@@ -51,7 +51,7 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
     kept: Promise<boolean>,
   ): Promise<void> {
     const isStop = command.effect === "stops";
-    const isKept = await (isStop ? within(clock, STOP_SYNC_MS, kept) : kept);
+    const isKept = await (isStop ? within(clock, STOP_SYNC_MS, kept, false) : kept);
     if (!isKept && !isStop) {
       finish(ticket, refusal("JOURNAL_FAILED", `${book.trouble() ?? ""}; nothing was sent`), null);
       return;
@@ -116,17 +116,6 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
     },
     recall: showFinal,
   };
-}
-
-/** What `promise` says, or false when it has not said anything in time. */
-function within(clock: Clock, timeMs: number, promise: Promise<boolean>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(timeMs, () => resolve(false));
-    void promise.then((value) => {
-      cancel();
-      resolve(value);
-    });
-  });
 }
 
 const forgotten = ending(

@@ -23,7 +23,7 @@ export function addConveyorSlot(
   const folder = builder.folder(robot, "ConveyorSlot");
   const place = parameterPlace(builder, folder, parts.offersConfirm);
   const index = addNumberParameter(place, "ConveyorIndex", Number.isInteger);
-  const motor = addNumberParameter(place, "MotorCommand", (value) => value === 0 || motorCommands.has(value));
+  const motor = addNumberParameter(place, "MotorCommand", isMotorCommand);
   return createSlot(
     {
       path: folder.path,
@@ -46,4 +46,9 @@ export function conveyorRequest(robotId: RobotId, index: number, motor: number):
     request: { robotId, commands: [{ index, command }] },
     missionId: null,
   };
+}
+
+/** Whether `MotorCommand` may have this value. */
+export function isMotorCommand(value: number): boolean {
+  return value === 0 || motorCommands.has(value);
 }

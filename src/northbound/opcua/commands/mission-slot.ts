@@ -19,6 +19,8 @@ const stateTable = createEnumTable(missionStateNames);
 export interface MissionSlot extends Slot {
   /** The robot's missions are these now. */
   show(queue: MissionQueue, status: StatusCode, times: TagTimes): void;
+  /** What is known of the robot now. */
+  robot(): MissionRobot;
   /** Nothing is known of the robot's missions, or of quality not good enough to be shown. */
   fail(status: StatusCode, times: TagTimes): void;
 }
@@ -86,6 +88,7 @@ export function addMissionSlot(
   showFollowed();
   return {
     ...slot,
+    robot: robotNow,
     show(nextQueue, nextStatus, nextTimes) {
       [queue, status, times] = [nextQueue, nextStatus, nextTimes];
       if (followedId !== null) showFollowed();

@@ -1,5 +1,5 @@
 import type { Commander, CommandRecords } from "../../../contracts/commander.ts";
-import type { Catalogue } from "../../../contracts/operation.ts";
+import type { OperationManual } from "../../../contracts/operation-manual.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Account } from "../security.ts";
@@ -13,7 +13,7 @@ export interface SlotParts {
   readonly commander: Commander;
   /** What became of commands that ran when the gateway stopped. */
   readonly records: CommandRecords;
-  readonly catalogue: Catalogue;
+  readonly catalogue: OperationManual;
   readonly tickets: TicketStore;
   /** Unlike every epoch before it: names the tickets of a slot that the store does not know. */
   readonly epoch: string;

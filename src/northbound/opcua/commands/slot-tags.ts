@@ -23,7 +23,8 @@ const outcomeTable = createEnumTable([
   "UNKNOWN",
   "PROBABLY_SUCCEEDED",
 ]);
-const stageNumbers = { idle: 0, accepted: 1, sent: 2 } as const;
+/** The numbers of `Outcome` before it is final. */
+export const stageNumbers = { idle: 0, accepted: 1, sent: 2 } as const;
 const outcomeNumbers: Readonly<Record<OutcomeName, number>> = {
   succeeded: 3,
   refused: 4,

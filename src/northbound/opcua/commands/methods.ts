@@ -1,0 +1,205 @@
+import {
+  type CallMethodResultOptions,
+  DataType,
+  type ISessionContext,
+  StatusCodes,
+  type Variant,
+} from "node-opcua";
+import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
+import { roles, type Source } from "../../../domain/command.ts";
+import { errorId } from "../../../domain/errors.ts";
+import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/json.ts";
+import { describeError } from "../../../platform/log.ts";
+import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
+import type { Account } from "../security.ts";
+import { commandOf } from "./draft.ts";
+import type { SlotParts } from "./slot-parts.ts";
+import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
+import { within } from "./within.ts";
+
+/** What methods need of the rest of the server. */
+export interface MethodParts
+  extends Pick<SlotParts, "commander" | "records" | "catalogue" | "clock" | "log" | "signal" | "startByMs"> {
+  /** Who calls; null: nobody who may. */
+  readonly accountOf: (context: ISessionContext) => Account | null;
+  /** How long this caller may be kept waiting from now on, in milliseconds. */
+  readonly patienceMs: (context: ISessionContext) => number;
+}
+
+/** Methods for clients that can call: one for each operation, shared by every object that has it. */
+export interface Methods {
+  /** Gives a robot's object the operations that are about one robot, its name filled in. */
+  addRobot(robot: Folder, robotId: RobotId): void;
+}
+
+const LONGEST_ID = 200;
+const WAITING = "waiting" as const;
+const inputs = [
+  {
+    name: "RequestId",
+    dataType: DataType.String,
+    text: "Yours, unique: with your user it names the command",
+  },
+] as const;
+const request = { name: "Request", dataType: DataType.String, text: "The request as proto3 JSON" } as const;
+const outputs = [
+  { name: "Outcome", dataType: DataType.Int32, text: "As of slots; final unless Pending" },
+  { name: "ErrorId", dataType: DataType.Int32, text: "0, or what was wrong" },
+  { name: "ErrorText", dataType: DataType.String, text: "The same for people" },
+  { name: "RetrySafe", dataType: DataType.Boolean, text: "Sending it again can move nothing twice" },
+  {
+    name: "ResponseJson",
+    dataType: DataType.String,
+    text: "The service's answer; empty when there was none",
+  },
+  { name: "Pending", dataType: DataType.Boolean, text: "The outcome is not final yet: ask QueryOutcome" },
+] as const;
+
+/** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
+export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
+  const folder = builder.root("Operations", "The operations of the fleet service, to be called");
+  const robotIds = new Map<string, RobotId>();
+  const ofRobots: MethodNode[] = [];
+
+  function add(name: string, summary: string, hasRequest: boolean, run: Run): MethodNode {
+    const given = hasRequest ? [...inputs, request] : inputs;
+    return builder.method(folder, name, summary, { inputs: given, outputs }, (values, context, objectPath) =>
+      guarded(name, context, values, robotIds.get(objectPath) ?? null, run),
+    );
+  }
+
+  /** Whatever a handler does wrong is an answer, and in the log: node-opcua would tell nobody. */
+  async function guarded(
+    name: string,
+    context: ISessionContext,
+    values: readonly Variant[],
+    robotId: RobotId | null,
+    run: Run,
+  ): Promise<CallMethodResultOptions> {
+    const account = parts.accountOf(context);
+    if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
+    const [requestId = "", text = ""] = values.map(({ value }) => String(value ?? ""));
+    try {
+      if (requestId === "" || requestId.length > LONGEST_ID) {
+        return answered(
+          refusal("MALFORMED", `RequestId has 1 to ${LONGEST_ID} characters, this one ${requestId.length}`),
+        );
+      }
+      const source: Source = { door: "opcua", name: account.name };
+      // Apart from the ids of slots, which nobody may take in advance.
+      const identity = { source, requestId: `call/${requestId}` };
+      return await run({ account, identity, text, robotId, patienceMs: parts.patienceMs(context) });
+    } catch (error) {
+      if (parts.signal.aborted) return pending("accepted");
+      parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
+      return answered(ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false));
+    }
+  }
+
+  function runOperation(operation: DescribedOperation): Run {
+    return async ({ account, identity, text, robotId, patienceMs }) => {
+      if (roles.indexOf(account.role) < roles.indexOf(operation.role)) {
+        const message = `"${account.name}" is ${account.role}, and ${operation.name} needs ${operation.role}`;
+        return answered(refusal("NOT_ALLOWED", message));
+      }
+      const json = requestJson(text, robotId);
+      if (typeof json === "string") return answered(refusal("MALFORMED", json));
+      const draft = { operation: operation.name, request: json };
+      const made = commandOf(draft, identity, parts.catalogue, parts.clock.nowMs() + parts.startByMs);
+      if ("outcome" in made) return answered(made);
+      let stage: keyof typeof stageNumbers = "idle";
+      const submitted = parts.commander.submit(made, parts.signal, (next) => {
+        stage = next;
+      });
+      const outcome = await within(parts.clock, patienceMs, submitted, null);
+      return outcome === null ? pending(stage) : answered(outcome);
+    };
+  }
+
+  for (const operation of parts.catalogue.values()) {
+    const method = add(operation.name, operation.summary, true, runOperation(operation));
+    const { robotField } = operation;
+    if (robotField?.by === "id" && robotField.path.length === 1) ofRobots.push(method);
+  }
+  const query = add(
+    "QueryOutcome",
+    "What became of a command that was called before",
+    false,
+    async (call) => {
+      const { source, requestId } = call.identity;
+      const found = await within(
+        parts.clock,
+        call.patienceMs,
+        parts.records.recall(source, requestId),
+        WAITING,
+      );
+      if (found === WAITING) return pending("accepted");
+      return answered(
+        found ?? refusal("UNKNOWN_REQUEST", "no command of yours with this RequestId is known"),
+      );
+    },
+  );
+  ofRobots.push(query);
+
+  return {
+    addRobot(robot, robotId) {
+      robotIds.set(robot.path, robotId);
+      for (const method of ofRobots) builder.share(robot, method);
+    },
+  };
+}
+
+interface Call {
+  readonly account: Account;
+  readonly identity: { readonly source: Source; readonly requestId: string };
+  readonly text: string;
+  readonly robotId: RobotId | null;
+  readonly patienceMs: number;
+}
+type Run = (call: Call) => Promise<CallMethodResultOptions>;
+
+/** The request with the robot's name in it, or what is wrong with it. An empty text is an empty request. */
+function requestJson(text: string, robotId: RobotId | null): JsonObject | string {
+  const json = text.trim() === "" ? {} : parsed(text);
+  if (!isJsonObject(json)) return "Request is no JSON object";
+  if (robotId === null) return json;
+  const named = json.robotId ?? json.robot_id ?? robotId;
+  if (named !== robotId)
+    return `Request names robot ${JSON.stringify(named)}, and the method is called on "${robotId}"`;
+  const { robot_id: _same, ...rest } = json;
+  return { ...rest, robotId };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function answered(outcome: Outcome): CallMethodResultOptions {
+  return result(
+    outcomeNumber(outcome.outcome),
+    errorId(outcome.code),
+    outcomeText(outcome),
+    outcome.retrySafe,
+    outcome.responseJson ?? "",
+    false,
+  );
+}
+
+function pending(stage: keyof typeof stageNumbers): CallMethodResultOptions {
+  return result(stageNumbers[stage], 0, "", false, "", true);
+}
+
+/** Always of status Good: some clients lose the outputs of anything else. */
+function result(
+  ...values: readonly [number, number, string, boolean, string, boolean]
+): CallMethodResultOptions {
+  const outputArguments = outputs.map(({ dataType }, index) => ({ dataType, value: values[index] }));
+  return { statusCode: StatusCodes.Good, outputArguments };
+}

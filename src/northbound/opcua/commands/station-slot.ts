@@ -1,0 +1,159 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
+import type { Stations } from "../../../contracts/stations.ts";
+import type { Source } from "../../../domain/command.ts";
+import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Folder, NodeBuilder } from "../node-builder.ts";
+import type { Account } from "../security.ts";
+import type { TagTimes } from "../tag.ts";
+import { conveyorRequest, isMotorCommand } from "./conveyor-slot.ts";
+import type { Draft } from "./draft.ts";
+import { addMissionParameters } from "./mission-parameters.ts";
+import { isMissionOperation, type MissionRobot, missionRequest, numberedMission } from "./mission-request.ts";
+import { addNumberParameter, addTextParameter, type Parameter, parameterPlace } from "./parameter.ts";
+import { createSlot, type Slot } from "./slot.ts";
+import type { SlotParts } from "./slot-parts.ts";
+import { addSlotTags } from "./slot-tags.ts";
+
+/** What `Operation` may be besides those of a mission slot. */
+const CONVEYOR = 40;
+const ASK = 50;
+const RELEASE = 51;
+const OVERRIDE = 52;
+const ownOperations: ReadonlySet<number> = new Set([CONVEYOR, ASK, RELEASE, OVERRIDE]);
+
+/** What a station's slot needs besides what every slot does. */
+export interface StationParts {
+  readonly stations: Stations;
+  /** The robot of this name or number; undefined when none has nodes. An empty name is none. */
+  readonly findRobot: (name: string, number: number) => MissionRobot | undefined;
+  readonly slots: SlotParts;
+}
+
+/** The slot of a station: one for whichever robot it names. */
+export interface StationSlot extends Slot {
+  /** Shows who holds the robot that is named now. */
+  showHolder(): void;
+}
+
+/** What a command of a station is about. */
+interface StationOrder {
+  readonly operation: number;
+  readonly robot: MissionRobot | undefined;
+  readonly conveyorIndex: number;
+  readonly motorCommand: number;
+  readonly mission: Parameters<typeof missionRequest>[0];
+}
+
+/** Adds `Slot` under the station's folder. */
+export function addStationSlot(
+  builder: NodeBuilder,
+  station: Folder,
+  stationName: string,
+  { stations, findRobot, slots: parts }: StationParts,
+): StationSlot {
+  const folder = builder.folder(station, "Slot");
+  const place = parameterPlace(builder, folder, parts.offersConfirm);
+  const robotName = addTextParameter(place, "Robot");
+  const robotNo = addNumberParameter(place, "RobotNo", (value) => value >= 0);
+  const mission = addMissionParameters(place, isStationOperation);
+  const conveyorIndex = addNumberParameter(place, "ConveyorIndex", (value) => value >= 0);
+  const motorCommand = addNumberParameter(place, "MotorCommand", isMotorCommand);
+  const heartbeat = addHeartbeat(builder, folder, (account) => stations.beat(stationName, sourceOf(account)));
+  const tags = addSlotTags(builder, folder, parts);
+  const held = builder.tag(folder, "Held", "Boolean");
+  const holderStation = builder.tag(folder, "HolderStation", "String");
+  const holderUser = builder.tag(folder, "HolderUser", "String");
+
+  function draftOf(order: StationOrder): Draft {
+    const { operation, robot } = order;
+    if (robot === undefined) return { problem: "Robot and RobotNo name no robot that has nodes" };
+    if (operation === CONVEYOR)
+      return conveyorRequest(robot.robotId, order.conveyorIndex, order.motorCommand);
+    if (ownOperations.has(operation))
+      return { perform: (account) => lease(operation, account, robot.robotId) };
+    return missionRequest(order.mission, robot, parts.destinations);
+  }
+
+  function lease(operation: number, account: Account, robotId: RobotId): Outcome {
+    const source = sourceOf(account);
+    const refused = changeLease(operation, account, source, robotId);
+    showHolder();
+    return refused ?? ending("succeeded", "OK", "", true);
+  }
+
+  function changeLease(
+    operation: number,
+    account: Account,
+    source: Source,
+    robotId: RobotId,
+  ): Outcome | null {
+    if (operation === ASK) return stations.ask(stationName, source, robotId);
+    if (operation === RELEASE) return stations.release(stationName, source, robotId);
+    if (account.role === "engineer") return stations.override(source, robotId);
+    return refusal("NOT_ALLOWED", `"${account.name}" is ${account.role}, and an override needs engineer`);
+  }
+
+  function showHolder(): void {
+    const robot = findRobot(robotName.value(), robotNo.value());
+    const holder = robot === undefined ? null : stations.holder(robot.robotId);
+    const now = new Date(parts.clock.nowMs());
+    const times: TagTimes = { source: now, server: now };
+    held.set(holder?.station === stationName, StatusCodes.Good, times);
+    holderStation.set(holder?.station ?? "", StatusCodes.Good, times);
+    holderUser.set(holder?.owner.name ?? "", StatusCodes.Good, times);
+  }
+
+  const slot = createSlot(
+    {
+      path: folder.path,
+      parameters: [robotName, robotNo, ...mission.all, conveyorIndex, motorCommand, heartbeat],
+      tags,
+      draft: () =>
+        draftOf({
+          operation: mission.read().operation,
+          robot: findRobot(robotName.value(), robotNo.value()),
+          conveyorIndex: conveyorIndex.value(),
+          motorCommand: motorCommand.value(),
+          mission: mission.read(),
+        }),
+      draftOf: ([operation = 0, number = 0, index = 0, motor = 0, ...destinations]) =>
+        draftOf({
+          operation,
+          robot: findRobot("", number),
+          conveyorIndex: index,
+          motorCommand: motor,
+          mission: numberedMission(operation, destinations),
+        }),
+      follow() {},
+    },
+    parts,
+  );
+  showHolder();
+  return { ...slot, showHolder };
+}
+
+function isStationOperation(value: number): boolean {
+  return isMissionOperation(value) || ownOperations.has(value);
+}
+
+function sourceOf(account: Account): Source {
+  return { door: "opcua", name: account.name };
+}
+
+/** A number that the PLC changes as long as it lives. The same one again is no sign of life: a driver repeats it for ever. */
+function addHeartbeat(builder: NodeBuilder, folder: Folder, beat: (account: Account) => void): Parameter {
+  const place = { builder, folder, latched: null };
+  const number = addNumberParameter(place, "Heartbeat", () => true);
+  return {
+    path: number.path,
+    echo() {},
+    isFree: true,
+    write(variant, range, account): StatusCode {
+      const before = number.value();
+      const status = number.write(variant, range, account);
+      if (status === StatusCodes.Good && number.value() !== before) beat(account);
+      return status;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Clock } from "../../../platform/clock.ts";
+
+/** What `promise` says, or `otherwise` when it has not said anything in time. Rejects only in time. */
+export function within<T, O>(
+  clock: Clock,
+  timeMs: number,
+  promise: Promise<T>,
+  otherwise: O,
+): Promise<T | O> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(timeMs, () => resolve(otherwise));
+    promise.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
+}

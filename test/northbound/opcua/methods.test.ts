@@ -1,0 +1,181 @@
+import { DataType, StatusCodes } from "node-opcua";
+import { describe, expect, it } from "vitest";
+import { refusal } from "../../../src/domain/outcome.ts";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { succeeded } from "./fake-commands.ts";
+import { type Caller, openSession, startServer } from "./opcua-bench.ts";
+import { clock, commander, eachWithItsServer, plc, start, startAnew, stop } from "./slot-bench.ts";
+
+const robot = "Robots.AMR01";
+const mission = JSON.stringify({ mission: { cartMission: {} } });
+
+/** Calls a method with texts; the outputs by name. */
+async function call(caller: Caller, object: string, method: string, ...texts: string[]) {
+  const { statusCode, outputArguments } = await caller.session.call({
+    objectId: `ns=2;s=${object}`,
+    methodId: `ns=2;s=Operations.${method}`,
+    inputArguments: texts.map((value) => ({ dataType: DataType.String, value })),
+  });
+  const names = ["outcome", "errorId", "errorText", "retrySafe", "responseJson", "pending"];
+  const values = (outputArguments ?? []).map(({ value }) => value);
+  return { statusCode, ...Object.fromEntries(names.map((name, index) => [name, values[index]])) };
+}
+
+/** Lets the caller's patience end, once the command is there. */
+async function loosePatience(): Promise<void> {
+  await commander.next();
+  clock.advance(10_000);
+}
+
+describe("a method of a robot", () => {
+  eachWithItsServer();
+
+  it("is found on its object, with the names of its arguments", async () => {
+    const found = await plc.session.browse(`ns=2;s=${robot}`);
+    const names = (found.references ?? []).map(({ browseName }) => browseName.name);
+    expect(names).toEqual(expect.arrayContaining(["CreateMission", "ControlConveyor", "QueryOutcome"]));
+    const { inputArguments } = await plc.session.getArgumentDefinition("ns=2;s=Operations.CreateMission");
+    expect(inputArguments.map(({ name }) => name)).toEqual(["RequestId", "Request"]);
+  });
+
+  it("sends a command with the robot's name filled in, and answers its outcome", async () => {
+    const answer = call(plc, robot, "CreateMission", "order 1", mission);
+    const sent = await commander.next();
+    expect(sent.command).toMatchObject({
+      source: { door: "opcua", name: "anonymous" },
+      requestId: "call/order 1",
+      operation: "CreateMission",
+      robotId: "r1",
+      startByMs: clock.nowMs() + 10_000,
+    });
+    expect(JSON.parse(sent.command.requestJson)).toEqual({ mission: { cartMission: {} }, robotId: "r1" });
+    sent.end({ ...succeeded("m-1"), responseJson: '{"mission_id":"m-1"}' });
+    expect(await answer).toEqual({
+      statusCode: StatusCodes.Good,
+      outcome: 3,
+      errorId: 0,
+      errorText: "",
+      retrySafe: true,
+      responseJson: '{"mission_id":"m-1"}',
+      pending: false,
+    });
+  });
+
+  it("answers pending in time, and the same call again joins the command", async () => {
+    const answer = call(plc, robot, "CreateMission", "order 2", mission);
+    await loosePatience();
+    expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 0, pending: true });
+    const again = call(plc, robot, "CreateMission", "order 2", mission);
+    const joined = await commander.next();
+    expect(joined.command.requestId).toBe("call/order 2");
+    joined.end(succeeded("m-2"));
+    expect(await again).toMatchObject({ outcome: 3, pending: false });
+  });
+
+  it.each([
+    ["no request id", ["", mission], "RequestId has 1 to 200 characters, this one 0"],
+    ["no JSON", ["id", "{"], "Request is no JSON object"],
+    [
+      "another robot",
+      ["id", '{"robot_id":"r2"}'],
+      'Request names robot "r2", and the method is called on "r1"',
+    ],
+  ])("refuses %s, and sends nothing", async (_what, texts, errorText) => {
+    expect(await call(plc, robot, "CreateMission", ...texts)).toMatchObject({
+      statusCode: StatusCodes.Good,
+      outcome: 4,
+      errorId: 1000,
+      errorText,
+    });
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("refuses what is no robot's request where it is called on no robot", async () => {
+    expect(await call(plc, "Operations", "CreateMission", "id", mission)).toMatchObject({
+      outcome: 4,
+      errorText: "robotId: is required",
+    });
+  });
+
+  it("refuses arguments of another kind with a status code", async () => {
+    const { statusCode } = await plc.session.call({
+      objectId: `ns=2;s=${robot}`,
+      methodId: "ns=2;s=Operations.CreateMission",
+      inputArguments: [{ dataType: DataType.Int32, value: 1 }],
+    });
+    expect(statusCode.isGood()).toBe(false);
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("shows a refusal as the slots do", async () => {
+    const answer = call(plc, robot, "CreateMission", "order 3", mission);
+    (await commander.next()).end(refusal("ROBOT_NOT_GOOD", "the robot is stale"));
+    expect(await answer).toMatchObject({ outcome: 4, errorId: 1007, errorText: "the robot is stale" });
+  });
+
+  it("answers unknown when the gateway fails at it, and says so in an outcome", async () => {
+    const answer = call(plc, robot, "CreateMission", "order 4", mission);
+    (await commander.next()).fail(new Error("planted"));
+    expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 6, errorId: 1099 });
+  });
+});
+
+describe("QueryOutcome", () => {
+  it("says what became of a command of the same user", async () => {
+    const asked: string[] = [];
+    await startAnew();
+    await stop();
+    await start({
+      records: {
+        async recall(source, requestId) {
+          asked.push(`${source.name} ${requestId}`);
+          return requestId === "call/known" ? succeeded("m-1") : null;
+        },
+      },
+    });
+    expect(await call(plc, robot, "QueryOutcome", "known")).toMatchObject({ outcome: 3, pending: false });
+    expect(await call(plc, robot, "QueryOutcome", "strange")).toMatchObject({ outcome: 4, errorId: 1019 });
+    expect(asked).toEqual(["anonymous call/known", "anonymous call/strange"]);
+    await stop();
+  });
+
+  it("answers pending while it is not final", async () => {
+    await startAnew();
+    await stop();
+    let wasAsked = () => {};
+    const asking = new Promise<void>((resolve) => {
+      wasAsked = resolve;
+    });
+    await start({
+      records: {
+        recall() {
+          wasAsked();
+          return new Promise(() => {});
+        },
+      },
+    });
+    const answer = call(plc, robot, "QueryOutcome", "running");
+    await asking;
+    clock.advance(10_000);
+    expect(await answer).toMatchObject({ outcome: 1, pending: true });
+    await stop();
+  });
+});
+
+it("a user without the role is refused by name", async () => {
+  const scada: OpcUaUser = {
+    name: "scada",
+    role: "observer",
+    confirms: false,
+    secret: { kind: "plain", text: "a secret" },
+  };
+  const server = await startServer({ users: [scada] }, { commander });
+  const session = await openSession(server.url, { user: { name: "scada", password: "a secret" } });
+  expect(await call(session, "Operations", "CreateMission", "id", '{"robotId":"r1"}')).toMatchObject({
+    outcome: 4,
+    errorId: 1006,
+    errorText: '"scada" is observer, and CreateMission needs operator',
+  });
+  await session.close();
+  await server.stop();
+});

@@ -1,0 +1,155 @@
+import { StatusCodes } from "node-opcua";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { LeaseHolder, Stations } from "../../../src/contracts/stations.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { robotChange } from "./changes.ts";
+import { createFakeCommander, succeeded } from "./fake-commands.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { int32, text } from "./slot-bench.ts";
+
+const slot = (name: string) => `Stations.packing.Slot.${name}`;
+const robots = [{ robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [0] }] as const;
+let running: RunningServer;
+let plc: Caller;
+let commander = createFakeCommander();
+let clock = createManualClock();
+let asked: string[] = [];
+let holder: LeaseHolder | null = null;
+
+const stations: Stations = {
+  ask(station, source, robotId) {
+    asked.push(`ask ${station} ${source.name} ${robotId}`);
+    if (holder !== null) return refusal("LEASE_HELD", `station ${holder.station} holds it`);
+    holder = { station, owner: source, sinceMs: 0 };
+    return null;
+  },
+  release(station, source, robotId) {
+    asked.push(`release ${station} ${source.name} ${robotId}`);
+    holder = null;
+    return null;
+  },
+  beat: (station, source) => void asked.push(`beat ${station} ${source.name}`),
+  override(_source, robotId) {
+    asked.push(`override ${robotId}`);
+    holder = null;
+    return null;
+  },
+  holder: () => holder,
+};
+
+beforeEach(async () => {
+  commander = createFakeCommander();
+  clock = createManualClock();
+  asked = [];
+  holder = null;
+  running = await startServer(
+    { robots, stations: ["packing"], destinations: new Map([[4, "Station A"]]) },
+    { commander, clock, stations },
+  );
+  running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
+  plc = await openSession(running.url);
+});
+afterEach(async () => {
+  await plc.close();
+  await running.stop();
+});
+
+const shown = (...names: string[]) => Promise.all(names.map((name) => plc.value(slot(name))));
+const array = (...values: number[]) =>
+  ({
+    dataType: "Int32",
+    arrayType: "Array",
+    value: [...values, ...new Array(12 - values.length).fill(0)],
+  }) as const;
+
+/** Sends one operation with the robot by name. */
+async function send(operation: number, robot = "AMR01"): Promise<number> {
+  const ticket = (await plc.value(slot("NextId"))) as number;
+  await plc.write(
+    [slot("Robot"), text(robot)],
+    [slot("Operation"), int32(operation)],
+    [slot("RequestId"), int32(ticket)],
+  );
+  return ticket;
+}
+
+it("holds a robot for the user that asks, and shows who does", async () => {
+  const ticket = await send(50);
+  expect(await shown("DoneId", "Outcome", "Held", "HolderStation", "HolderUser")).toEqual([
+    ticket,
+    3,
+    true,
+    "packing",
+    "anonymous",
+  ]);
+  const again = await send(50);
+  expect(await shown("DoneId", "Outcome", "ErrorId", "ErrorText")).toEqual([
+    again,
+    4,
+    1016,
+    "station packing holds it",
+  ]);
+  await send(51);
+  expect(await shown("Outcome", "Held", "HolderStation")).toEqual([3, false, ""]);
+  expect(asked).toEqual([
+    "ask packing anonymous r1",
+    "ask packing anonymous r1",
+    "release packing anonymous r1",
+  ]);
+});
+
+it("leaves an override to engineers", async () => {
+  await send(52);
+  expect(await shown("Outcome", "ErrorId")).toEqual([4, 1006]);
+  expect(asked).toEqual([]);
+});
+
+it("shows a hold that ends by itself", async () => {
+  await send(50);
+  holder = null;
+  clock.advance(1_000);
+  expect(await shown("Held")).toEqual([false]);
+});
+
+it("takes a heartbeat that changes for a sign of life, and no other", async () => {
+  for (const value of [1, 1, 2, 2]) await plc.write([slot("Heartbeat"), int32(value)]);
+  expect(asked).toEqual(["beat packing anonymous", "beat packing anonymous"]);
+});
+
+it("takes heartbeats while a command of another session runs", async () => {
+  await plc.write([slot("ConveyorIndex"), int32(0)], [slot("MotorCommand"), int32(2)]);
+  await send(40);
+  const sent = await commander.next();
+  const other = await openSession(running.url);
+  expect(await other.write([slot("Heartbeat"), int32(9)])).toEqual([StatusCodes.Good]);
+  expect(await other.write([slot("Robot"), text("x")])).toEqual([StatusCodes.BadUserAccessDenied]);
+  sent.end(succeeded(null));
+  await other.close();
+});
+
+it("turns a conveyor of the robot that it names", async () => {
+  await plc.write([slot("ConveyorIndex"), int32(1)], [slot("MotorCommand"), int32(3)]);
+  await send(40, "r1");
+  const { command } = await commander.next();
+  expect(command).toMatchObject({ operation: "ControlConveyor", robotId: "r1" });
+  expect(JSON.parse(command.requestJson).commands).toEqual([
+    { index: 1, command: "COMMAND_CONVEYOR_MOTOR_CCW" },
+  ]);
+});
+
+it("takes numbers for robot and destination, in one array", async () => {
+  const ticket = (await plc.value(slot("NextId"))) as number;
+  // Ticket, operation, robot, conveyor, motor, destinations.
+  expect(await plc.write([slot("Command"), array(ticket, 1, 7, 0, 0, 4)])).toEqual([StatusCodes.Good]);
+  const { command } = await commander.next();
+  expect(JSON.parse(command.requestJson)).toMatchObject({
+    robotId: "r1",
+    mission: { cartMission: { navigateMission: { goal: { destinationId: "Station A" } } } },
+  });
+});
+
+it.each(["nobody", ""])("refuses a robot that has no nodes: %s", async (name) => {
+  await send(50, name);
+  expect(await shown("Outcome", "ErrorText")).toEqual([4, "Robot and RobotNo name no robot that has nodes"]);
+});

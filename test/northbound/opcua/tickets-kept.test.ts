@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StatusCodes } from "node-opcua";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { refusal } from "../../../src/domain/outcome.ts";
+import { openMemory } from "../../../src/northbound/opcua/memory.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { fakeCatalogue, succeeded } from "./fake-commands.ts";
+import { openSession } from "./opcua-bench.ts";
+import {
+  clock,
+  commander,
+  disk,
+  eachWithItsServer,
+  int32,
+  navigate,
+  nextId,
+  plc,
+  running,
+  shown,
+  slot,
+  start,
+  startAnew,
+  stop,
+} from "./slot-bench.ts";
+
+let folder: string;
+let sessions = 0;
+const openFolder = () => openMemory(folder, silentLog);
+
+/** The gateway starts again, on the same folder; each start has an epoch of its own. */
+async function restart(changed: Parameters<typeof start>[0] = {}): Promise<void> {
+  await stop();
+  sessions += 1;
+  await start({ openMemory: openFolder, epoch: `start ${sessions}`, ...changed });
+}
+
+/** The journal of a gateway whose commands ended like this. */
+function journal(outcome: ReturnType<typeof succeeded> | null) {
+  return { recall: async () => (outcome === null ? null : { ...outcome, duplicate: true }) };
+}
+
+/** What the rule says after any restart: go on waiting, or take a new ticket. */
+async function goesOnWaiting(ticket: number): Promise<boolean> {
+  return (await plc.value(slot("AcceptedId"))) === ticket;
+}
+
+describe("the life of a ticket, with the gateway started again between each two steps", () => {
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tickets-"));
+    await startAnew();
+    await restart();
+  });
+  afterEach(async () => {
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("copied, and not yet written: it is void", async () => {
+    const ticket = await nextId();
+    await restart();
+    expect(await navigate(ticket)).toEqual([StatusCodes.Good, StatusCodes.Good, StatusCodes.Good]);
+    expect(await shown("RejectedId", "AcceptedId", "DoneId", "Outcome")).toEqual([ticket, 0, 0, 0]);
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("written, and not in the journal: forgotten, and never sent again", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    await commander.next();
+    await restart({ records: journal(null) });
+    expect(await goesOnWaiting(ticket)).toBe(false);
+    await navigate(ticket);
+    expect(await shown("DoneId", "Outcome")).toEqual([0, 0]);
+    expect(commander.submitted).toHaveLength(1);
+  });
+
+  it.each([
+    ["it was carried out", succeeded("m-3"), 3],
+    ["it was refused", refusal("ROBOT_NOT_GOOD", "the robot is stale"), 4],
+    ["nobody knows", { ...succeeded(null), outcome: "unknown", code: "OUTCOME_UNKNOWN" } as const, 6],
+  ])("in the journal: ends with what the journal knows: %s", async (_what, known, outcome) => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    (await commander.next()).stage("accepted");
+    await plc.until(slot("AcceptedId"), ticket);
+    await restart({ records: journal(known) });
+    expect(await goesOnWaiting(ticket)).toBe(true);
+    expect(await shown("DoneId", "Outcome", "MissionId")).toEqual([ticket, outcome, known.missionId ?? ""]);
+    expect(commander.submitted).toHaveLength(1);
+  });
+
+  it("in the journal, but not yet shown as accepted: accepted", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    await commander.next();
+    await restart({ records: journal(succeeded("m-4")) });
+    expect(await goesOnWaiting(ticket)).toBe(true);
+    expect(await shown("DoneId", "Outcome", "MissionId")).toEqual([ticket, 3, "m-4"]);
+  });
+
+  it("accepted, and no longer in the journal: unknown, never a success", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    (await commander.next()).stage("accepted");
+    await plc.until(slot("AcceptedId"), ticket);
+    await restart({ records: journal(null) });
+    expect(await shown("AcceptedId", "DoneId", "Outcome", "ErrorId")).toEqual([ticket, ticket, 6, 1010]);
+  });
+
+  it("done: shown again as it was, over any number of starts", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    (await commander.next()).end(succeeded("m-7"));
+    await plc.until(slot("DoneId"), ticket);
+    for (let starts = 0; starts < 3; starts += 1) {
+      await restart({ records: journal(null) });
+      expect(await shown("AcceptedId", "DoneId", "Outcome", "MissionId", "ErrorId")).toEqual([
+        ticket,
+        ticket,
+        3,
+        "m-7",
+        0,
+      ]);
+      expect(await plc.write([slot("RequestId"), int32(ticket)])).toEqual([StatusCodes.Good]);
+      expect(await nextId()).not.toBe(ticket);
+    }
+    expect(commander.submitted).toHaveLength(1);
+  });
+
+  it("refused before it was a command: shown again with its reason", async () => {
+    const ticket = await nextId();
+    await navigate(ticket, "");
+    await restart();
+    expect(await shown("DoneId", "Outcome", "ErrorId", "ErrorText")).toEqual([
+      ticket,
+      4,
+      1000,
+      "Destination is empty",
+    ]);
+  });
+
+  it("is the user's whose command it was, whoever wrote to the slot after", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    const sent = await commander.next();
+    sent.stage("accepted");
+    await plc.until(slot("AcceptedId"), ticket);
+    const later = await openSession(running.url);
+    await later.write([slot("RequestId"), int32(ticket)]);
+    await later.close();
+    const asked: string[] = [];
+    await restart({
+      records: {
+        async recall(source, requestId) {
+          asked.push(`${source.name} ${requestId}`);
+          return succeeded(null);
+        },
+      },
+    });
+    expect(asked).toEqual([`anonymous ${sent.command.requestId}`]);
+  });
+
+  it("numbers that were shown are not shown again, and neither are request ids", async () => {
+    const numbers = new Set<number>();
+    for (let starts = 0; starts < 4; starts += 1) {
+      for (let shownNumbers = 0; shownNumbers < 5; shownNumbers += 1) {
+        const ticket = await nextId();
+        expect(numbers.has(ticket)).toBe(false);
+        numbers.add(ticket);
+        clock.advance(31_000);
+      }
+      await navigate(await nextId());
+      (await commander.next()).end(succeeded(null));
+      await restart();
+    }
+    const ids = commander.submitted.map(({ command }) => command.requestId);
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  it("the PLC starts again instead: it finds its own command, and waits for that", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    const sent = await commander.next();
+    await plc.close();
+    sent.stage("accepted");
+    const again = await openSession(running.url);
+    expect(await again.value(slot("AcceptedId"))).toBe(ticket);
+    await again.write([slot("RequestId"), int32(ticket)]);
+    sent.end(succeeded("m-1"));
+    await again.until(slot("DoneId"), ticket);
+    expect(await again.value(slot("Outcome"))).toBe(3);
+    expect(commander.submitted).toHaveLength(1);
+    await again.close();
+  });
+});
+
+describe("a disk that fails", () => {
+  eachWithItsServer();
+
+  it("refuses what moves, with the reason, and is open again when it works", async () => {
+    disk.behave("failing");
+    const ticket = await nextId();
+    await navigate(ticket);
+    await plc.until(slot("DoneId"), ticket);
+    expect(await shown("Outcome", "ErrorId", "RetrySafe")).toEqual([4, 1014, true]);
+    expect(await plc.value(slot("ErrorText"))).toContain("cannot be kept");
+    const next = await nextId();
+    await navigate(next);
+    expect(await shown("RejectedId", "ErrorId", "AcceptedId")).toEqual([next, 1014, ticket]);
+    expect(commander.submitted).toHaveLength(0);
+    disk.behave("well");
+    clock.advance(1_000);
+    while ((await nextId()) === next) clock.advance(1_000);
+    await navigate(next);
+    expect(await shown("RejectedId", "ErrorId")).toEqual([next, 1012]);
+    await navigate(await nextId());
+    expect((await commander.next()).command.operation).toBe("CreateMission");
+  });
+
+  it.each(["failing", "hanging"] as const)("lets a stop pass while it is %s", async (how) => {
+    const stops = fakeCatalogue("stops");
+    await plc.close();
+    await running.stop();
+    await start({ catalogue: stops });
+    disk.behave(how);
+    const ticket = await nextId();
+    await navigate(ticket);
+    clock.advance(50);
+    (await commander.next()).end(succeeded(null));
+    await plc.until(slot("DoneId"), ticket);
+    expect(await shown("Outcome")).toEqual([3]);
+  });
+
+  it("issues no more numbers than a restart skips", async () => {
+    const firstKept = await nextId();
+    disk.behave("failing");
+    for (let turns = 0; turns < 200; turns += 1) clock.advance(31_000);
+    const last = await nextId();
+    expect(last - firstKept).toBeLessThanOrEqual(50);
+    disk.behave("well");
+    await plc.close();
+    await running.stop();
+    await start();
+    expect(await nextId()).toBeGreaterThan(last);
+  });
+});
+
+describe("a record that cannot be read", () => {
+  eachWithItsServer();
+
+  it("closes its slot for all but stops, and is not written over", async () => {
+    await plc.close();
+    await running.stop();
+    disk.records.set("t/Robots.AMR01.MissionSlot", "rubbish");
+    await start();
+    const ticket = await nextId();
+    await navigate(ticket);
+    expect(await shown("RejectedId", "ErrorId", "AcceptedId", "DoneId")).toEqual([ticket, 1014, 0, 0]);
+    expect(await plc.value(slot("ErrorText"))).toContain("cannot be read");
+    expect(disk.records.get("t/Robots.AMR01.MissionSlot")).toBe("rubbish");
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("or a whole folder: tags are shown, and slots take nothing that moves", async () => {
+    await plc.close();
+    await running.stop();
+    const file = join(mkdtempSync(join(tmpdir(), "tickets-")), "file");
+    writeFileSync(file, "in the way");
+    await start({ openMemory: () => openMemory(join(file, "tickets"), silentLog) });
+    const ticket = await nextId();
+    await navigate(ticket);
+    expect(await shown("RejectedId", "ErrorId")).toEqual([ticket, 1014]);
+    expect(commander.submitted).toHaveLength(0);
+  });
+});
