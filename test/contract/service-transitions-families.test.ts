@@ -326,3 +326,23 @@ overGrpc(
     stream.cancel();
   },
 );
+
+overGrpc(
+  "TRN-40 A robot that goes offline: its last report is what is told; back online, it reports at once",
+  async (service) => {
+    const { id, stations } = service.fresh("base");
+    await started(service, id, stations[0]);
+    const before = await service.latest(id);
+    service.simulator.control.happen({ kind: "offline", robotId: id });
+    service.clock.advance(LONG_MS);
+    expect(await service.latest(id)).toEqual(before);
+    const selector = { targetId: { case: "robotIds" as const, value: { ids: [id] } } };
+    const stream = service.client().stream(FleetService.method.subscribeMissionStatus, { selector });
+    expect(await stream.next()).toEqual(before);
+    service.simulator.control.happen({ kind: "online", robotId: id });
+    const after = await stream.next();
+    expect(after.metadata?.sequenceNumber).toBeGreaterThan(before.metadata?.sequenceNumber ?? 0n);
+    expect(after.missionStates?.missions[0]?.state).toBe(State.SUCCEEDED);
+    stream.cancel();
+  },
+);

@@ -311,3 +311,19 @@ onBoth(
     });
   },
 );
+
+onBoth(
+  "WHK-46 The member of a oneof that is not set has its default in a filter, and is absent in a body",
+  async (service) => {
+    const { id: robotId, stations } = service.fresh("base");
+    const field = "state.current_mission.mission_type.cart_type";
+    const options = {
+      requestTemplate: { cart: `{{${field}}}`, base: "{{state.current_mission.mission_type.base_type}}" },
+    };
+    const change = missions({ ...filter(field, "CART_TYPE_UNKNOWN"), options });
+    await hooks.subscribed(service, robotId, change, async (id) => {
+      await started(service, robotId, stations[0]);
+      expect((await hooks.next(id)).body).toEqual({ cart: "", base: "BASE_TYPE_NAVIGATE" });
+    });
+  },
+);
