@@ -8,6 +8,7 @@ import type { QueueLimits } from "./bridge/feed.ts";
 import { createLinkRunner } from "./bridge/link-runner.ts";
 import { createFleetState, type FleetState } from "./bridge/state/fleet-state.ts";
 import { runSupervised } from "./bridge/supervisor.ts";
+import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import type { OperationManual } from "./contracts/operation-manual.ts";
@@ -212,7 +213,13 @@ function opcua(options: OpcUaOptions, house: House): Component {
   const { clock, sessionId, catalogue, dispatcher, fanOut } = house;
   const log = house.log.child({ part: "opcua" });
   const server = createOpcUaServer(options, {
-    facts: { version, sessionId, startedAtMs: clock.nowMs(), fleetLinkUp: house.isFleetLinkUp },
+    facts: {
+      version,
+      sessionId,
+      startedAtMs: clock.nowMs(),
+      configHash: configHash(house.config),
+      fleetLinkUp: house.isFleetLinkUp,
+    },
     commander: dispatcher,
     records: dispatcher,
     stations: dispatcher.stations,

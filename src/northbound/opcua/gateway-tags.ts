@@ -6,6 +6,8 @@ export interface GatewayFacts {
   readonly version: string;
   readonly sessionId: string;
   readonly startedAtMs: number;
+  /** Changes with the configuration. */
+  readonly configHash: string;
   /** Whether the session to the fleet service is up. */
   fleetLinkUp(): boolean;
 }
@@ -34,6 +36,7 @@ export function addGatewayTags(builder: NodeBuilder, facts: GatewayFacts): Gatew
   const robotsNotShown = builder.tag(folder, "RobotsNotShown", "Int32");
   const version = builder.tag(folder, "Version", "String");
   const sessionId = builder.tag(folder, "SessionId", "String");
+  const configHash = builder.tag(folder, "ConfigHash", "String");
   const startTime = builder.tag(folder, "StartTime", "String");
   const good = StatusCodes.Good;
   let beat = 0;
@@ -49,6 +52,7 @@ export function addGatewayTags(builder: NodeBuilder, facts: GatewayFacts): Gatew
       robotsNotShown.set(figures.robotsNotShown, good, times);
       version.set(facts.version, good, times);
       sessionId.set(facts.sessionId, good, times);
+      configHash.set(facts.configHash, good, times);
       startTime.set(new Date(facts.startedAtMs).toISOString(), good, times);
     },
   };

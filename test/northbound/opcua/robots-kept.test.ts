@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StatusCodes } from "node-opcua";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openMemory } from "../../../src/northbound/opcua/memory.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { batteryChange, conveyorChange, robotChange } from "./changes.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+
+let folder: string;
+let running: RunningServer;
+let plc: Caller;
+
+async function start(options: Parameters<typeof startServer>[0] = {}): Promise<void> {
+  running = await startServer(options, { openMemory: () => openMemory(folder, silentLog) });
+  plc = await openSession(running.url);
+  while (running.server.health().figures?.robotsWaiting !== 0) await new Promise(setImmediate);
+}
+async function stop(): Promise<void> {
+  await plc.close();
+  await running.stop();
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "robots-"));
+  await start();
+});
+afterEach(async () => {
+  await stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The robot is heard of, with a conveyor. */
+async function meet(): Promise<void> {
+  running.server.write({
+    changes: [robotChange("r9", "good"), batteryChange("r9", 50), conveyorChange("r9", 2)],
+    notices: [],
+  });
+  while (running.server.health().figures?.robotsWaiting !== 0) await new Promise(setImmediate);
+  expect(await plc.value("Robots.r9.Present")).toBe(true);
+}
+
+it("a robot that was seen once keeps its nodes, and is not said to be there", async () => {
+  await meet();
+  for (let starts = 0; starts < 2; starts += 1) {
+    await stop();
+    await start();
+    expect(await plc.value("Robots.r9.Present")).toBe(false);
+    expect(await plc.value("Robots.r9.Valid")).toBe(false);
+    expect(await plc.value("Robots.r9.Family")).toBe("cart");
+    for (const name of ["Battery.ChargePercent", "Conveyors.2.Loaded"]) {
+      const { statusCode, value } = await plc.read(`Robots.r9.${name}`);
+      expect([statusCode, value.value]).toEqual([StatusCodes.BadWaitingForInitialData, null]);
+    }
+    expect(await plc.value("Robots.r9.ConveyorSlot.NextId")).toBeGreaterThan(0);
+  }
+});
+
+it("its values come to the nodes that it had", async () => {
+  await meet();
+  await stop();
+  await start();
+  running.server.write({ changes: [robotChange("r9", "good"), batteryChange("r9", 51)], notices: [] });
+  expect(await plc.value("Robots.r9.Battery.ChargePercent")).toBe(51);
+  expect(await plc.value("Robots.r9.Present")).toBe(true);
+});
+
+it("an alias that it is given later names its nodes", async () => {
+  await meet();
+  await stop();
+  await start({
+    robots: [{ robotId: "r9", alias: "AMR09", number: null, family: "unknown", conveyorIndexes: [0] }],
+  });
+  expect(await plc.value("Robots.AMR09.Family")).toBe("cart");
+  expect((await plc.read("Robots.AMR09.Conveyors.0.Loaded")).statusCode).toBe(
+    StatusCodes.BadWaitingForInitialData,
+  );
+  expect((await plc.read("Robots.AMR09.Conveyors.2.Loaded")).statusCode).toBe(
+    StatusCodes.BadWaitingForInitialData,
+  );
+  expect((await plc.read("Robots.r9.Valid")).statusCode).toBe(StatusCodes.BadNodeIdUnknown);
+});
