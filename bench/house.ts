@@ -13,6 +13,8 @@ export const daemonScript = join(benchFolder, "..", "..", "dist", "main.js");
 /** How long a program may take to say what it is waited for. */
 export const PATIENCE_MS = 60_000;
 
+const END_TOLD_MS = 300;
+
 /** Everything that a section of the bench opens, so that all of it is closed whatever happens. */
 export class House {
   /** A folder of its own, gone with the house. */
@@ -21,6 +23,8 @@ export class House {
   readonly #closers: (() => Promise<void>)[] = [];
   /** Where CPU profiles of the gateway go; null: none are made. */
   readonly profiles: string | null;
+  /** Programs that ended though nobody had told them to. */
+  readonly #ended: Error[] = [];
   #fail: (error: unknown) => void = () => {};
   readonly #failure = new Promise<never>((_, reject) => {
     this.#fail = reject;
@@ -37,7 +41,10 @@ export class House {
   start(name: string, script: string, args: readonly string[] = [], options: ChildOptions = {}): Child {
     const child = new Child(name, script, args, options);
     this.#children.push(child);
-    child.failure.catch(this.#fail);
+    child.failure.catch((error: Error) => {
+      this.#ended.push(error);
+      this.#fail(error);
+    });
     return child;
   }
 
@@ -48,7 +55,14 @@ export class House {
 
   /** The result of `work`; rejects as soon as one of the programs fails. */
   async guard<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([work, this.#failure]);
+    try {
+      return await Promise.race([work, this.#failure]);
+    } catch (error) {
+      // What one program complains of is often another's end, which is told a moment later.
+      await pause(END_TOLD_MS);
+      const ended = this.#ended.filter((each) => each !== error);
+      throw ended.length === 0 ? error : new AggregateError([error, ...ended], textOf([error, ...ended]));
+    }
   }
 
   /** Makes `guard` reject. */
@@ -61,6 +75,10 @@ export class House {
     await Promise.all(this.#children.map((child) => child.end()));
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function textOf(errors: readonly unknown[]): string {
+  return errors.map((error) => (error instanceof Error ? error.message : String(error))).join("\n");
 }
 
 /** The broker, in a process of its own: its cost is nobody's. Gives its port. */

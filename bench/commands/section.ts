@@ -136,10 +136,10 @@ function findings(seen: Seen): Findings {
     );
   const bare = { p50: median("bare", "p50"), p99: median("bare", "p99") };
   const mqtt = { p50: median("mqtt", "p50"), p99: median("mqtt", "p99") };
-  const perSecond = full.sent / full.seconds;
+  const perSecond = (full.outcomes.succeeded ?? 0) / full.seconds;
   return {
     figures: { bareMs: bare, mqttMs: mqtt, syncMs: sync, ...seen, commandsASecond: perSecond },
-    faults: [...calm.bare, ...calm.mqtt, full].flatMap(faultsOf),
+    faults: [...calm.bare, ...calm.mqtt].flatMap(faultsOf),
     reach: [
       atMost(
         "p50 beyond a bare call and a sync of the disk, ms",
@@ -151,7 +151,7 @@ function findings(seen: Seen): Findings {
         mqtt.p99 - bare.p99 - sync.disk.p50,
         ALLOWED_MS.p99,
       ),
-      atLeast(`commands a second, asked for ${FULL_RATE}`, perSecond, SUSTAINED * FULL_RATE),
+      atLeast(`commands done a second, asked for ${FULL_RATE}`, perSecond, SUSTAINED * FULL_RATE),
       atMost("commands without an outcome", full.withoutOutcome, 0),
     ],
     table: [
@@ -160,7 +160,7 @@ function findings(seen: Seen): Findings {
       row("  MQTT → journal → service → reply", mqtt.p50, mqtt.p99),
       row("  sync of the journal's disk (4 kB, fdatasync)", sync.disk.p50, sync.disk.p99),
       row("  one record in the journal's store", sync.store.p50, sync.store.p99),
-      row(`${FULL_RATE} commands a second asked for: outcomes a second`, perSecond),
+      row(`${FULL_RATE} commands a second asked for: done a second`, perSecond),
       row("  p50 and p99 ms", full.latencyMs.p50, full.latencyMs.p99),
       row("  commands a sync", seen.commandsASync),
       row("  journal records a sync", seen.recordsASync),
@@ -171,7 +171,7 @@ function findings(seen: Seen): Findings {
   };
 }
 
-/** Figures of commands that were refused would be figures of refusals. */
+/** At a calm rate, figures of commands that were refused would be figures of refusals. */
 function faultsOf({ sent, outcomes, withoutOutcome }: SendResult): string[] {
   const others = Object.entries(outcomes).filter(([outcome]) => outcome !== "succeeded");
   if (withoutOutcome === 0 && others.length === 0) return [];

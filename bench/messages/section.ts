@@ -31,7 +31,7 @@ const SETTLE_MS = 1_000;
 export async function measureMessages(house: House, wishes: MessageWishes): Promise<Findings> {
   const rounds = wishes.quick ? 1 : 4;
   const { load, running } = await open(house, wishes.robots);
-  const idle = await idlePercent(running, wishes.quick ? 3 : 20);
+  const idle = await idlePercent(running, wishes.quick ? 2 : 20);
   const warm = await runAll(load, running, warmUp(wishes));
   const measured = await runAll(load, running, Array.from({ length: rounds }, () => plan(wishes)).flat());
   const figures = messageFigures(wishes.robots, measured, idle);
@@ -109,7 +109,7 @@ async function idlePercent(
 }
 
 function pacedSeconds({ quick }: MessageWishes): number {
-  return quick ? 5 : 10;
+  return quick ? 4 : 10;
 }
 
 function warmUp(wishes: MessageWishes): Block[] {
