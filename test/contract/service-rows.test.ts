@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { faultSchema } from "../../src/simulator/faults/fault.ts";
+import { happeningSchema } from "../../src/simulator/scenario/schema.ts";
 
 /**
  * Holds docs/service.md and the contract tests together: a row of the service's
@@ -45,5 +47,42 @@ test("no contract test is skipped, alone or left to do", () => {
     expect(readFileSync(join(folder, name), "utf8")).not.toMatch(
       /\b(?:test|describe|it)\.(?:skip|only|todo|fails)\b/,
     );
+  }
+});
+
+test("every row names the file of its test", () => {
+  const wrong = [...page.matchAll(/^\| ((?:ERR|TRN|WHK|END)-\d{2,3}) \|.*\| ([a-z-]+) \|$/gm)].filter(
+    ([, id, name]) => !readFileSync(join(folder, `service-${name}.test.ts`), "utf8").includes(`"${id} `),
+  );
+  expect(wrong.map(([line]) => line)).toEqual([]);
+});
+
+/** The one-line objects that the page gives to a command of its own, `fault` or `happen`. */
+const lines = (name: "fault" | "happen") =>
+  [...page.matchAll(new RegExp(`\\x60${name} '(\\{[^']+\\})'\\x60`, "g"))].map(([, json]) =>
+    JSON.parse(String(json)),
+  );
+
+test("every fault and happening of the page is one that the service takes", () => {
+  for (const line of lines("fault")) expect(faultSchema.safeParse(line)).toMatchObject({ success: true });
+  for (const line of lines("happen"))
+    expect(happeningSchema.safeParse(line)).toMatchObject({ success: true });
+});
+
+test("every fault and happening that the service takes has its line on the page", () => {
+  for (const [schema, given] of [
+    [faultSchema, lines("fault")],
+    [happeningSchema, lines("happen")],
+  ] as const) {
+    const wanted = schema.options.flatMap(({ shape }) => {
+      const [kind] = shape.kind.values;
+      const variants = Object.entries(shape).flatMap(([key, value]) =>
+        (key === "effect" || key === "how") && "options" in value ? (value.options as readonly string[]) : [],
+      );
+      return variants.length === 0 ? [kind] : variants.map((variant) => `${kind} ${variant}`);
+    });
+    const shown = given.map((line) => [line.kind, line.effect ?? line.how].filter(Boolean).join(" "));
+    expect(wanted.filter((each) => !shown.includes(String(each)))).toEqual([]);
+    expect(wanted.length).toBeGreaterThan(5);
   }
 });
