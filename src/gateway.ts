@@ -17,6 +17,7 @@ import type { FleetEvent } from "./domain/event.ts";
 import { conveyorStop } from "./fleet/conveyor-stop.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
+import { createLocalServer } from "./northbound/local/server.ts";
 import { createBroker } from "./northbound/mqtt/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
@@ -92,6 +93,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       if (config.opcua !== null) components.push(opcua(config.opcua, house));
       if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
       if (config.web !== null) components.push(web(config.web, house));
+      if (config.local !== null) components.push(local(config.local, house));
       components.push(commandDoor(house, config.drainMs));
       const steps = components.map((component) => ({
         component,
@@ -269,6 +271,16 @@ function mqtt(options: MqttOptions, house: House): Component[] {
 /** The runner knows how the connection fares, the link what went over it. */
 function withFigures(runner: Health, link: Health): Health {
   return { ...runner, figures: { ...runner.figures, ...link.figures } };
+}
+
+function local(options: NonNullable<Config["local"]>, house: House): Component {
+  const { catalogue, dispatcher, clock, log } = house;
+  return createLocalServer(options, {
+    commander: dispatcher,
+    catalogue,
+    clock,
+    log: log.child({ part: "local" }),
+  });
 }
 
 function web(options: NonNullable<Config["web"]>, house: House): Component {
