@@ -24,10 +24,13 @@ function answers(...each: ReadonlyArray<number | "cut" | "silence">): void {
   receiver.answer(() => each[at++] ?? 204);
 }
 
-/** Lets the pause before the next attempt pass, once the last one has failed. */
-async function afterBackoff({ clock }: Service, before: number): Promise<void> {
-  await hooks.awaitBackoff(before + 1);
-  await clock.settle(delivery.backoff.capMs / 2);
+/**
+ * Lets the pause before the next attempt pass, once the last one has failed, and not a moment more:
+ * the attempt's own time must not run out before it has begun. `failed` counts the attempts of its event.
+ */
+async function afterBackoff({ clock }: Service, before: number, failed = 1): Promise<void> {
+  await hooks.awaitBackoff(before + failed);
+  await clock.settle(0.5 * delivery.backoff.baseMs * 2 ** (failed - 1));
 }
 
 const isEnabled = async (service: Service, id: string) => (await hooks.listed(service, id)).enabled === true;
@@ -91,7 +94,7 @@ onBoth(
       await afterBackoff(service, before);
       const second = await hooks.next(id);
       service.clock.advance(10_000);
-      await afterBackoff(service, before + 1);
+      await afterBackoff(service, before, 2);
       expect([second.eventId, (await hooks.next(id)).eventId]).toEqual([first.eventId, first.eventId]);
     });
   },
@@ -158,7 +161,7 @@ onBoth(
       const ids: string[] = [];
       for (let tries = 1; tries <= delivery.attempts; tries += 1) {
         ids.push((await hooks.next(id)).eventId);
-        if (tries < delivery.attempts) await afterBackoff(service, before + tries - 1);
+        if (tries < delivery.attempts) await afterBackoff(service, before, tries);
       }
       expect(new Set(ids).size).toBe(1);
       expect(ids).not.toContain((await hooks.next(id)).eventId);
