@@ -133,9 +133,13 @@ const beforeSendingCodes: ReadonlySet<string> = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
+/** Node names a connection that is cut during the TLS handshake by its text alone: its code is that of any cut. */
+const CUT_IN_HANDSHAKE = "Client network socket disconnected before secure TLS connection was established";
+
 function isBeforeSending(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ("code" in at && typeof at.code === "string" && beforeSendingCodes.has(at.code)) return true;
+    if (at.message === CUT_IN_HANDSHAKE) return true;
     if ("syscall" in at && typeof at.syscall === "string" && connectCalls.has(at.syscall)) return true;
     if (at instanceof AggregateError && at.errors.length > 0 && at.errors.every(isBeforeSending)) return true;
   }

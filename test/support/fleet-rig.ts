@@ -39,13 +39,15 @@ export type RigOverrides = Partial<Omit<FleetOptions, "times">> & {
   readonly clock?: Clock;
   readonly chance?: Chance;
   readonly log?: Log;
+  /** Hears of each event as it comes. */
+  readonly onEvent?: (event: FleetEvent) => void;
 };
 
 const PATIENCE_MS = 15_000;
 
 /** The options by which a session finds this service, for all robots of its first location unless told. */
 async function fleetOptions(endpoints: Endpoints, overrides: RigOverrides = {}): Promise<FleetOptions> {
-  const { times, clock: _clock, chance: _chance, log: _log, ...options } = overrides;
+  const { times, clock: _clock, chance: _chance, log: _log, onEvent: _onEvent, ...options } = overrides;
   const document = JSON.parse(await readFile(endpoints.credentials, "utf8")) as Record<string, string>;
   const { api_key: apiKey = "", scope = "", secret = "" } = document;
   return {
@@ -79,6 +81,7 @@ export async function startFleetSession(
     log: overrides.log ?? silentLog,
     sink(event) {
       events.push(event);
+      overrides.onEvent?.(event);
       for (const watcher of [...watchers]) watcher();
     },
   });

@@ -10,8 +10,10 @@ export interface TcpProxy {
   connections(): number;
   /** Connections that were made since the start. */
   accepted(): number;
-  /** Nothing is forwarded any more, in either direction, and nothing is closed. */
-  stall(): void;
+  /** Nothing is forwarded any more, in either direction or only towards the client, and nothing is closed. */
+  stall(what?: "everything" | "answers"): void;
+  /** Bytes that were not forwarded, since the start. */
+  withheld(): number;
   /** What comes from now on is forwarded again. */
   resume(): void;
   /** Cuts every connection. */
@@ -26,7 +28,8 @@ export interface TcpProxy {
 /** Stands before `target` (`host:port`), which may change while it is unplugged. */
 export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let isStalled = false;
+  let stalled: "nothing" | "everything" | "answers" = "nothing";
+  let withheld = 0;
   let accepted = 0;
   let port = 0;
   let server: Server | null = null;
@@ -41,13 +44,15 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
     ] as const) {
       sockets.add(from);
       from.on("data", (bytes) => {
-        if (!isStalled && !to.destroyed) to.write(bytes);
+        const isHeld = stalled === "everything" || (stalled === "answers" && to === client);
+        if (isHeld) withheld += bytes.length;
+        else if (!to.destroyed) to.write(bytes);
       });
       // The other side's end is told by `close`; its error has nobody else to hear it.
       from.on("error", () => {});
       from.on("close", () => {
         sockets.delete(from);
-        if (!isStalled) to.destroy();
+        if (stalled === "nothing") to.destroy();
       });
     }
   }
@@ -79,11 +84,12 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
     port,
     connections: () => Math.ceil(sockets.size / 2),
     accepted: () => accepted,
-    stall() {
-      isStalled = true;
+    stall(what = "everything") {
+      stalled = what;
     },
+    withheld: () => withheld,
     resume() {
-      isStalled = false;
+      stalled = "nothing";
     },
     cut,
     unplug,

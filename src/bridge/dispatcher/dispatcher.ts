@@ -79,6 +79,8 @@ const PRUNE_PERIOD_MS = 10_000;
 const LEASE_PERIOD_MS = 1_000;
 /** How long the conveyors of a station that fell silent are tried to be stopped. */
 const LAPSE_STOP_MS = 10_000;
+/** How long the service may take to say which robot a task chain is on. */
+const PLACE_QUERY_MS = 2_000;
 /** The gateway's own commands. No door vouches for this very object. */
 const gatewaySource: Source = { door: "cli", name: "fleetgate" };
 /** Streams may show a mission before the answer to its command does. */
@@ -122,7 +124,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     ...parts,
     sightings,
     leaseHold: leases.holdOf,
-    queryDeadlineMs: options.pollMs,
+    queryDeadlineMs: PLACE_QUERY_MS,
   };
   const conclusion = createConclusion({
     ...parts,

@@ -184,7 +184,7 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
     for (const query of queries) {
       const json = query.requestJson(answers);
       if (json === null) return answers;
-      const ending = await port.call(query.operation, json, options.evidenceMs / 3);
+      const ending = await port.call(query.operation, json, Math.ceil(options.evidenceMs / 3));
       if (ending.kind !== "ok") return null;
       answers.push(JSON.parse(ending.responseJson));
     }

@@ -1,0 +1,254 @@
+import type { Catalogue } from "../../src/contracts/operation.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+import type { RecordEntry } from "../../src/simulator/world/record.ts";
+import { createRobotPool, type TestRobot } from "../contract/plant.ts";
+import { type CommandBench, openCommandBench } from "./command-bench.ts";
+import type { DecidabilityRow, FaultName } from "./decidability-table.ts";
+import { type Prepared, recipes } from "./prepared-commands.ts";
+
+/** One row that was tried with one fault: what its sender was told, and what the service knows. */
+export interface Trial {
+  readonly name: string;
+  readonly row: DecidabilityRow;
+  readonly fault: FaultName;
+  readonly outcome: Outcome;
+  /** How often the service was given it. */
+  readonly sendings: number;
+  readonly wasAnsweredOk: boolean;
+  readonly hadEffect: boolean;
+}
+
+interface Attempt {
+  readonly name: string;
+  readonly row: DecidabilityRow;
+  readonly robot: TestRobot;
+  readonly prepared: Prepared;
+}
+
+export const nameOf = ({ operation, variant }: DecidabilityRow): string =>
+  variant === undefined ? operation : `${operation} ${variant}`;
+
+/** Operations that the service answers without a robot: its faults befall whoever sends them. */
+const robotless: ReadonlySet<string> = new Set([
+  "AddTaskChain",
+  "CreateWebhook",
+  "DeleteWebhook",
+  "ListWebhooks",
+  "QueryTaskChain",
+  "GetOnlineRobots",
+  "GetMap",
+]);
+const START_WITHIN_MS = 10_000;
+/** What cannot leave has to be given up within a test. */
+const AWAY_START_WITHIN_MS = 1_500;
+/** What changes nothing is not in the service's record. */
+const readNames: ReadonlySet<string> = new Set([
+  "GetConveyorIndex",
+  "ListWebhooks",
+  "QueryTaskChain",
+  "GetOnlineRobots",
+  "GetMap",
+]);
+/** Longer than a cut takes, and shorter than a call waits. */
+const SLOW_CONFIRM_MS = 1_000;
+/** A robot that acts late does so a second after the answer. */
+const LATE_MS = 1_500;
+
+/** Tries all rows at once, each with a robot of its own, against one service that has this fault. */
+export async function tryAll(
+  rows: readonly DecidabilityRow[],
+  fault: FaultName,
+  catalogue?: Catalogue,
+): Promise<readonly Trial[]> {
+  const fresh = createRobotPool();
+  const chosen = rows.map((row) => {
+    const recipe = recipes.get(nameOf(row));
+    if (recipe === undefined) throw new Error(`nothing prepares ${nameOf(row)}`);
+    return { row, recipe, robot: fresh(recipe.robot) };
+  });
+  const bench = await openCommandBench({
+    robots: chosen.map(({ robot }) => robot.id),
+    ...(catalogue === undefined ? {} : { catalogue }),
+    simulator: fault === "cut-after" ? { confirmMs: SLOW_CONFIRM_MS } : {},
+  });
+  try {
+    await isKnown(
+      bench,
+      chosen.map(({ robot }) => robot),
+    );
+    const attempts = await Promise.all(
+      chosen.map(async ({ row, recipe, robot }) => {
+        const prepared = await recipe.prepare(bench.ask, robot);
+        return { name: nameOf(row), row, robot, prepared };
+      }),
+    );
+    await Promise.all(attempts.map((attempt) => isSeen(bench, attempt)));
+    const since = bench.simulator.control.record(0).at(-1)?.seq ?? 0;
+    const webhooksBefore = await webhookUrls(bench);
+    const outcomes = await strike(bench, attempts, fault, since);
+    if (fault === "delay-taken-late") await new Promise((resolve) => setTimeout(resolve, LATE_MS));
+    const record = bench.simulator.control.record(since);
+    const webhooksAfter = await webhookUrls(bench);
+    return attempts.map((attempt, place) => {
+      const outcome = outcomes[place];
+      if (outcome === undefined) throw new Error(`${attempt.name} has no outcome`);
+      const known = knownOf(attempt, record);
+      // The record does not tell of webhooks; the service's list does.
+      const made = attempt.row.operation === "CreateWebhook" && hasNew(webhooksBefore, webhooksAfter);
+      const deleted = attempt.row.operation === "DeleteWebhook" && hasNew(webhooksAfter, webhooksBefore);
+      const hadEffect = known.hadEffect || made || deleted;
+      return { name: attempt.name, row: attempt.row, fault, outcome, ...known, hadEffect };
+    });
+  } finally {
+    await bench.close();
+  }
+}
+
+/** Waits until every robot may be moved, and its number is known. */
+async function isKnown({ rig, state }: CommandBench, robots: readonly TestRobot[]): Promise<void> {
+  await rig.until("every robot is good", () => robots.every(({ id }) => state.robot(id)?.quality === "good"));
+  await rig.event("roster");
+}
+
+/** Waits until the gateway has seen what the service had to be told first. */
+async function isSeen({ rig }: CommandBench, { robot, prepared }: Attempt): Promise<void> {
+  const { missionSeen } = prepared;
+  if (missionSeen === undefined) return;
+  await rig.event(
+    "mission",
+    ({ robotId, queue }) =>
+      robotId === robot.id &&
+      queue.missions.some(
+        ({ missionId, state }) => missionId === missionSeen.missionId && state === missionSeen.state,
+      ),
+  );
+}
+
+/** Sends all at once, and lets the fault strike at its moment. */
+async function strike(
+  bench: CommandBench,
+  attempts: readonly Attempt[],
+  fault: FaultName,
+  since: number,
+): Promise<readonly Outcome[]> {
+  const { simulator, rig, grpcWire, httpsWire } = bench;
+  const submitAll = (startWithinMs = START_WITHIN_MS) =>
+    Promise.all(
+      attempts.map(({ row, prepared }) => bench.submit(row.operation, prepared.request, startWithinMs)),
+    );
+  switch (fault) {
+    case "cut-before":
+    case "cut-after":
+      return cutDuring(bench, attempts, submitAll, fault === "cut-after" ? since : null);
+    case "away":
+      await Promise.all([grpcWire.unplug(), httpsWire.unplug()]);
+      await rig.until("the loss is noticed", () => rig.health().detail?.includes("for commands") ?? false);
+      return submitAll(AWAY_START_WITHIN_MS);
+    default:
+      for (const { row, robot } of attempts) {
+        const whose = robotless.has(row.operation) ? {} : { robotId: robot.id };
+        const { operation } = row;
+        simulator.control.apply({ kind: "command", operation, effect: fault, count: 1, ...whose });
+      }
+      return submitAll();
+  }
+}
+
+/**
+ * Cuts the wires when requests are under way, or (`since`: the record's end before them)
+ * when the service has them. What is known before a command leaves is asked for first.
+ */
+async function cutDuring(
+  bench: CommandBench,
+  attempts: readonly Attempt[],
+  submitAll: () => Promise<readonly Outcome[]>,
+  since: number | null,
+): Promise<readonly Outcome[]> {
+  const { simulator, gate, grpcWire, httpsWire, rig } = bench;
+  const commands = attempts.filter(({ row }) => !readNames.has(row.operation));
+  // A read is held where it is tried itself, and passes where it is asked for what is known before a command.
+  const tried = new Set(attempts.map(({ row }) => row.operation));
+  gate.shut((operation) => tried.has(operation));
+  const outcomes = submitAll();
+  await rig.until("all are about to leave", () => gate.waiting() === attempts.length);
+  if (since === null) {
+    for (const wire of [grpcWire, httpsWire]) wire.stall();
+    gate.open();
+    await rig.until("requests are on both wires", () => grpcWire.withheld() > 0 && httpsWire.withheld() > 0);
+  } else {
+    grpcWire.stall("answers");
+    gate.open();
+    await rig.until("the service has them all", () =>
+      commands.every((attempt) => knownOf(attempt, simulator.control.record(since)).sendings > 0),
+    );
+  }
+  for (const wire of [grpcWire, httpsWire]) {
+    wire.cut();
+    wire.resume();
+  }
+  return outcomes;
+}
+
+/** What the service's own record says of a command. */
+function knownOf(
+  { row, robot }: Attempt,
+  record: readonly RecordEntry[],
+): Pick<Trial, "sendings" | "wasAnsweredOk" | "hadEffect"> {
+  const calls = new Set<number>();
+  let wasAnsweredOk = false;
+  let hadEffect = false;
+  for (const { fact, robotId } of record) {
+    if (fact.what === "received" && fact.operation === row.operation) {
+      if (robotId === robot.id || robotId === "") calls.add(fact.callId);
+    } else if (fact.what === "answered" && calls.has(fact.callId)) {
+      wasAnsweredOk ||= fact.code === "OK";
+    } else if ("by" in fact && calls.has(Number(fact.by.replace("call:", "")))) {
+      hadEffect = true;
+    }
+  }
+  return { sendings: calls.size, wasAnsweredOk, hadEffect };
+}
+
+async function webhookUrls({ simulator }: CommandBench): Promise<readonly string[]> {
+  const answer = await simulator.rest("POST", "/v1/webhook/list", {});
+  const { webhooks = [] } = answer.json() as { webhooks?: ReadonlyArray<{ url: string }> };
+  return webhooks.map(({ url }) => url);
+}
+
+function hasNew(before: readonly string[], after: readonly string[]): boolean {
+  return after.some((url) => !before.includes(url));
+}
+
+/** What is wrong with a trial: an outcome that the table does not allow, or that the record contradicts. */
+export function violations({ name, row, fault, outcome, ...known }: Trial): readonly string[] {
+  const told = `${name} after ${fault} was told ${outcome.outcome} (${outcome.code}: ${outcome.message})`;
+  const found: string[] = [];
+  if (!row.allowed[fault].includes(outcome.outcome)) {
+    found.push(`${told}, allowed is ${row.allowed[fault].join(" or ")}`);
+  }
+  if (!row.isRepeatable && known.sendings > 1) found.push(`${told}, and was sent ${known.sendings} times`);
+  if (readNames.has(row.operation)) return found;
+  const contradiction = contradictionOf(outcome, known, fault === "cut-before");
+  if (contradiction !== null) found.push(`${told}, and ${contradiction}`);
+  return found;
+}
+
+function contradictionOf(
+  { outcome, evidence }: Outcome,
+  { sendings, wasAnsweredOk, hadEffect }: Pick<Trial, "sendings" | "wasAnsweredOk" | "hadEffect">,
+  mayHaveLeft: boolean,
+): string | null {
+  switch (outcome) {
+    case "succeeded":
+      return wasAnsweredOk ? null : "the service never answered OK";
+    case "probably_succeeded":
+      if (evidence === null || evidence === "") return "gives no evidence";
+      return hadEffect ? null : "nothing happened";
+    case "refused":
+      return hadEffect ? "it had its effect" : null;
+    case "expired":
+      return sendings === 0 ? null : "it was sent";
+    case "unknown":
+      return sendings === 0 && !mayHaveLeft ? "it had never left" : null;
+  }
+}

@@ -1,0 +1,33 @@
+import type { FleetPort } from "../../src/contracts/fleet-port.ts";
+
+/** Stands before the session, so that what goes wrong can be timed to the moment when commands leave. */
+export interface Gate {
+  readonly port: FleetPort;
+  /** From now on calls of the operations that `isHeld` names wait. */
+  shut(isHeld: (operation: string) => boolean): void;
+  waiting(): number;
+  /** Lets go what waits, and all that comes. */
+  open(): void;
+}
+
+export function createGate(port: FleetPort): Gate {
+  let isHeld = (_operation: string) => false;
+  let held: Array<() => void> = [];
+  return {
+    port: {
+      async call(operation, requestJson, deadlineMs) {
+        if (isHeld(operation)) await new Promise<void>((resolve) => held.push(resolve));
+        return port.call(operation, requestJson, deadlineMs);
+      },
+    },
+    shut(which) {
+      isHeld = which;
+    },
+    waiting: () => held.length,
+    open() {
+      isHeld = () => false;
+      for (const release of held) release();
+      held = [];
+    },
+  };
+}
