@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { version } from "../version.ts";
+import { callCommand } from "./call.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
 import { runCommand } from "./run.ts";
@@ -14,6 +15,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the options)")
     .addCommand(runCommand())
     .addCommand(checkCommand())
+    .addCommand(callCommand())
     .addCommand(simulateCommand())
     .addCommand(demoCommand())
     .addCommand(watchCommand());

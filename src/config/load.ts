@@ -156,7 +156,8 @@ function socketFindings({ gateway, control }: SoundSections, path: string, env: 
   return [unwise(["gateway", "dataDir"], `fleetgate call will not work: ${problem}`)];
 }
 
-function dataDir(file: Pick<ConfigFile, "gateway">, path: string, env: Environment): string {
+/** The folder for what must survive a restart, absolute. */
+export function dataDir(file: Pick<ConfigFile, "gateway">, path: string, env: Environment): string {
   const folder = dirname(resolve(path));
   // systemd lists several folders with colons; the first is the service's own.
   const state = env.STATE_DIRECTORY?.split(":", 1)[0];

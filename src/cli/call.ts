@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import { text as readAll } from "node:stream/consumers";
+import { Command, Option } from "commander";
+import { readSocketPath } from "../config/control-socket.ts";
+import { nearest } from "../config/nearest.ts";
+import type { DescribedOperation } from "../contracts/operation-manual.ts";
+import { outcomeJson, refusal } from "../domain/outcome.ts";
+import { createCatalogue } from "../fleet/operations.ts";
+import type { JsonObject } from "../platform/json.ts";
+import { operationList, operationPage } from "./call-list.ts";
+import { exitCodeOf, outcomeText } from "./call-output.ts";
+import { needsNumber, numberOf, readRequest } from "./call-request.ts";
+import { CallFailed, callGateway } from "./control-client.ts";
+import { exitCodes, fail } from "./exit.ts";
+import { positive } from "./option.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+interface Options {
+  readonly robot?: string;
+  readonly id?: string;
+  readonly expiresIn?: number;
+  readonly config?: string;
+  readonly socket?: string;
+  readonly json?: boolean;
+  readonly list?: boolean;
+}
+
+/** `fleetgate call`: sends a command to the gateway of this machine and prints what becomes of it. */
+export function callCommand(): Command {
+  return new Command("call")
+    .description("send a command to the gateway of this machine, and print what becomes of it")
+    .argument("[operation]", "one of those that --list names")
+    .argument("[request]", "its request in proto3 JSON; - reads it from standard input", "{}")
+    .option("--robot <id>", "the robot: put into the request where the operation has it")
+    .option("--id <id>", "the command's identity: the same again is the same command, and never sent twice")
+    .option("--expires-in <seconds>", "do not send it any more after so long", positive)
+    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
+    .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
+    .option("--json", "print a JSON object a line")
+    .option("--list", "list the operations, or describe one")
+    .action(async (operation: string | undefined, request: string, options: Options) => {
+      try {
+        process.exitCode = await run(operation, request, options);
+      } catch (error) {
+        if (error instanceof CallFailed) process.exitCode = report(error);
+        else fail(error, () => "");
+      }
+    });
+}
+
+async function run(name: string | undefined, request: string, options: Options): Promise<number> {
+  const manual = createCatalogue();
+  if (options.list === true && name === undefined) return print(operationList(manual), exitCodes.ok);
+  if (name === undefined)
+    throw new CallFailed("name an operation; fleetgate call --list names them all", false);
+  const id = options.id ?? randomUUID();
+  const operation = manual.get(name);
+  if (operation === undefined) {
+    const reason = `there is no operation "${name}"; the nearest is "${nearest(name, [...manual.keys()])}"`;
+    return finish(JSON.parse(outcomeJson(id, refusal("UNKNOWN_OPERATION", reason))), options);
+  }
+  if (options.list === true) return print(operationPage(operation), exitCodes.ok);
+  return await call(operation, request === "-" ? await readAll(process.stdin) : request, id, options);
+}
+
+/** Checks everything that can be checked here, then sends. */
+async function call(
+  operation: DescribedOperation,
+  text: string,
+  id: string,
+  options: Options,
+): Promise<number> {
+  const signal = stopSignal();
+  const socketPath = await findSocket(options);
+  const robot = await findRobot(operation, options, socketPath, signal);
+  const read = readRequest(operation, text, robot);
+  if (!read.ok) {
+    const { path, message } = read.problem;
+    const outcome = refusal("MALFORMED", path === "" ? message : `${path}: ${message}`);
+    return finish(JSON.parse(outcomeJson(id, outcome)), options);
+  }
+  const { expiresIn } = options;
+  const line: JsonObject = {
+    id,
+    operation: operation.name,
+    request: read.request,
+    user: userName(),
+    ...(expiresIn === undefined ? {} : { expires_at: new Date(Date.now() + expiresIn * 1000).toISOString() }),
+  };
+  if (options.json !== true) print(`id ${id}`, 0);
+  const onStage = (stage: JsonObject) =>
+    void print(options.json === true ? JSON.stringify(stage) : String(stage.stage), 0);
+  try {
+    return finish(await callGateway(socketPath, line, onStage, signal), options);
+  } catch (error) {
+    if (!(error instanceof CallFailed) || !error.wasSent) throw error;
+    throw new CallFailed(`${error.message}; ask again with --id ${id}`, true, { cause: error });
+  }
+}
+
+async function findSocket({ config, socket }: Options): Promise<string> {
+  if (socket !== undefined) return socket;
+  if (config === undefined)
+    throw new CallFailed("give --config FILE of the gateway, or --socket PATH", false);
+  const found = await readSocketPath(config, process.env);
+  if (found.ok) return found.path;
+  process.stderr.write(`fleetgate: ${found.problem}\n`);
+  process.exit(exitCodes.config);
+}
+
+/** What is to stand in the request for `--robot`; a number that is not given is asked of the service, through the gateway. */
+async function findRobot(
+  operation: DescribedOperation,
+  { robot }: Options,
+  socketPath: string,
+  signal: AbortSignal,
+): Promise<string | number | null> {
+  if (robot === undefined) return null;
+  if (!needsNumber(operation, robot)) return robot;
+  const line: JsonObject = { id: randomUUID(), operation: "GetOnlineRobots", request: {}, user: userName() };
+  const { response, message } = await callGateway(socketPath, line, () => {}, signal).catch(asUnsent);
+  const number = numberOf(response, robot);
+  if (number !== null) return number;
+  const why = response === null ? String(message) : "no robot that is online has the name";
+  throw new CallFailed(
+    `--robot: ${operation.name} needs the number of ${robot}, and ${why}; give the number`,
+    false,
+  );
+}
+
+/** A read that failed leaves nothing to wonder about. */
+function asUnsent(error: unknown): never {
+  throw error instanceof CallFailed ? new CallFailed(error.message, false, { cause: error }) : error;
+}
+
+/** Who sits at the terminal, for rights and for the audit log; root by sudo is whoever called it. */
+function userName(): string {
+  const { SUDO_USER: caller } = process.env;
+  return (caller ?? userInfo().username).replaceAll("/", "_");
+}
+
+function finish(message: JsonObject, { json }: Options): number {
+  return print(json === true ? JSON.stringify(message) : outcomeText(message), exitCodeOf(message.outcome));
+}
+
+/** Says why there is no outcome. What had left may have been done. */
+function report({ message, wasSent }: CallFailed): number {
+  process.stderr.write(`fleetgate: ${message}\n`);
+  return wasSent ? exitCodeOf("unknown") : exitCodes.failure;
+}
+
+function print(text: string, exitCode: number): number {
+  process.stdout.write(`${text}\n`);
+  return exitCode;
+}

@@ -1,0 +1,239 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { exitCodeOf, outcomeText } from "../../src/cli/call-output.ts";
+import { type CallRequest, needsNumber, numberOf, readRequest } from "../../src/cli/call-request.ts";
+import { readSocketPath } from "../../src/config/control-socket.ts";
+import type { DescribedOperation } from "../../src/contracts/operation-manual.ts";
+import { ending, type OutcomeName, refusal } from "../../src/domain/outcome.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
+import type { JsonObject } from "../../src/platform/json.ts";
+import { createConfigFolder, minimal } from "../config/config-folder.ts";
+import { createLocalBench, type LocalBench } from "../northbound/local/local-bench.ts";
+import { succeeded } from "../northbound/opcua/fake-commands.ts";
+
+const manual = createCatalogue();
+
+function operation(name: string): DescribedOperation {
+  const found = manual.get(name);
+  if (found === undefined) throw new Error(`no operation ${name}`);
+  return found;
+}
+
+function read(name: string, text: string, robot: string | number | null = null): JsonObject | string {
+  const result: CallRequest = readRequest(operation(name), text, robot);
+  return result.ok ? result.request : `${result.problem.path}: ${result.problem.message}`;
+}
+
+describe("the request of a call", () => {
+  it.each<[string, string, string, string | number, JsonObject]>([
+    ["at the top", "SkipGoal", "{}", "r1", { robotId: "r1" }],
+    ["in the spelling that is there", "SkipGoal", '{"robot_id":"r1"}', "r1", { robot_id: "r1" }],
+    ["as a number", "PauseRobot", '{"stopNow":true}', "7", { stopNow: true, amrId: 7 }],
+    [
+      "in a message of it",
+      "AddTaskChain",
+      '{"task_chain":{"areaId":1},"tasks":[]}',
+      7,
+      { task_chain: { areaId: 1, amrId: 7 }, tasks: [] },
+    ],
+  ])("gets the robot %s", (_where, name, text, robot, request) => {
+    expect(read(name, text, robot)).toEqual(request);
+  });
+
+  it.each<[string, string, string, string | null, RegExp]>([
+    ["no JSON", "SkipGoal", "{robotId}", null, /^: the request is not JSON: /],
+    ["a list", "SkipGoal", "[]", null, /^: the request must be a JSON object$/],
+    ["a field that is missing", "SkipGoal", "{}", null, /^robot_id: is required$/],
+    [
+      "a deep mistake",
+      "CreateMission",
+      '{"mission":{"cart":1}}',
+      "r1",
+      /^mission\.cart: is no field of Mission/,
+    ],
+    ["two robots", "SkipGoal", '{"robotId":"r2"}', "r1", /^robotId: is "r2", and --robot says "r1"$/],
+    ["a robot for what concerns none", "GetMap", '{"mapId":1}', "r1", /^: --robot: GetMap names no robot$/],
+  ])("is refused with its path: %s", (_what, name, text, robot, problem) => {
+    expect(read(name, text, robot)).toMatch(problem);
+  });
+
+  it("finds the number of a robot in the online list, where the operation needs one", () => {
+    expect(needsNumber(operation("PauseRobot"), "cart-01")).toBe(true);
+    expect(needsNumber(operation("PauseRobot"), "101")).toBe(false);
+    expect(needsNumber(operation("SkipGoal"), "cart-01")).toBe(false);
+    const answer = { robots: [{ id: "101", name: "cart-01" }] };
+    expect(numberOf(answer, "cart-01")).toBe(101);
+    expect(numberOf(answer, "cart-02")).toBeNull();
+    expect(numberOf(null, "cart-01")).toBeNull();
+  });
+});
+
+it("exit codes are 0, or the outcome's number in an OPC UA slot", () => {
+  const names: readonly OutcomeName[] = ["succeeded", "probably_succeeded", "refused", "expired", "unknown"];
+  expect(names.map(exitCodeOf)).toEqual([0, 0, 4, 5, 6]);
+});
+
+it("an outcome is told with what to do, and the evidence", () => {
+  const message = { message: "", retry_safe: false, response: null, duplicate: false };
+  expect(outcomeText({ ...message, outcome: "probably_succeeded", code: "OK", evidence: "mission m1" })).toBe(
+    "probably succeeded\n  evidence: mission m1",
+  );
+  expect(outcomeText({ ...message, outcome: "unknown", code: "DEADLINE_EXCEEDED", duplicate: true })).toBe(
+    "unknown: DEADLINE_EXCEEDED\n  the robot may have acted, or may act later: look at it first\n  this is the recorded outcome of the same command, sent before",
+  );
+});
+
+describe("the socket of a configuration", () => {
+  it("is found without the secrets, and without what else is wrong", async () => {
+    await using folder = await createConfigFolder();
+    const path = await folder.write(
+      "f.yaml",
+      `${minimal.replace("api-key.json", "no-such-file")}nonsense: 1\n`,
+    );
+    expect(await readSocketPath(path, {})).toEqual({ ok: true, path: `${folder.path}/data/control.sock` });
+    const named = await folder.write("g.yaml", `${minimal}control: { socket: here.sock }\n`);
+    expect(await readSocketPath(named, {})).toEqual({ ok: true, path: `${folder.path}/here.sock` });
+  });
+
+  it("is not guessed", async () => {
+    await using folder = await createConfigFolder();
+    const off = await folder.write("off.yaml", `${minimal}control: { enabled: false }\n`);
+    expect(await readSocketPath(off, {})).toMatchObject({ ok: false });
+    const wrong = await folder.write("wrong.yaml", "control: {}\n");
+    expect(await readSocketPath(wrong, {})).toMatchObject({ ok: false, problem: expect.stringMatching(/names them$/) });
+    expect(await readSocketPath(`${folder.path}/none`, {})).toMatchObject({ ok: false });
+  });
+});
+
+describe("fleetgate call", () => {
+  let bench: LocalBench;
+  beforeEach(async () => {
+    bench = await createLocalBench();
+  });
+  afterEach(async () => {
+    await bench[Symbol.asyncDispose]();
+  });
+
+  const mission = '{"mission":{"baseMission":{"navigateMission":{"goal":{"destinationId":"A"}}}}}';
+  const call = (...args: readonly string[]) => run("call", ...args, "--socket", bench.socketPath);
+
+  it("prints the stages and the outcome, and exits with 0 when it is done", async () => {
+    const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1", "--expires-in", "60");
+    const submitted = await bench.commander.next();
+    expect(submitted.command).toMatchObject({ requestId: "c1", robotId: "r1", operation: "CreateMission" });
+    expect(submitted.command.startByMs - Date.now()).toBeGreaterThan(30_000);
+    submitted.stage("accepted");
+    submitted.stage("sent");
+    submitted.end({ ...succeeded("m1"), responseJson: '{"mission_id":"m1"}' });
+    expect(await ended).toEqual({
+      code: 0,
+      out: 'id c1\naccepted\nsent\nsucceeded\n{\n  "mission_id": "m1"\n}\n',
+      err: "",
+    });
+  });
+
+  it("prints the gateway's own lines with --json, and exits with the outcome's number", async () => {
+    const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1", "--json");
+    const submitted = await bench.commander.next();
+    submitted.stage("accepted");
+    submitted.end(ending("unknown", "UNAVAILABLE", "cut off", false));
+    const { code, out } = await ended;
+    expect(code).toBe(6);
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { id: "c1", stage: "accepted" },
+      {
+        id: "c1",
+        outcome: "unknown",
+        code: "UNAVAILABLE",
+        message: "cut off",
+        retry_safe: false,
+        response: null,
+        duplicate: false,
+      },
+    ]);
+  });
+
+  it("refuses a malformed request before anything leaves", async () => {
+    const { code, out } = await call("CreateMission", '{"mission":{"cart":1}}', "--robot", "r1", "--json");
+    expect(code).toBe(4);
+    expect(JSON.parse(out)).toMatchObject({
+      outcome: "refused",
+      code: "MALFORMED",
+      message: expect.stringMatching(/^mission\.cart: is no field of Mission/),
+    });
+    expect(bench.server.health().figures).toMatchObject({ commands: 0, refused: 0 });
+  });
+
+  it("names the nearest operation for one that there is not", async () => {
+    const { code, out } = await call("CreateMision", mission);
+    expect(code).toBe(4);
+    expect(out).toContain(
+      'refused: UNKNOWN_OPERATION\n  there is no operation "CreateMision"; the nearest is "CreateMission"',
+    );
+  });
+
+  it("passes the gateway's refusal on", async () => {
+    const ended = call("CreateMission", mission, "--robot", "r1");
+    (await bench.commander.next()).end(refusal("NOT_ALLOWED", "cli may not"));
+    expect(await ended).toMatchObject({
+      code: 4,
+      out: expect.stringContaining("refused: NOT_ALLOWED\n  cli may not\n"),
+    });
+  });
+
+  it("says unknown when the gateway ends before the outcome, and how to ask again", async () => {
+    const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1");
+    await bench.commander.next();
+    await bench.stop();
+    expect(await ended).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/before it told the outcome; ask again with --id c1/),
+    });
+  });
+
+  it("says that no gateway is there, and exits with 1: nothing has left", async () => {
+    await bench.stop();
+    expect(await call("CreateMission", mission, "--robot", "r1")).toMatchObject({
+      code: 1,
+      err: `fleetgate: no gateway runs behind ${bench.socketPath}\n`,
+    });
+  });
+
+  it("lists every operation", async () => {
+    const { code, out } = await run("call", "--list");
+    expect(code).toBe(0);
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split(" ")[0]),
+    ).toEqual([...manual.keys()]);
+  });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `fleetgate` as a process of its own, as built into dist/. */
+function run(...args: readonly string[]): Promise<Ended> {
+  const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+  const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, out, err })));
+}
