@@ -7,7 +7,7 @@ export interface Step {
   readonly component: Component;
   /** How long it may take to become ready. */
   readonly startTimeoutMs: number;
-  /** How long it may take to clean up; then it is left behind and said so. */
+  /** How long it may take to clean up; then it is left behind, and that is a failure unless it was still starting. */
   readonly stopTimeoutMs: number;
 }
 
@@ -32,6 +32,8 @@ export class ComponentFailed extends Error {
 interface Running {
   readonly step: Step;
   readonly stop: AbortController;
+  /** Whether it has been ready. */
+  readonly wasReady: () => boolean;
   /** Resolves with the failure, or null after a clean end. Never rejects. */
   readonly ended: Promise<ComponentFailed | null>;
 }
@@ -94,7 +96,9 @@ async function open(
       cancel();
       resolve();
     };
+    let isReady = false;
     const ready = () => {
+      isReady = true;
       log.debug({ component: name }, "ready");
       settle();
     };
@@ -103,7 +107,7 @@ async function open(
       settle();
       return failure;
     });
-    running.push({ step, stop, ended });
+    running.push({ step, stop, wasReady: () => isReady, ended });
     over.then(settle);
   });
 }
@@ -123,7 +127,7 @@ async function runToEnd(
 }
 
 async function close(
-  { step, stop, ended }: Running,
+  { step, stop, wasReady, ended }: Running,
   fail: (failure: ComponentFailed) => void,
   { clock, log }: SupervisorOptions,
 ): Promise<void> {
@@ -131,7 +135,10 @@ async function close(
   stop.abort();
   await new Promise<void>((resolve) => {
     const cancel = clock.after(stopTimeoutMs, () => {
-      fail(new ComponentFailed(component.name, `did not stop within ${stopTimeoutMs} ms`));
+      const problem = `did not stop within ${stopTimeoutMs} ms`;
+      // A start that cannot be interrupted ends by itself; whoever stops the daemon meanwhile has not seen it fail.
+      if (wasReady()) fail(new ComponentFailed(component.name, problem));
+      else log.warn({ component: component.name }, `${problem}: it was still starting`);
       resolve();
     });
     ended.then(() => {

@@ -68,6 +68,24 @@ describe("the supervisor", () => {
     ]);
   });
 
+  it("leaves a component behind that is stopped while it starts and cannot be interrupted, and calls that no failure", async () => {
+    let finish = () => {};
+    const slow: Run = async (_signal, _ready, note) => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      note("closed");
+    };
+    const { diary, clock, stop, outcome } = setUp({ a: usual, slow });
+    await settle();
+    stop.abort();
+    await settle();
+    clock.advance(2_000);
+    expect(await outcome).toBeNull();
+    expect(diary).toEqual(["a starts", "a ready", "slow starts", "a closed"]);
+    finish();
+  });
+
   it("closes what was opened when one cannot start, and names it with the cause", async () => {
     const cause = new Error("port 4840 is taken");
     const { diary, outcome } = setUp({ a: usual, b: () => Promise.reject(cause), c: usual });
