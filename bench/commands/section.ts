@@ -53,6 +53,7 @@ export async function measureCommands(house: House, wishes: CommandWishes): Prom
     cpuMicrosPerCommand: (after.cpuMicros - before.cpuMicros) / full.sent,
     commandsASync: full.sent / (after.syncs - before.syncs),
     recordsASync: (after.records - before.records) / (after.syncs - before.syncs),
+    repliesDropped: after.repliesDropped - before.repliesDropped,
     rssAnonMb: gateway.child.rssAnonMb(),
   });
 }
@@ -106,7 +107,13 @@ async function expectReply<K extends SenderReply["kind"]>(
 async function costs(gateway: Gateway) {
   const { components } = await gateway.health();
   const { journalRecords = Number.NaN, journalSyncs = Number.NaN } = components.commands?.figures ?? {};
-  return { cpuMicros: gateway.child.cpuMicros(), records: journalRecords, syncs: journalSyncs };
+  const { repliesDropped = Number.NaN } = components.mqtt?.figures ?? {};
+  return {
+    cpuMicros: gateway.child.cpuMicros(),
+    records: journalRecords,
+    syncs: journalSyncs,
+    repliesDropped,
+  };
 }
 
 function mean(a: SyncCost, b: SyncCost): SyncCost {
@@ -124,6 +131,8 @@ interface Seen {
   readonly cpuMicrosPerCommand: number;
   readonly commandsASync: number;
   readonly recordsASync: number;
+  /** Replies that the gateway did not publish, as the broker did not acknowledge. */
+  readonly repliesDropped: number;
   readonly rssAnonMb: number;
 }
 
@@ -166,6 +175,7 @@ function findings(seen: Seen): Findings {
       row("  journal records a sync", seen.recordsASync),
       row("  CPU µs a command", seen.cpuMicrosPerCommand),
       row("  RssAnon MB", seen.rssAnonMb),
+      row("  replies that the gateway dropped", seen.repliesDropped),
       `  outcomes: ${JSON.stringify(full.outcomes)}, without: ${full.withoutOutcome}`,
     ].join("\n"),
   };
