@@ -296,6 +296,10 @@ onBoth(
       message: expect.stringMatching(/destination/),
     });
     expect(await service.code("CreateMission", navigate(id, stations[1]))).toBe("FAILED_PRECONDITION");
+    const selector = { robotIds: { ids: ["globex-01"] } };
+    for (const url of ["http://hooks.example/", "https://10.0.0.1/"]) {
+      expect(await service.code("CreateWebhook", webhook({ url, selector }))).toBe("INVALID_ARGUMENT");
+    }
     const noToken = await service.simulator.rest("POST", "/v1/mission/create", shape, null);
     expect(noToken.status).toBe(401);
   },

@@ -33,13 +33,22 @@ export function isPublic(address: string): boolean {
   return parsed instanceof ipaddr.IPv6 ? parsed.match(GLOBAL_UNICAST_IPV6) : true;
 }
 
+/** Checks that a literal address in a URL is public; a name is not looked up. Throws INVALID_ARGUMENT. */
+export function checkLiteral(url: URL): void {
+  const literal = literalAddress(url);
+  if (literal !== undefined) checkPublic([literal]);
+}
+
 /**
  * Checks at creation that a URL leads to the public internet: its literal
  * address, or every address of its name. Rejects with INVALID_ARGUMENT.
  */
 export async function checkReachable(url: URL, resolve: Resolve): Promise<void> {
   const literal = literalAddress(url);
-  const addresses = literal === undefined ? await resolveOrRefuse(url.hostname, resolve) : [literal];
+  checkPublic(literal === undefined ? await resolveOrRefuse(url.hostname, resolve) : [literal]);
+}
+
+function checkPublic(addresses: readonly string[]): void {
   const wrong = addresses.find((address) => !isPublic(address));
   if (addresses.length === 0 || wrong !== undefined) {
     throw invalid(`leads to ${wrong ?? "no address"}, which is no public address`);

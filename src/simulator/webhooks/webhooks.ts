@@ -19,7 +19,7 @@ import {
   compileSubscription,
   newSubscription,
 } from "./subscription.ts";
-import { checkReachable, type Resolve } from "./target.ts";
+import { checkLiteral, checkReachable, type Resolve } from "./target.ts";
 
 export interface WebhookParts {
   readonly ownership: Ownership;
@@ -58,7 +58,11 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   const { ownership, store, clock, log } = parts;
   const active = new Map<string, Active>();
 
-  const save = () => store.save([...active.values()].map(({ subscription }) => subscription));
+  let lastSave: Promise<void> = Promise.resolve();
+  const save = () => {
+    lastSave = store.save([...active.values()].map(({ subscription }) => subscription));
+    return lastSave;
+  };
 
   function take(subscription: WebhookSubscription): void {
     const { id } = subscription;
@@ -104,6 +108,8 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   const calls: WebhookCalls = {
     async create(caller, request) {
       const url = checkShape(request);
+      // A literal address is part of the request's shape; a name is looked up only for somebody who may go on.
+      if (parts.resolve !== undefined) checkLiteral(url);
       checkOwnership(caller, request, ownership);
       if (parts.resolve !== undefined) await checkReachable(url, parts.resolve);
       if (ownedBy(caller.distributor).length >= MOST_SUBSCRIPTIONS) {
@@ -161,6 +167,8 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       const all = [...active.values()];
       for (const { delivery } of all) delivery.stop();
       await Promise.all(all.map(({ delivery }) => delivery.idle()));
+      // Nothing is written behind a service that has ended. A failure was told to whoever saved.
+      await Promise.allSettled([lastSave]);
       await parts.sender.close();
     },
   };
