@@ -54,7 +54,6 @@ export function findAt({ steps, leaf }: FieldPath, state: object): Found | undef
     const { isMember, value } = readField(field, at);
     isSet = !isMember || value !== undefined;
     at = index === undefined ? value : (value as readonly unknown[])[index];
-    if (at === undefined && leafOf(field) === undefined) return undefined;
     if (at === undefined && index !== undefined) return undefined;
   }
   const value = at ?? leafDefault(leaf);
