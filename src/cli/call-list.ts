@@ -21,7 +21,7 @@ export function operationList(manual: OperationManual): string {
 
 /** One operation with its fields and requests to copy. */
 export function operationPage(operation: DescribedOperation): string {
-  const fields = operation.fields.flatMap((field) => fieldLines(field, "  "));
+  const fields = operation.fields.flatMap((field) => fieldLines(field, "  ", []));
   const examples = operation.examples.map(
     ({ title, request }) => `  ${title}\n    ${JSON.stringify(request)}`,
   );
@@ -35,16 +35,22 @@ export function operationPage(operation: DescribedOperation): string {
   ].join("\n");
 }
 
-function fieldLines(field: RequestField, indent: string): readonly string[] {
+/** A field and those within it, a line each; the fields of the messages in `folded` are left out. */
+export function fieldLines(
+  field: RequestField,
+  indent: string,
+  folded: readonly string[],
+): readonly string[] {
   const marks = [
     field.isList ? `list of ${field.type}` : field.type,
     ...(field.isRequired ? ["required"] : []),
     ...(field.oneOf === null ? [] : [`one of ${field.oneOf}`]),
   ];
   const values = field.values.length === 0 ? [] : [`${indent}    ${field.values.join(", ")}`];
+  const inner = folded.includes(field.type) ? [] : field.fields;
   return [
     `${indent}${field.jsonName}: ${marks.join(", ")}`,
     ...values,
-    ...field.fields.flatMap((inner) => fieldLines(inner, `${indent}  `)),
+    ...inner.flatMap((each) => fieldLines(each, `${indent}  `, folded)),
   ];
 }

@@ -1,0 +1,175 @@
+import type { DescribedOperation, OperationManual, RequestField } from "../contracts/operation-manual.ts";
+import { errorId, gatewayErrors, grpcCodeNames } from "../domain/errors.ts";
+import { outcomeNumbers } from "../domain/outcome.ts";
+import { fieldLines } from "./call-list.ts";
+import { exitCodeOf } from "./call-output.ts";
+import { serviceAdvice } from "./error-advice.ts";
+import { type ExampleFacts, effectsOf, evidenceText, factsOf } from "./operation-facts.ts";
+
+/** design, Commands: the promise, in these words. README.md carries it too. */
+export const promise =
+  "While its journal entry is kept, an identified command that has an effect is sent at most once, except the repeatable ones listed. " +
+  "The recorded outcome is `succeeded` or `refused` (the service said so), `expired` (never sent), `probably_succeeded` (inferred; the evidence is given) or `unknown`. " +
+  "Unknown is not failure. A sender that lost the reply asks again with the same identity. " +
+  "A final outcome never changes; what is found later is an event.";
+
+/** Messages that many requests share: described once. */
+const shared = ["Goal", "Task"] as const;
+
+/** `docs/commands.md`, from the catalogue that the gateway itself uses. */
+export function commandsPage(manual: OperationManual): string {
+  const operations = [...manual.values()];
+  return [
+    "<!-- Generated from the catalogue of operations by scripts/commands-doc.mjs; edit src/cli/commands-page.ts instead. -->",
+    "# Commands",
+    "",
+    promise,
+    "",
+    ...life,
+    "",
+    "## Operations",
+    "",
+    "| operation | effect | role | names its robot by | after an unknown ending |",
+    "|---|---|---|---|---|",
+    ...operations.map(overview),
+    "",
+    ...times,
+    "",
+    ...outcomeTables,
+    "",
+    "## Requests",
+    "",
+    ...requests,
+    "",
+    ...shared.flatMap((name) => sharedMessage(operations, name)),
+    ...operations.flatMap(operationSection),
+  ].join("\n");
+}
+
+const life = [
+  "One life for every command, whichever door it comes through (OPC UA slot, MQTT, `fleetgate call`):",
+  "",
+  "    received → validated → accepted (journaled, synced) → sent → succeeded | refused",
+  "                                    └→ expired (never sent)     └→ probably_succeeded (evidence) | unknown",
+  "",
+  "A command's identity is its source (the door, and the name that the door vouches for) and its request id. The same",
+  "identity with the same request gets the recorded outcome, also after a crash; with another request it is refused.",
+];
+
+const times = [
+  "## Times and order",
+  "",
+  "| | key of `commands` | default |",
+  "|---|---|---|",
+  "| a command without an expiry of its own may be sent for so long after its receipt | `startByMs` | 10 s |",
+  "| a call waits for its answer | `callDeadlineMs` | 15 s |",
+  "| evidence is sought after an unknown ending | `evidenceMs` | 15 s |",
+  "| a mission that may be the command's must be the only one | `settleMs` | 1 s |",
+  "| the record of a command is kept | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
+  "",
+  "These hold for every operation. What `stops` goes first: it waits for neither lease nor quality nor queue nor disk nor",
+  "expiry, and cancels what waits for the same robot. What `moves` is refused while the robot's quality is not good. One",
+  "command at a time is in flight for a robot; `maxQueue` (16) wait behind it. What is repeatable is sent again until its",
+  "expiry; nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
+];
+
+const outcomeMeanings = {
+  idle: "nothing was asked for",
+  accepted: "recorded, not sent yet",
+  sent: "on its way; not final",
+  succeeded: "the service says that it took the command. Whether the robot arrives is shown by its mission",
+  refused: "it was not done, and the code says why",
+  expired: "it was never sent, and will not be",
+  unknown: "**the robot may have acted, or may act later.** Look at it before anything is sent again",
+  probably_succeeded:
+    "the call ended without an answer; `evidence` says what shows that it was done all the same",
+} as const satisfies Record<keyof typeof outcomeNumbers, string>;
+
+const outcomeTables = [
+  "## Outcomes",
+  "",
+  "| outcome | OPC UA `Outcome` | exit code of `fleetgate call` | |",
+  "|---|---|---|---|",
+  ...Object.entries(outcomeNumbers).map(([name, number]) => {
+    const isFinal = number > outcomeNumbers.sent;
+    return `| \`${name}\` | ${number} | ${isFinal ? exitCodeOf(name) : ""} | ${Reflect.get(outcomeMeanings, name)} |`;
+  }),
+  "",
+  "`fleetgate call` exits with 1 when it could not reach the gateway (nothing has left), with 6 also when the gateway was lost",
+  "before it told the outcome, and with 78 when the configuration that it was given does not name a socket.",
+  "",
+  "## Codes",
+  "",
+  "`code` on MQTT and on the command line is the name, `ErrorId` in an OPC UA slot the number. 0 to 16 are the service's own",
+  "(gRPC), 1000 and up are the gateway's. `retry_safe` (`RetrySafe`) says whether sending it again can move something twice.",
+  "",
+  "| ErrorId | code | what to do |",
+  "|---|---|---|",
+  ...grpcCodeNames.map((name) => `| ${errorId(name)} | ${name} | ${serviceAdvice[name]} |`),
+  ...Object.entries(gatewayErrors).map(([name, { id, advice }]) => `| ${id} | ${name} | ${advice} |`),
+];
+
+const requests = [
+  "A request is proto3 JSON; field names may be camelCase or snake_case, enums names or numbers. An unknown field is refused,",
+  "with its path, before anything is sent. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
+  "`request` of an MQTT command (docs/scada.md).",
+];
+
+function overview(operation: DescribedOperation): string {
+  const { name, role, robotField } = operation;
+  const robot = robotField === null ? "" : `\`${robotField.path.join(".")}\``;
+  const facts = factsOf(operation);
+  const kinds = new Set(facts.map(({ parsed }) => repeatText({ parsed })));
+  const repeat = [...kinds].join("; ");
+  return `| [${name}](#${name.toLowerCase()}) | ${effectsOf(operation).join(", ")} | ${role} | ${robot} | ${repeat} |`;
+}
+
+function repeatText({ parsed: { repeat } }: Pick<ExampleFacts, "parsed">): string {
+  if (repeat.kind === "never") return "never repeated";
+  if (repeat.alreadyDone.length === 0) return "repeatable";
+  return `repeatable; ${repeat.alreadyDone.join(", ")} then counts as done`;
+}
+
+function sharedMessage(operations: readonly DescribedOperation[], name: string): readonly string[] {
+  const message = operations.map(({ fields }) => findMessage(fields, name)).find((found) => found !== null);
+  if (!message) return [];
+  return [`\`${name}\`:`, "", ...message.fields.flatMap((field) => fieldLines(field, "    ", [])), ""];
+}
+
+function findMessage(fields: readonly RequestField[], name: string): RequestField | null {
+  for (const field of fields) {
+    const found = field.type === name ? field : findMessage(field.fields, name);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function operationSection(operation: DescribedOperation): readonly string[] {
+  const facts = factsOf(operation);
+  return [
+    `### ${operation.name}`,
+    "",
+    `${operation.summary} For ${operation.role} and above.`,
+    "",
+    "| request | effect | after an unknown ending | evidence |",
+    "|---|---|---|---|",
+    ...facts.map(
+      ({ title, parsed }) =>
+        `| ${title} | ${parsed.effect} | ${repeatText({ parsed })} | ${evidenceOf({ parsed })} |`,
+    ),
+    "",
+    ...(operation.fields.length === 0
+      ? ["No fields."]
+      : operation.fields.flatMap((field) => fieldLines(field, "    ", shared))),
+    "",
+    ...facts.slice(0, 1).map(({ request }) => `    ${JSON.stringify(request)}`),
+    "",
+  ];
+}
+
+function evidenceOf({ parsed }: Pick<ExampleFacts, "parsed">): string {
+  if (parsed.effect === "reads") return "none needed";
+  if (parsed.identityField !== null)
+    return `an empty \`${parsed.identityField.join(".")}\` is filled with the command's identity, and looked for by GetOnlineRobots, then QueryTaskChain, before and after the call`;
+  return evidenceText(parsed.evidence);
+}
