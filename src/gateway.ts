@@ -60,8 +60,6 @@ const STOP_TIMEOUT_MS = 1_500;
 const NOTICE_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
 const COMMANDS = "commands";
-/** Who sent what and what became of it: the last 110 MB of it. */
-const AUDIT = { maxBytes: 10_000_000, keep: 10 };
 const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
 
 /** Everything that the northbounds share. */
@@ -136,7 +134,10 @@ function furnish(
   }
 
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear });
-  const audit = createLineFile({ path: join(config.gateway.dataDir, "audit.log"), ...AUDIT }, log);
+  const audit = createLineFile(
+    { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit },
+    log,
+  );
   const dispatcher: Dispatcher = createDispatcher({
     options: config.dispatcher,
     catalogue,
@@ -164,6 +165,7 @@ function furnish(
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
       state: { state: "up", figures: state.figures() },
       queues: { state: "up", figures: fanOut.figures() },
+      audit: auditHealth(audit),
       process: processHealth(),
     }),
   };
@@ -174,6 +176,14 @@ function journalFolder(config: Config): string {
   const folder = join(config.gateway.dataDir, "journal");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
+}
+
+/** Commands go on when the audit log cannot: who must not send without a record sees it here. */
+function auditHealth(audit: LineFile): Health {
+  const problem = audit.problem();
+  const figures = { ...audit.figures() };
+  if (problem === null) return { state: "up", figures };
+  return { state: "degraded", detail: `the audit log cannot be written: ${problem}`, figures };
 }
 
 function processHealth(): Health {

@@ -1,64 +1,104 @@
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Log } from "./log.ts";
 
 export interface LineFileOptions {
   readonly path: string;
-  /** A file of this size is put aside, and a new one begun. */
+  /** A file that would grow beyond this is put aside, and a new one begun. */
   readonly maxBytes: number;
   /** Files put aside: `path.1` is the newest of them. */
   readonly keep: number;
 }
 
+/** What became of the lines since the start. */
+export interface LineFigures {
+  /** On the disk: written and synced. */
+  readonly lines: number;
+  readonly linesLost: number;
+}
+
 /** A file of lines that is only ever added to. */
 export interface LineFile {
-  /** Queues a line. Never throws; what cannot be written is counted and logged. */
+  /** Queues a line. Never throws and never waits; what cannot be written is counted and logged. */
   append(line: string): void;
-  figures(): { readonly lines: number; readonly linesLost: number };
+  figures(): LineFigures;
+  /** Why the last batch was lost; null while lines come through. */
+  problem(): string | null;
   /** Resolves when all that was queued is written. */
   close(): Promise<void>;
 }
 
 /** Lines beyond these wait for a disk that does not answer: memory has an end. */
-const MAX_WAITING = 10_000;
+const MAX_WAITING_LINES = 10_000;
+const MAX_WAITING_BYTES = 16_000_000;
+const NEWLINE = 0x0a;
 
-/** Readable by its owner alone: the lines may name users and what they did. */
+/**
+ * Readable by its owner alone: the lines may name users and what they did. Lines that
+ * come while others are written become one batch with one sync. A line that a crash cut
+ * off stays as it is, and the next start begins a new one.
+ */
 export function createLineFile(options: LineFileOptions, log: Log): LineFile {
   let waiting: string[] = [];
+  let waitingBytes = 0;
   let writing: Promise<void> | null = null;
   let handle: FileHandle | null = null;
   let sizeBytes = 0;
   let lines = 0;
   let linesLost = 0;
+  let problem: string | null = null;
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
+      waitingBytes = 0;
       try {
-        await write(batch);
+        await write(Buffer.from(`${batch.join("\n")}\n`));
         lines += batch.length;
+        if (problem !== null) log.info({ path: options.path, linesLost }, "lines can be written again");
+        problem = null;
       } catch (error) {
         linesLost += batch.length;
-        log.error({ err: error, path: options.path, linesLost }, "lines could not be written");
-        await letGo().catch((cause: unknown) => log.error({ err: cause }, "the file could not be closed"));
+        await giveUp(error);
       }
     }
     writing = null;
   }
 
-  async function write(batch: readonly string[]): Promise<void> {
-    const bytes = Buffer.from(`${batch.join("\n")}\n`);
-    if (handle === null) {
-      handle = await open(options.path, "a", 0o600);
-      sizeBytes = (await handle.stat()).size;
-    }
+  /** Says it once a reason: a full disk refuses every batch. */
+  async function giveUp(error: unknown): Promise<void> {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (problem !== reason)
+      log.error({ err: error, path: options.path, linesLost }, "lines could not be written");
+    problem = reason;
+    await letGo().catch((cause: unknown) => log.error({ err: cause }, "the file could not be closed"));
+  }
+
+  async function write(bytes: Buffer): Promise<void> {
+    let file = handle ?? (await begin());
     if (sizeBytes > 0 && sizeBytes + bytes.length > options.maxBytes) {
       await letGo();
       await putAside();
-      handle = await open(options.path, "a", 0o600);
+      file = await begin();
     }
-    await handle.appendFile(bytes);
+    await file.appendFile(bytes);
     sizeBytes += bytes.length;
+    await file.datasync();
+  }
+
+  /** Opens the file at the beginning of a line, whatever an earlier end has left. */
+  async function begin(): Promise<FileHandle> {
+    await mkdir(dirname(options.path), { recursive: true, mode: 0o700 });
+    const file = await open(options.path, "a+", 0o600);
+    handle = file;
+    sizeBytes = (await file.stat()).size;
+    if (sizeBytes === 0) return file;
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, sizeBytes - 1);
+    if (buffer[0] === NEWLINE) return file;
+    await file.appendFile("\n");
+    sizeBytes += 1;
+    return file;
   }
 
   async function letGo(): Promise<void> {
@@ -78,14 +118,16 @@ export function createLineFile(options: LineFileOptions, log: Log): LineFile {
 
   return {
     append(line) {
-      if (waiting.length >= MAX_WAITING) {
+      if (waiting.length >= MAX_WAITING_LINES || waitingBytes + line.length > MAX_WAITING_BYTES) {
         linesLost += 1;
         return;
       }
       waiting.push(line);
+      waitingBytes += line.length;
       writing ??= drain();
     },
     figures: () => ({ lines, linesLost }),
+    problem: () => problem,
     async close() {
       await writing;
       await letGo();

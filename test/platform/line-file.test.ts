@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -48,5 +57,57 @@ describe("a file of lines", () => {
     file.append("kept");
     await file.close();
     expect(readFileSync(path, "utf8")).toBe("kept\n");
+  });
+
+  it("begins a new line where a crash has cut one off", async () => {
+    writeFileSync(path, 'whole\n{"at":"2026-01-0');
+    const file = createLineFile({ path, maxBytes: 1_000, keep: 2 }, silentLog);
+    file.append("next");
+    await file.close();
+    expect(readFileSync(path, "utf8")).toBe('whole\n{"at":"2026-01-0\nnext\n');
+  });
+
+  it("makes its folder, for its owner alone", async () => {
+    const inner = join(directory, "audit", "audit.jsonl");
+    const file = createLineFile({ path: inner, maxBytes: 1_000, keep: 2 }, silentLog);
+    file.append("one");
+    await file.close();
+    expect(readFileSync(inner, "utf8")).toBe("one\n");
+    expect(statSync(join(directory, "audit")).mode & 0o777).toBe(0o700);
+  });
+
+  it("says a full disk once, as its problem, and takes it back when lines come through", async () => {
+    const said: string[] = [];
+    const log = { ...silentLog, error: (_fields: object, message: string) => void said.push(message) };
+    mkdirSync(path);
+    const file = createLineFile({ path, maxBytes: 100, keep: 1 }, log);
+    for (const line of ["a", "b", "c"]) {
+      file.append(line);
+      await file.close();
+    }
+    expect(file.figures()).toEqual({ lines: 0, linesLost: 3 });
+    expect(file.problem()).toMatch(/EISDIR/);
+    expect(said).toEqual(["lines could not be written"]);
+    rmSync(path, { recursive: true });
+    file.append("d");
+    await file.close();
+    expect(file.problem()).toBeNull();
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("counts the lines that a full disk does not take", async () => {
+    const file = createLineFile({ path: "/dev/full", maxBytes: 1_000, keep: 1 }, silentLog);
+    file.append("lost");
+    await file.close();
+    expect(file.figures()).toEqual({ lines: 0, linesLost: 1 });
+    expect(file.problem()).toMatch(/ENOSPC/);
+  });
+
+  it("has an end to what waits for a disk", async () => {
+    const file = createLineFile({ path, maxBytes: 1_000_000_000, keep: 1 }, silentLog);
+    // The first is on its way to the disk; the others wait in memory.
+    file.append("x");
+    for (let number = 0; number < 20; number += 1) file.append("y".repeat(1_000_000));
+    await file.close();
+    expect(file.figures()).toEqual({ lines: 17, linesLost: 4 });
   });
 });
