@@ -101,7 +101,10 @@ describe("the socket of a configuration", () => {
     const off = await folder.write("off.yaml", `${minimal}control: { enabled: false }\n`);
     expect(await readSocketPath(off, {})).toMatchObject({ ok: false });
     const wrong = await folder.write("wrong.yaml", "control: {}\n");
-    expect(await readSocketPath(wrong, {})).toMatchObject({ ok: false, problem: expect.stringMatching(/names them$/) });
+    expect(await readSocketPath(wrong, {})).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/names them$/),
+    });
     expect(await readSocketPath(`${folder.path}/none`, {})).toMatchObject({ ok: false });
   });
 });
