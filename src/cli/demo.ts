@@ -2,7 +2,6 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Config } from "../config/load.ts";
-import { createGateway } from "../gateway.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog, type Log } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
@@ -74,6 +73,7 @@ async function runGateway(
   asJson: boolean,
 ): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const { createGateway } = await import("../gateway.ts");
   const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {

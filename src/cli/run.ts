@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { createGateway } from "../gateway.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
@@ -15,6 +14,8 @@ export function runCommand(): Command {
     .action(async ({ config: path }: { config: string }) => {
       const config = await configurationOrExit(path);
       const log = createLog(config.log.level);
+      // Loaded when it is wanted: it takes longer than everything else that commands need.
+      const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
       try {
         await gateway.run(stopSignal(), () => log.info({ gateway: config.gateway.id }, "ready"));
