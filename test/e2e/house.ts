@@ -38,7 +38,7 @@ export interface House {
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The client name under which the tests of a house send commands over MQTT. */
-export const CLIENT = "e2e";
+const CLIENT = "e2e";
 
 /** Opens a house. It is ready when robots can be commanded. */
 export async function openHouse(
@@ -54,7 +54,7 @@ export async function openHouse(
   const log = createChronicle<string>((line) => line);
   const stopGateway = await runGateway(await configOf(folder, endpoints, listeners, sections), log);
   const mqttUrl = `mqtt://127.0.0.1:${listeners}`;
-  const mqtt = await listenMqtt(mqttUrl, CLIENT);
+  const mqtt = await listenMqtt(mqttUrl, CLIENT, "fleetgate/e2e");
   const plc = await openPlc(`opc.tcp://localhost:${listeners + 1}`);
   return {
     simulator: () => simulator,

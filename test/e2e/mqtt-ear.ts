@@ -36,22 +36,21 @@ export interface MqttEar {
   close(): Promise<void>;
 }
 
-const BASE = "fleetgate/e2e";
 const IN_A_MINUTE_MS = 60_000;
 
-/** Connects as the client `name`, and is subscribed to everything. */
-export async function listenMqtt(url: string, name: string): Promise<MqttEar> {
+/** Connects as the client `name`, and is subscribed to everything under the base. */
+export async function listenMqtt(url: string, name: string, base: string): Promise<MqttEar> {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, protocolVersion: 4 }, false);
   const heard = createChronicle<Heard>(({ topic, text }) => `${topic} ${text}`);
   client.on("message", (topic, payload, { retain }) =>
-    heard.add({ topic: topic.slice(BASE.length + 1), text: payload.toString(), retain }),
+    heard.add({ topic: topic.slice(base.length + 1), text: payload.toString(), retain }),
   );
-  await client.subscribeAsync(`${BASE}/#`, { qos: 1 });
+  await client.subscribeAsync(`${base}/#`, { qos: 1 });
 
   const on: MqttEar["on"] = (topic, is = () => true, from = 0) =>
     heard.first(topic, (message) => message.topic === topic && is(message.text), from);
   async function sendText(operation: string, text: string): Promise<void> {
-    await client.publishAsync(`${BASE}/clients/${name}/command/${operation}`, text, { qos: 1 });
+    await client.publishAsync(`${base}/clients/${name}/command/${operation}`, text, { qos: 1 });
   }
   const replyTopic = (id: string) => `clients/${name}/reply/${id}`;
   return {

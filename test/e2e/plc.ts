@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   AttributeIds,
   type ClientSession,
   MessageSecurityMode,
+  OPCUACertificateManager,
   OPCUAClient,
   SecurityPolicy,
   type StatusCode,
@@ -39,8 +43,11 @@ const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 
 /** Connects without security, as anonymous. */
 export async function openPlc(url: string): Promise<Plc> {
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-plc-"));
   const client = OPCUAClient.create({
     applicationName: "e2e",
+    applicationUri: "urn:fleetgate:e2e",
+    clientCertificateManager: new OPCUACertificateManager({ rootFolder: folder }),
     securityMode: MessageSecurityMode.None,
     securityPolicy: SecurityPolicy.None,
     endpointMustExist: false,
@@ -80,6 +87,7 @@ export async function openPlc(url: string): Promise<Plc> {
     async close() {
       await session.close(true);
       await client.disconnect();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
+import { listenMqtt } from "../e2e/mqtt-ear.ts";
+import { openPlc } from "../e2e/plc.ts";
+import { createFleetClient } from "../support/fleet-client.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { https } from "../support/https.ts";
+import { endPrograms, fleetgate, newFolder, type Ready, ready, TEST_TIMEOUT_MS } from "./program.ts";
+
+vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
+afterEach(endPrograms);
+
+const READY_WITHIN_MS = 5_000;
+const ENDED_WITHIN_MS = 5_000;
+/** With the demo's seed, the first robot of a lively demo leaves before the seventh beat of the gateway's heart. */
+const BEATS_WITHOUT_A_MOVE = 8;
+
+test("demo --json is ready in 5 s, prints the line that was promised, and robots stand still", async () => {
+  const base = await freePorts(5);
+  const startMs = performance.now();
+  const demo = fleetgate(newFolder(), "demo", "--json", "--base-port", String(base));
+  const line = await ready(demo);
+  const readyMs = performance.now() - startMs - (await waitedForProcessorMs(demo.pid));
+  expect(readyMs).toBeLessThan(READY_WITHIN_MS);
+  expect(line).toEqual({
+    event: "ready",
+    fleet: {
+      grpc: `localhost:${base}`,
+      https: `https://localhost:${base + 1}`,
+      ca: expect.stringMatching(/^\//),
+      credentials: expect.stringMatching(/^\//),
+      otherCredentials: expect.stringMatching(/^\//),
+      locations: ["plant-1"],
+    },
+    mqtt: `mqtt://localhost:${base + 2}`,
+    opcua: `opc.tcp://localhost:${base + 3}`,
+    web: `http://localhost:${base + 4}`,
+  });
+  await bothCredentialsWork(line.fleet);
+
+  // Each address answers, and what it shows is the demo's fleet.
+  const mqtt = await listenMqtt(line.mqtt, "demo", "fleetgate/demo");
+  await mqtt.on("robots/cart-01/availability", (text) => text === "good");
+  await mqtt.close();
+  expect((await fetch(`${line.web}/healthz`)).status).toBe(200);
+  const plc = await openPlc(line.opcua);
+  await plc.shows("Robots.cart-01.Valid", true);
+  const beats = await plc.follow("Gateway.Heartbeat");
+  const first = Number(beats.entries[0]?.value);
+  await beats.first("some heartbeats", ({ value }) => Number(value) >= first + BEATS_WITHOUT_A_MOVE);
+  await plc.close();
+  const ca = await readFile(line.fleet.ca);
+  const record = await https({ url: `${line.fleet.https}/simulator/record`, ca });
+  const { entries } = record.json() as { entries: ReadonlyArray<{ fact: { what: string } }> };
+  expect(entries.filter(({ fact }) => fact.what !== "received" && fact.what !== "answered")).toEqual([]);
+
+  demo.send("SIGTERM");
+  expect(await demo.ended).toEqual({ code: 0, signal: null });
+  expect(demo.out.entries).toHaveLength(1);
+  // The log is on standard error, a JSON object a line.
+  for (const logged of demo.err.entries) expect(JSON.parse(logged)).toHaveProperty("msg");
+});
+
+/** How long a process was ready to go on while others had the processors: none of its own doing. */
+async function waitedForProcessorMs(pid: number): Promise<number> {
+  const file = `/proc/${pid}/schedstat`;
+  if (!existsSync(file)) return 0;
+  const [, waitedNs] = (await readFile(file, "utf8")).split(" ");
+  return Number(waitedNs) / 1_000_000;
+}
+
+/** Both files are API key documents that only their owner can read, of two distributors with a robot each. */
+async function bothCredentialsWork(fleet: Ready["fleet"]): Promise<void> {
+  const ca = await readFile(fleet.ca);
+  const scopes = new Set<unknown>();
+  for (const [file, own, others] of [
+    [fleet.credentials, "cart-01", "globex-01"],
+    [fleet.otherCredentials, "globex-01", "cart-01"],
+  ] as const) {
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const document = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>;
+    expect(document).toEqual({
+      api_key: expect.stringMatching(/./),
+      scope: expect.stringMatching(/./),
+      secret: expect.stringMatching(/./),
+    });
+    scopes.add(document.scope);
+    const url = `${fleet.https}/authorizeApiAccess`;
+    const answer = await https({ url, ca, method: "POST", body: document });
+    expect(answer.status).toBe(200);
+    const client = createFleetClient({ address: fleet.grpc, ca, token: answer.text });
+    const subscribe = (robotId: string) =>
+      client.stream(FleetService.method.subscribeBatteryStatus, {
+        selector: { targetId: { case: "robotIds", value: { ids: [robotId] } } },
+      });
+    expect((await subscribe(own).next()).robotId).toBe(own);
+    await expect(subscribe(others).next()).rejects.toThrow();
+    client.close();
+  }
+  expect(scopes.size).toBe(2);
+}
+
+test("demo tells a person where to look and what happens; watch follows; one Ctrl-C, told twice, ends it", async () => {
+  const folder = newFolder();
+  const base = await freePorts(5);
+  const demo = fleetgate(folder, "demo", "--base-port", String(base));
+  for (const shown of [
+    `mqtt://localhost:${base + 2}`,
+    `npx mqtt sub -h localhost -p ${base + 2} -v -t 'fleetgate/demo/robots/+/mission'`,
+    `opc.tcp://localhost:${base + 3}`,
+    `node dist/main.js watch opc.tcp://localhost:${base + 3} Robots.cart-01`,
+    `http://localhost:${base + 4}`,
+  ]) {
+    await demo.out.first(shown, (line) => line.includes(shown));
+  }
+  const watch = fleetgate(folder, "watch", `opc.tcp://localhost:${base + 3}`, "Robots.cart-01.Battery");
+  const tag = /^[\d:.]{12} {2}Robots\.cart-01\.Battery\.ChargePercent = \d+$/;
+  await watch.out.first("a tag", (line) => tag.test(line));
+  watch.send("SIGINT");
+  expect(await watch.ended).toEqual({ code: 0, signal: null });
+
+  const mission = /^\d\d:\d\d:\d\d {2}\S+ +mission \S+ started → ./;
+  await demo.out.first("a mission", (line) => mission.test(line));
+  const sentMs = performance.now();
+  demo.send("SIGINT");
+  demo.send("SIGINT");
+  expect(await demo.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - sentMs).toBeLessThan(ENDED_WITHIN_MS);
+  const unsaid = demo.err.entries.filter((line) => !/INSECURE|WITHOUT SECURITY/.test(line));
+  expect(unsaid).toEqual([]);
+});
+
+test("Ctrl-C while the demo still starts ends it", async () => {
+  const demo = fleetgate(newFolder(), "demo", "--json", "--base-port", String(await freePorts(5)));
+  await demo.err.first("its first line", () => true);
+  demo.send("SIGINT");
+  expect(await demo.ended).toEqual({ code: 0, signal: null });
+  expect(demo.out.entries).toEqual([]);
+});
+
+test.each([
+  ["demo", 2, "mqtt"],
+  ["simulate", 1, "fleet HTTPS"],
+] as const)("%s with its port N+%i taken says so in one line, and ends", async (command, place, listener) => {
+  const base = await freePorts(5);
+  const other = createServer().listen(base + place, "127.0.0.1");
+  await once(other, "listening");
+  const program = fleetgate(newFolder(), command, "--json", "--base-port", String(base));
+  const { code } = await program.ended;
+  other.close();
+  expect(code).toBe(1);
+  expect(program.out.entries).toEqual([]);
+  const lines = program.err.entries.filter((line) => !line.startsWith("{"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(`port ${base + place} (${listener}) is taken`);
+  expect(lines[0]).toContain("--base-port");
+});
