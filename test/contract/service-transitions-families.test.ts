@@ -331,12 +331,13 @@ overGrpc(
   "TRN-40 A robot that goes offline: its last report is what is told; back online, it reports at once",
   async (service) => {
     const { id, stations } = service.fresh("base");
-    await started(service, id, stations[0]);
-    // Nobody looked before: what it reported last has to be kept for whoever asks later.
+    // Nobody has asked yet, and nothing has changed: how it was has to be kept for whoever asks later.
     service.simulator.control.happen({ kind: "offline", robotId: id });
+    const { mission } = navigate(id, stations[0]);
+    await service.simulator.rest("POST", "/simulator/missions", { robotId: id, mission }, null);
     service.clock.advance(LONG_MS);
     const before = await service.latest(id);
-    expect(before.missionStates?.missions[0]?.state).toBe(State.RUNNING);
+    expect(before.missionStates?.missions).toEqual([]);
     const selector = { targetId: { case: "robotIds" as const, value: { ids: [id] } } };
     const stream = service.client().stream(FleetService.method.subscribeMissionStatus, { selector });
     expect(await stream.next()).toEqual(before);
