@@ -18,6 +18,7 @@ import { conveyorStop } from "./fleet/conveyor-stop.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { createLocalServer } from "./northbound/local/server.ts";
+import { clearSocket } from "./northbound/local/socket-file.ts";
 import { createBroker } from "./northbound/mqtt/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
@@ -82,6 +83,8 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   return {
     attach: (name, sink) => void guests.set(name, sink),
     async run(signal, ready) {
+      // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
+      if (config.local !== null) await clearSocket(config.local.socketPath);
       const components: Component[] = [];
       const { house, fleet } = furnish(config, parts, components);
       await house.dispatcher.start();

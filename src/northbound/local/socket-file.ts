@@ -2,7 +2,7 @@ import { lstat, unlink } from "node:fs/promises";
 import { connect, type Server } from "node:net";
 
 /** The socket cannot be had; the message says why and what to do. */
-export class SocketRefused extends Error {
+class SocketRefused extends Error {
   override readonly name = "SocketRefused";
 }
 
