@@ -4,7 +4,9 @@ import type { LoadService } from "./service.ts";
 import type { Sightings } from "./watcher.ts";
 
 const TICK_MS = 5;
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 5_000;
+/** A paced block that takes so many times its time is given up; what is missing then is missing. */
+const STALLED = 4;
 
 /** What has been sent to one side and when, and what of it was seen. */
 export class Tally implements Sightings {
@@ -19,6 +21,8 @@ export class Tally implements Sightings {
   readonly #specimenOf: string;
   readonly #mqttDue = new Map<string, number>();
   readonly #opcuaDue = new Map<string, number>();
+  /** Sightings that a robot's messages still lack. */
+  readonly #unseen = new Map<string, number>();
 
   /** @param specimenOf the robot whose last payload is kept */
   constructor(specimenOf: string) {
@@ -33,6 +37,7 @@ export class Tally implements Sightings {
     this.opcuaLatencies.length = 0;
     this.#mqttDue.clear();
     this.#opcuaDue.clear();
+    this.#unseen.clear();
   }
 
   noteSent(robot: string, sequence: number): void {
@@ -40,6 +45,7 @@ export class Tally implements Sightings {
     this.sent += 1;
     this.#mqttDue.set(`${robot}/${sequence}`, atMs);
     this.#opcuaDue.set(`${robot}/${sequence}`, atMs);
+    this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) + 2);
   }
 
   mqtt(robot: string, sequence: number, payload: Buffer): void {
@@ -49,6 +55,7 @@ export class Tally implements Sightings {
     if (sentAtMs === undefined) return;
     this.#mqttDue.delete(key);
     this.seenOnMqtt += 1;
+    this.#noteSeen(robot);
     this.mqttLatencies.push(performance.now() - sentAtMs);
     this.onSeen(robot);
   }
@@ -59,7 +66,17 @@ export class Tally implements Sightings {
     if (sentAtMs === undefined) return;
     this.#opcuaDue.delete(key);
     this.seenOnOpcua += 1;
+    this.#noteSeen(robot);
     this.opcuaLatencies.push(performance.now() - sentAtMs);
+  }
+
+  #noteSeen(robot: string): void {
+    this.#unseen.set(robot, (this.#unseen.get(robot) ?? 0) - 1);
+  }
+
+  /** Whether everything of the robot was seen at both ends. */
+  isSeen(robot: string): boolean {
+    return (this.#unseen.get(robot) ?? 0) === 0;
   }
 
   settled(): boolean {
@@ -91,7 +108,10 @@ export async function runBlock(
   };
 }
 
-/** Robots in turn, so that a robot's messages are as far apart as they can be. */
+/**
+ * Robots in turn, so that a robot's messages are as far apart as they can be. One whose last message was
+ * not seen yet is passed over: on a machine that stalls, the next would rightly take its place.
+ */
 async function pace(
   block: Extract<Block, { kind: "paced" }>,
   robots: readonly string[],
@@ -100,9 +120,23 @@ async function pace(
 ): Promise<void> {
   const total = Math.round(block.messagesPerSecond * block.seconds);
   const startedMs = performance.now();
-  while (tally.sent < total) {
+  const endMs = startedMs + STALLED * block.seconds * 1000;
+  let turn = 0;
+  const nextRobot = () => {
+    for (let passed = 0; passed < robots.length; passed += 1) {
+      const robot = robots[turn % robots.length] ?? "";
+      turn += 1;
+      if (tally.isSeen(robot)) return robot;
+    }
+    return null;
+  };
+  while (tally.sent < total && performance.now() < endMs) {
     const due = Math.min(total, ((performance.now() - startedMs) / 1000) * block.messagesPerSecond);
-    while (tally.sent < due) send(service, block.side, robots[tally.sent % robots.length] ?? "", tally);
+    while (tally.sent < due) {
+      const robot = nextRobot();
+      if (robot === null) break;
+      send(service, block.side, robot, tally);
+    }
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
 }
