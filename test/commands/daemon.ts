@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import type { Endpoints } from "../../src/simulator/simulator.ts";
+
+/** The built gateway as a process of its own. */
+export interface Daemon {
+  /** Ends it as a power cut would, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Ends it as systemd would. Resolves with its exit code. */
+  stop(): Promise<number | null>;
+  /** What it said on standard error so far. */
+  said(): string;
+}
+
+/** Writes a configuration whose times suit a test, for commands of anybody. @returns its path. */
+export async function writeConfiguration(
+  folder: string,
+  id: string,
+  fleet: Endpoints,
+  robots: readonly string[],
+  brokerUrl: string,
+): Promise<string> {
+  const path = join(folder, "fleetgate.yaml");
+  const file = {
+    gateway: { id, dataDir: "data" },
+    fleet: {
+      grpc: { address: fleet.grpc },
+      https: fleet.https,
+      ca: fleet.ca,
+      credentials: fleet.credentials,
+      robots,
+      times: { rosterPollMs: 300, connectMs: 1_000, backoffBaseMs: 20, backoffCapMs: 200 },
+    },
+    mqtt: { broker: brokerUrl, protocolVersion: 4, commands: { brokerEnforcesClientNames: true } },
+    commands: { evidenceMs: 1_500, settleMs: 200, pollMs: 300, drainMs: 500 },
+    rights: [{ source: { door: "mqtt", name: "*" }, role: "engineer" }],
+  };
+  await writeFile(path, stringify(file), { mode: 0o600 });
+  return path;
+}
+
+export function startDaemon(configPath: string): Daemon {
+  const child: ChildProcess = spawn(process.execPath, ["dist/main.js", "run", "--config", configPath], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    said += chunk.toString("utf8");
+  });
+  const gone = once(child, "exit").then(([code]) => code as number | null);
+  return {
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+    stop() {
+      child.kill("SIGTERM");
+      return gone;
+    },
+    said: () => said,
+  };
+}
