@@ -1,6 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { type ErrorName, errorId } from "../../../domain/errors.ts";
-import type { Outcome, OutcomeName } from "../../../domain/outcome.ts";
+import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
 import { shownNextId, type TicketState } from "../../../domain/ticket.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createEnumTable } from "../enumeration.ts";
@@ -24,14 +24,11 @@ const outcomeTable = createEnumTable([
   "PROBABLY_SUCCEEDED",
 ]);
 /** The numbers of `Outcome` before it is final. */
-export const stageNumbers = { idle: 0, accepted: 1, sent: 2 } as const;
-const outcomeNumbers: Readonly<Record<OutcomeName, number>> = {
-  succeeded: 3,
-  refused: 4,
-  expired: 5,
-  unknown: 6,
-  probably_succeeded: 7,
-};
+export const stageNumbers = {
+  idle: outcomeNumbers.idle,
+  accepted: outcomeNumbers.accepted,
+  sent: outcomeNumbers.sent,
+} as const;
 
 /** Where the numbers of a slot's answer stand in `Answer`. What follows is 0. */
 const place = { accepted: 0, done: 1, outcome: 2, error: 3, retrySafe: 4, rejected: 5, next: 6 } as const;
