@@ -34,7 +34,7 @@ describe("a thousand robots", () => {
     expect(turns).toBeGreaterThan(50);
     expect(await caller.value("Robots.robot-999.Battery.ChargePercent")).toBe(51);
     expect(await caller.value("Robots.robot-999.Valid")).toBe(true);
-  });
+  }, 60_000);
 
   it("answer a client while they are built", async () => {
     const other = await startServer();

@@ -41,8 +41,12 @@ export const text = (value: string): VariantOptions => ({ dataType: "String", va
 export const texts = (value: string[]): VariantOptions => ({ dataType: "String", arrayType: "Array", value });
 export const slot = (name: string) => `${SLOT}.${name}`;
 
+/** The number that the slot takes now. 0 means that there is none at this moment: a start is still being kept. */
 export async function nextId(): Promise<number> {
-  return (await plc.value(slot("NextId"))) as number;
+  for (;;) {
+    const number = (await plc.value(slot("NextId"))) as number;
+    if (number !== 0) return number;
+  }
 }
 
 /** Writes a navigate mission and its ticket in one request, the ticket first: its place must not matter. */

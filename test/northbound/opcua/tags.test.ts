@@ -22,7 +22,13 @@ import {
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
 
 const clock = createManualClock(receivedAtMs);
-const facts = { version: "1.2.3", sessionId: "s-9", startedAtMs: receivedAtMs, configHash: "c0ffee", fleetLinkUp: () => true };
+const facts = {
+  version: "1.2.3",
+  sessionId: "s-9",
+  startedAtMs: receivedAtMs,
+  configHash: "c0ffee",
+  fleetLinkUp: () => true,
+};
 let running: RunningServer;
 let caller: Caller;
 

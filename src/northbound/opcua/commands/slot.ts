@@ -61,7 +61,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   wakeUp();
 
   function showTickets(tickets: TicketState): void {
-    tags.showTickets(isRestoring ? { ...tickets, nextId: 0 } : tickets);
+    tags.showTickets(isRestoring || !book.mayIssue() ? { ...tickets, nextId: 0 } : tickets);
   }
 
   function wakeUp(): void {

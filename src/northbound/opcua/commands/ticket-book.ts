@@ -27,7 +27,7 @@ export interface TicketBook {
   user(): string | null;
   /** Why the slot takes nothing but stops: its tickets cannot be kept. Null when they can. */
   trouble(): string | null;
-  /** Whether new numbers may be shown. False when what is kept is too far behind. */
+  /** Whether numbers may be shown at all. False while what is kept is too far behind; then all that were shown are void. */
   mayIssue(): boolean;
   /**
    * Shows a state, and keeps it where that matters. Resolves when it is kept, with whether it is; never
@@ -63,6 +63,10 @@ export function openTicketBook(
     return kept === null ? 0 : (state.nextId - kept.nextId + LAST_TICKET) % LAST_TICKET;
   }
 
+  function mayIssue(): boolean {
+    return ahead(tickets) < NUMBERS_AHEAD;
+  }
+
   async function keep(): Promise<boolean> {
     // What cannot be read is not written over: it may be all that is left for somebody to mend.
     if (loaded.unreadable !== null) return false;
@@ -70,8 +74,10 @@ export function openTicketBook(
     saving += 1;
     try {
       await parts.tickets.save(path, record);
+      const wasOpen = mayIssue();
       kept = record.tickets;
       if (trouble !== null && kept === tickets) reopen();
+      else if (!wasOpen && mayIssue()) reopen();
       return true;
     } catch (error) {
       trouble = `the slot's tickets cannot be kept: ${reasonOf(error)}`;
@@ -83,7 +89,7 @@ export function openTicketBook(
 
   /** Numbers that were written in vain must not count now, when the writer may have gone on without them. */
   function reopen(): void {
-    trouble = null;
+    if (kept === tickets) trouble = null;
     void adopt(reissueTicket(tickets, clock.nowMs()));
   }
 
@@ -104,10 +110,10 @@ export function openTicketBook(
     record: loaded.record,
     user: () => user,
     trouble: () => trouble,
-    mayIssue: () => ahead(tickets) < NUMBERS_AHEAD,
+    mayIssue,
     adopt,
     tick() {
-      const next = ahead(tickets) < NUMBERS_AHEAD ? rotateTicket(tickets, clock.nowMs()) : tickets;
+      const next = mayIssue() ? rotateTicket(tickets, clock.nowMs()) : tickets;
       if (next !== tickets) void adopt(next);
       if (trouble !== null && saving === 0) void keep();
     },
