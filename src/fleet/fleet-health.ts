@@ -3,12 +3,15 @@ import type { PoolState } from "./channels/stream-pool.ts";
 import type { PollState } from "./polling/poll.ts";
 import type { SessionState } from "./session/session.ts";
 import type { StreamsState } from "./streams/streams.ts";
+import type { WebhooksState } from "./webhooks/webhooks.ts";
 
 /** What the parts of the fleet session say of themselves. */
 export interface FleetFacts {
   readonly session: SessionState;
   readonly pool: PoolState;
   readonly streams: StreamsState;
+  /** Null: events come by streams alone. */
+  readonly webhooks: WebhooksState | null;
   readonly polls: readonly PollState[];
   readonly commandProblem: string | null;
   readonly followedChains: number;
@@ -44,8 +47,14 @@ function problemsOf(facts: FleetFacts): string[] {
       : [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`]),
     ...(pool.problem === null && streams.open < streams.wanted ? streams.problems : []),
     ...refusedSentence(streams.refused),
-    ...facts.polls.flatMap(({ problem }) => (problem === null ? [] : [`a poll fails: ${problem}`])),
+    ...(facts.webhooks?.problems ?? []),
+    ...pollsOf(facts).flatMap(({ problem }) => (problem === null ? [] : [`a poll fails: ${problem}`])),
   ];
+}
+
+function pollsOf({ polls, webhooks }: FleetFacts): readonly PollState[] {
+  const watch = webhooks?.poll ?? null;
+  return watch === null ? polls : [...polls, watch];
 }
 
 function refusedSentence(refused: ReadonlyMap<string, string>): string[] {
@@ -55,14 +64,9 @@ function refusedSentence(refused: ReadonlyMap<string, string>): string[] {
   return [`the service refuses ${names}${more}`];
 }
 
-function figuresOf({
-  session,
-  pool,
-  streams,
-  polls,
-  followedChains,
-  malformedRobots,
-}: FleetFacts): Record<string, number> {
+function figuresOf(facts: FleetFacts): Record<string, number> {
+  const { session, pool, streams, followedChains, malformedRobots } = facts;
+  const polls = pollsOf(facts);
   const total = (pick: (counts: StreamsState["counts"]["mission"]) => number) =>
     pick(streams.counts.mission) + pick(streams.counts.battery) + pick(streams.counts.conveyors);
   return {
@@ -70,6 +74,7 @@ function figuresOf({
     robots_refused: streams.refused.size,
     streams_wanted: streams.wanted,
     streams_open: streams.open,
+    streams_resting: streams.resting,
     connections: pool.connections,
     stream_limit: pool.streamLimit ?? 0,
     connect_failures: pool.failures,
@@ -91,5 +96,6 @@ function figuresOf({
     poll_failures: polls.reduce((sum, poll) => sum + poll.failures, 0),
     task_chains_followed: followedChains,
     robots_malformed: malformedRobots,
+    ...facts.webhooks?.figures,
   };
 }

@@ -21,6 +21,8 @@ import { createRoster } from "./polling/roster.ts";
 import { createTaskChains } from "./polling/task-chains.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams } from "./streams/streams.ts";
+import { createTrust } from "./webhooks/trust.ts";
+import { createWebhooks } from "./webhooks/webhooks.ts";
 
 export interface FleetSessionParts {
   readonly clock: Clock;
@@ -60,7 +62,22 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   });
   const calls = createCalls(options, { session, channel, http, signal });
   const read = createReader(options, { http, session, signal });
-  const streams = createStreams(options, { pool, session, clock, chance, log, sink, port: calls });
+  const { events, robots } = options;
+  const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
+  const streams = createStreams(options, {
+    pool,
+    session,
+    clock,
+    chance,
+    log,
+    sink,
+    port: calls,
+    relief: trust,
+  });
+  const webhooks =
+    events.kind === "webhook" && trust !== null
+      ? createWebhooks(events.webhook, { robots, trust, streams, port: calls, times, clock, chance, log })
+      : null;
   const roster = createRoster({ read, clock, log, sink, knows: streams.knows, amrIds: options.amrIds });
   const chains = createTaskChains({ read, clock, log, sink, current: roster.chainIds });
   const poll = (name: string, periodMs: number | null, turn: () => Promise<void>) =>
@@ -75,8 +92,10 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const port: FleetPort = {
     async call(operation, requestJson, deadlineMs) {
       const ending = await calls.call(operation, requestJson, deadlineMs);
-      if (operation === "AddTaskChain" && ending.kind === "ok") chains.follow(chainIdOf(ending.responseJson));
-      return ending;
+      if (ending.kind !== "ok") return ending;
+      if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));
+      if (operation !== "ListWebhooks" || webhooks === null) return ending;
+      return { ...ending, responseJson: webhooks.hideSecret(ending.responseJson) };
     },
   };
 
@@ -85,10 +104,13 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     port,
     async run(outer, ready) {
       const stop = () => stopping.abort();
-      outer.addEventListener("abort", stop, { once: true });
+      // What is to be said to the service at the end is said while there is a connection.
+      const leave = () => (webhooks === null ? stop() : void webhooks.leave().finally(stop));
+      outer.addEventListener("abort", leave, { once: true });
       if (outer.aborted) stop();
-      ready();
+      if (webhooks === null) ready();
       const runs = [
+        ...(webhooks === null ? [] : [webhooks.run(signal, ready)]),
         session.run(signal),
         ...(options.transport === "grpc" ? [channel.run(signal)] : []),
         pool.run(signal),
@@ -99,7 +121,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         await Promise.all(runs);
       } finally {
         stop();
-        outer.removeEventListener("abort", stop);
+        outer.removeEventListener("abort", leave);
         await Promise.allSettled(runs);
         await http[Symbol.asyncDispose]();
       }
@@ -109,6 +131,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         session: session.state(),
         pool: pool.state(),
         streams: streams.state(),
+        webhooks: webhooks?.state() ?? null,
         polls: polls.map((each) => each.state()),
         commandProblem: options.transport === "grpc" ? channel.problem() : null,
         followedChains: chains.followed,

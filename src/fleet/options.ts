@@ -21,6 +21,25 @@ export type RobotChoice =
   | { readonly kind: "ids"; readonly ids: readonly RobotId[] }
   | { readonly kind: "locations"; readonly locations: readonly string[] };
 
+/** What receives the service's webhooks. */
+export interface WebhookOptions {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** The https URL under which the service reaches `listen`. */
+  readonly publicUrl: string;
+  /** PEM. */
+  readonly certificate: string;
+  readonly key: string;
+  /** Whether the subscriptions outlive the gateway, or are deleted when it stops. */
+  readonly onShutdown: "keep" | "delete";
+  /** A folder of the gateway's own: the secret, and the events that were seen. */
+  readonly directory: string;
+}
+
+/** How missions and batteries come. Conveyors and snapshots are streams always. */
+export type EventSource =
+  | { readonly kind: "streams" }
+  | { readonly kind: "webhook"; readonly webhook: WebhookOptions };
+
 /** How long things take, in milliseconds. `defaultFleetTimes` has the product's own. */
 export interface FleetTimes {
   /** Age at which the token is exchanged for a new one. */
@@ -83,6 +102,7 @@ export interface FleetOptions {
   /** How unary gRPC operations travel. Streams are gRPC always. */
   readonly transport: "grpc" | "rest";
   readonly robots: RobotChoice;
+  readonly events: EventSource;
   /** Families that are known beforehand; GetConveyorIndex finds the carts among the rest. */
   readonly families: ReadonlyMap<RobotId, Family>;
   /** Robot numbers (amr_id) that are known beforehand; the rest come from GetOnlineRobots. */

@@ -60,6 +60,7 @@ async function fleetOptions(endpoints: Endpoints, overrides: RigOverrides = {}):
     proxyUrl: null,
     transport: "grpc",
     robots: { kind: "locations", locations: endpoints.locations.slice(0, 1) },
+    events: { kind: "streams" },
     families: new Map(),
     amrIds: new Map(),
     cacheDirectory: null,

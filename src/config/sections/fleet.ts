@@ -8,6 +8,7 @@ import {
 } from "../../fleet/options.ts";
 import { file, hostPort, milliseconds, names, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
+import { eventSource, eventsSection } from "./fleet-events.ts";
 
 const families = ["cart", "serve", "base"] as const;
 const noToken = ": a token must not travel without TLS";
@@ -126,6 +127,7 @@ export const fleetSection = z
     locations: names("The gateway is for all robots at these locations. Either this or robots.")
       .min(1)
       .optional(),
+    events: eventsSection,
     robotNumbers: z
       .record(z.string(), z.int().min(1).max(2_147_483_647))
       .default({})
@@ -157,6 +159,7 @@ export function fleetOptions(
     proxyUrl: section.proxy === undefined ? null : proxyUrl(section.proxy, files),
     transport: section.transport,
     robots: robotChoice(section),
+    events: eventSource(section.events, files, join(dataDir, "fleet")),
     families: new Map(Object.entries(section.families)),
     amrIds: new Map(Object.entries(section.robotNumbers)),
     cacheDirectory: join(dataDir, "fleet"),

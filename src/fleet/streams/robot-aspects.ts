@@ -1,5 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { EventSink } from "../../contracts/event-sink.ts";
+import type { Battery } from "../../domain/battery.ts";
+import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isNews, type SequenceVerdict } from "../../domain/sequence.ts";
@@ -17,6 +19,7 @@ import { queueFromProto } from "../translate/mission.ts";
 import { stampFromProto } from "../translate/stamp.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
+import type { DeliveredAspect, Relief } from "./relief.ts";
 
 export interface AspectParts {
   readonly clock: Clock;
@@ -24,10 +27,18 @@ export interface AspectParts {
   readonly sink: EventSink;
   /** A robot spoke: called before its first event. */
   readonly seen: (robotId: RobotId) => void;
+  /** What else brings the same events; null: nothing. */
+  readonly relief: Relief | null;
+}
+
+/** An aspect whose events come by webhook too. Both ways share one line per robot. */
+export interface DeliveredAspectOf<Value> extends Aspect {
+  /** Judges and hands on what a delivery says. */
+  deliver(robotId: RobotId, stamp: Stamp, value: Value): void;
 }
 
 /** The mission streams. */
-export function createMissionAspect(parts: AspectParts): Aspect {
+export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<MissionQueue> {
   const ledger = createLedger();
   return {
     name: "mission",
@@ -52,11 +63,15 @@ export function createMissionAspect(parts: AspectParts): Aspect {
       }
       return verdict;
     },
+    deliver(robotId, stamp, queue) {
+      const stream = judgeDelivery(ledger, parts, "mission", robotId, stamp);
+      if (stream !== null) parts.sink({ kind: "mission", robotId, stream, stamp, queue });
+    },
   };
 }
 
 /** The battery streams. */
-export function createBatteryAspect(parts: AspectParts): Aspect {
+export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Battery> {
   const ledger = createLedger();
   return {
     name: "battery",
@@ -81,6 +96,10 @@ export function createBatteryAspect(parts: AspectParts): Aspect {
       }
       return verdict;
     },
+    deliver(robotId, stamp, battery) {
+      const stream = judgeDelivery(ledger, parts, "battery", robotId, stamp);
+      if (stream !== null) parts.sink({ kind: "battery", robotId, stream, stamp, battery });
+    },
   };
 }
 
@@ -97,18 +116,42 @@ function common(ledger: Ledger) {
 function judge(
   ledger: Ledger,
   parts: AspectParts,
-  aspect: "mission" | "battery",
+  aspect: DeliveredAspect,
   robotId: RobotId,
   stamp: Stamp,
   stream: string,
   call: number,
 ): SequenceVerdict {
-  if (!ledger.has(robotId)) parts.seen(robotId);
+  const isKnown = ledger.has(robotId);
+  if (!isKnown) parts.seen(robotId);
   const verdict = ledger.judge(robotId, stamp, stream, call);
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
-  }
+  } else if (parts.relief !== null && isKnown && isNews(verdict)) parts.relief.noticed(aspect, robotId);
   return verdict;
+}
+
+/** The stream in whose name the event is told; null when it is no news. */
+function judgeDelivery(
+  ledger: Ledger,
+  parts: AspectParts,
+  aspect: DeliveredAspect,
+  robotId: RobotId,
+  stamp: Stamp,
+): string | null {
+  if (!ledger.has(robotId)) parts.seen(robotId);
+  const verdict = ledger.judgeDelivery(robotId, stamp);
+  const stream = ledger.streamOf(robotId) ?? deliveryStream(aspect);
+  if (isNews(verdict)) return stream;
+  if (verdict === "repeat") {
+    parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
+  }
+  return null;
+}
+
+/** In whose name deliveries are told of robots that come by no stream yet. */
+export function deliveryStream(aspect: DeliveredAspect): string {
+  return `webhook/${aspect}`;
 }
 
 /** Null when the bytes are no such message: counted, and said the first time. */

@@ -5,6 +5,7 @@ import type { Log } from "../../platform/log.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import { probeStream } from "./probe.ts";
 import { CannotAsk, findRefused } from "./refused.ts";
+import type { Relief } from "./relief.ts";
 import type { StreamRequest } from "./stream-call.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 import { createSubscription, type Subscription, type SubscriptionParts } from "./subscription.ts";
@@ -13,8 +14,10 @@ import { createSubscription, type Subscription, type SubscriptionParts } from ".
 export interface Stream {
   readonly id: string;
   readonly subscription: Subscription;
-  /** Robots that the service refuses, each with what it says. */
-  readonly setAside: ReadonlyMap<RobotId, string>;
+  /** Robots, or the location, that the service refuses, each with what it says. */
+  readonly setAside: ReadonlyMap<string, string>;
+  /** Nothing else brings its events any more: it is lost while it rests, and asks again at once. */
+  recall(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -25,6 +28,8 @@ export interface StreamParts extends SubscriptionParts {
   /** Told when the stream begins to serve, and when it no longer does. */
   readonly onOpen: (id: string) => void;
   readonly onLost: (id: string, ending: StreamEnding) => void;
+  /** What brings the events of an aspect beside its streams; null: nothing. */
+  readonly relief: Relief | null;
 }
 
 /** How long after a renewal every robot should have been heard. */
@@ -35,8 +40,10 @@ const SNAPSHOT_TRIES = 2;
 /** Joins an aspect, a choice of robots and a subscription. */
 export function createStream(id: string, aspect: Aspect, selection: Selection, parts: StreamParts): Stream {
   const { clock, log, sink, times } = parts;
-  const setAside = new Map<RobotId, string>();
+  const setAside = new Map<string, string>();
+  const relievedAtMs = () => parts.relief?.provenAtMs(aspect.name) ?? null;
   let tries = 0;
+  let newestCall = 0;
 
   const requestFor = (selected: Selection): StreamRequest => ({
     path: `/${parts.serviceName}/${aspect.method}`,
@@ -56,15 +63,23 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     return answer.refused;
   }
 
-  function put(robotId: RobotId, message: string): void {
-    if (!setAside.has(robotId)) log.warn({ stream: id, robotId, message }, "the service refuses a robot");
-    setAside.set(robotId, message);
-    aspect.release(robotId);
+  function put(name: string, message: string): void {
+    if (!setAside.has(name)) {
+      log.warn(
+        { stream: id, [selection.kind]: name, message },
+        "the service refuses what the gateway is for",
+      );
+    }
+    setAside.set(name, message);
+    aspect.release(name);
   }
 
   /** Sets aside the robots that are refused. Whether something else can now be asked for. */
   async function sortOut(ending: StreamEnding, signal: AbortSignal): Promise<boolean> {
-    if (selection.kind === "location") return false;
+    if (selection.kind === "location") {
+      put(selection.locationId, `${ending.code}: ${ending.message}`);
+      return false;
+    }
     const asked = selection.ids.filter((robotId) => !setAside.has(robotId));
     try {
       for (const robotId of await findRefused(asked, (ids) => isRefused(ids, signal))) {
@@ -97,18 +112,17 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     }
   }
 
+  /** Some time after a call began: asks again for who was not heard, or rests if something else goes on. */
   function lookForMissing(call: number): void {
-    if (aspect.unheard(id, call) === 0) {
-      tries = 0;
-      return;
-    }
-    if (tries < SNAPSHOT_TRIES) {
+    if (call !== newestCall) return;
+    if (aspect.unheard(id, call) > 0 && tries < SNAPSHOT_TRIES) {
       tries += 1;
       subscription.renewSoon();
       return;
     }
     tries = 0;
     aspect.releaseUnheard(id, call);
+    if (relievedAtMs() !== null) subscription.standDown();
   }
 
   const subscription = createSubscription(
@@ -121,6 +135,8 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
       },
       opened(call) {
+        newestCall = call;
+        if (selection.kind === "location") setAside.clear();
         sink({ kind: "stream", stream: id, state: "live", atMs: clock.nowMs() });
         parts.onOpen(id);
         clock.after(times.resyncMs * SNAPSHOT_SHARE, () => lookForMissing(call));
@@ -130,6 +146,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         parts.onLost(id, ending);
       },
       refused: sortOut,
+      relievedAtMs,
     },
     parts,
   );
@@ -138,6 +155,11 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     id,
     subscription,
     setAside,
+    recall() {
+      if (!subscription.state().isResting) return;
+      sink({ kind: "stream", stream: id, state: "lost", atMs: clock.nowMs() });
+      subscription.renewSoon();
+    },
     async run(signal) {
       let asking: Promise<void> = Promise.resolve();
       const ask = () => {

@@ -4,17 +4,21 @@ import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { every } from "../../platform/clock.ts";
 import type { FleetOptions } from "../options.ts";
+import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import { conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
 import { createFamilyFinder, type FamilyFinder } from "./family-finder.ts";
 import type { LedgerCounts } from "./ledger.ts";
-import { createBatteryAspect, createMissionAspect } from "./robot-aspects.ts";
+import { type DeliveredAspect, deliveredAspects } from "./relief.ts";
+import { createBatteryAspect, createMissionAspect, deliveryStream } from "./robot-aspects.ts";
 import { createStream, type Stream, type StreamParts } from "./stream.ts";
 
 /** What streams can say of themselves. */
 export interface StreamsState {
   readonly wanted: number;
   readonly open: number;
+  /** Of these, how many rest until their next snapshot, as webhooks bring what happens. */
+  readonly resting: number;
   readonly robots: number;
   /** What is refused: robots and locations, each with what the service says. */
   readonly refused: ReadonlyMap<string, string>;
@@ -28,6 +32,12 @@ export interface StreamsState {
 export interface Streams {
   /** Whether the gateway is for this robot: configured, or seen at one of its locations. */
   knows(robotId: RobotId): boolean;
+  /** Robots and locations that the service refuses, each with what it says. */
+  refused(): ReadonlyMap<string, string>;
+  /** Takes in what a webhook brought, by the rules of the streams. Of a robot that is not ours: false. */
+  deliver(event: WebhookEvent): boolean;
+  /** Webhooks no longer bring an aspect's events: its streams that rest are lost, and ask again at once. */
+  recall(aspect: DeliveredAspect): void;
   state(): StreamsState;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -37,6 +47,12 @@ export type StreamsParts = Omit<StreamParts, "onOpen" | "onLost" | "serviceName"
   readonly sink: EventSink;
 };
 
+interface Running {
+  readonly aspect: Aspect["name"];
+  readonly stream: Stream;
+  toldMs: number;
+}
+
 /** Robots a stream: few enough that a snapshot is no burst and one that is refused is found fast. */
 const ROBOTS_A_STREAM = 50;
 
@@ -44,14 +60,15 @@ const ROBOTS_A_STREAM = 50;
 export function createStreams(options: FleetOptions, parts: StreamsParts): Streams {
   const { clock, sink } = parts;
   const { times } = options;
-  const streams = new Map<string, { readonly stream: Stream; toldMs: number }>();
+  const streams = new Map<string, Running>();
   const robots = new Map<RobotId, Family>();
   const open = new Set<string>();
   const runs: Promise<void>[] = [];
   let signal: AbortSignal = AbortSignal.abort();
   let families: FamilyFinder | null = null;
 
-  const aspectParts = { clock, log: parts.log, sink, seen: meet };
+  const { relief } = parts;
+  const aspectParts = { clock, log: parts.log, sink, seen: meet, relief };
   const mission = createMissionAspect(aspectParts);
   const battery = createBatteryAspect(aspectParts);
   const conveyors = createConveyorAspect(aspectParts);
@@ -78,7 +95,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   function start(id: string, aspect: Aspect, selection: Selection): void {
     if (streams.has(id)) return;
     const stream = createStream(id, aspect, selection, streamParts);
-    streams.set(id, { stream, toldMs: 0 });
+    streams.set(id, { aspect: aspect.name, stream, toldMs: 0 });
     runs.push(stream.run(signal));
   }
 
@@ -121,23 +138,47 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       entry.toldMs = provenMs;
       sink({ kind: "stream", stream: entry.stream.id, state: "live", atMs: clock.nowMs() });
     }
+    for (const aspect of deliveredAspects) {
+      if ((relief?.provenAtMs(aspect) ?? null) === null) continue;
+      sink({ kind: "stream", stream: deliveryStream(aspect), state: "live", atMs: clock.nowMs() });
+    }
+  }
+
+  function refusedNow(): ReadonlyMap<string, string> {
+    const refused = new Map<string, string>();
+    for (const { stream } of streams.values()) {
+      for (const [name, message] of stream.setAside) refused.set(name, message);
+    }
+    return refused;
   }
 
   return {
     knows: (robotId) => robots.has(robotId),
+    refused: refusedNow,
+    deliver(event) {
+      if (options.robots.kind === "ids" && !robots.has(event.robotId)) return false;
+      if (event.aspect === "mission") mission.deliver(event.robotId, event.stamp, event.queue);
+      else battery.deliver(event.robotId, event.stamp, event.battery);
+      return true;
+    },
+    recall(aspect) {
+      sink({ kind: "stream", stream: deliveryStream(aspect), state: "lost", atMs: clock.nowMs() });
+      for (const running of streams.values()) if (running.aspect === aspect) running.stream.recall();
+    },
     state() {
-      const refused = new Map<string, string>();
       const problems = new Set<string>();
+      let resting = 0;
       for (const { stream } of streams.values()) {
-        for (const [robotId, message] of stream.setAside) refused.set(robotId, message);
-        const { problem } = stream.subscription.state();
+        const { problem, isResting } = stream.subscription.state();
+        if (isResting) resting += 1;
         if (problem !== null) problems.add(problem);
       }
       return {
         wanted: streams.size,
         open: open.size,
+        resting,
         robots: robots.size,
-        refused,
+        refused: refusedNow(),
         problems: [...problems],
         familiesPending: families?.pending() ?? 0,
         counts: { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts },

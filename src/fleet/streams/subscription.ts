@@ -21,6 +21,8 @@ export interface Subscriber {
    * a chance, because something else will be asked for.
    */
   refused(ending: StreamEnding, signal: AbortSignal): Promise<boolean>;
+  /** Monotonic time of the last proof that something else brings what a call would; null: nothing does. */
+  relievedAtMs(): number | null;
 }
 
 export interface SubscriptionState {
@@ -28,12 +30,16 @@ export interface SubscriptionState {
   readonly provenAtMs: number | null;
   /** Why no call serves; null while one does. */
   readonly problem: string | null;
+  /** No call serves, and none is wanted before the next renewal. */
+  readonly isResting: boolean;
 }
 
 /** A logical stream, which outlives the calls that serve it one after the other. */
 export interface Subscription {
   /** Asks again soon, new before old: something is missing, or something else is wanted. */
   renewSoon(): void;
+  /** Lets the call go until the next renewal, without being lost: something else brings what it would. */
+  standDown(): void;
   state(): SubscriptionState;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -74,6 +80,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   let isRenewalWanted = false;
   let wake: () => void = () => {};
   let isFirstRenewal = true;
+  let isResting = false;
 
   /** Opens one more call. Resolves with how it ended when it was not taken. */
   async function open(request: StreamRequest, signal: AbortSignal): Promise<StreamEnding | null> {
@@ -101,6 +108,16 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     return ending;
   }
 
+  /** The same; a subscription that rests is lost when there is no connection to open one on. */
+  async function openInTime(request: StreamRequest, signal: AbortSignal): Promise<StreamEnding | null> {
+    if (!isResting) return open(request, signal);
+    const message = `no stream within ${times.connectMs} ms`;
+    const cancel = clock.after(times.connectMs, () => stayOut({ code: "UNAVAILABLE", message }));
+    const ending = await open(request, signal);
+    cancel();
+    return ending;
+  }
+
   /** Null when the service took the call. */
   async function takenOrEnded(call: StreamCall, slot: StreamSlot): Promise<StreamEnding | null> {
     let cancelTimer = () => {};
@@ -123,6 +140,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     const before = serving;
     serving = next;
     problem = null;
+    isResting = false;
     subscriber.opened(next.number);
     before?.call.cancel();
   }
@@ -133,6 +151,22 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     problem = `${ending.code}: ${ending.message}`;
     subscriber.lost(ending);
     wake();
+  }
+
+  /** The service does not take the call. */
+  function stayOut(ending: StreamEnding): void {
+    if (serving !== null) return;
+    problem = `${ending.code}: ${ending.message}`;
+    if (isResting) subscriber.lost(ending);
+    isResting = false;
+  }
+
+  function standDown(): void {
+    if (serving === null) return;
+    const { call } = serving;
+    serving = null;
+    isResting = true;
+    call.cancel();
   }
 
   function renewSoon(): void {
@@ -147,9 +181,9 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     const isInHaste = isRenewalWanted;
     await wait(isInHaste ? haste.nextMs() : times.resyncMs * share, signal, !isInHaste);
     if (!isInHaste && !isRenewalWanted) haste.reset();
-    // Whoever asks while one waits for the distance is served by that same renewal.
-    if (isInHaste) isRenewalWanted = false;
-    else if (isRenewalWanted && serving !== null) await rest(signal);
+    // Whoever asks while one waits, or while no call serves, is served by the call that comes next.
+    if (isInHaste || serving === null) isRenewalWanted = false;
+    else if (isRenewalWanted) await rest(signal);
   }
 
   function wait(delayMs: number, signal: AbortSignal, canBeHurried: boolean): Promise<void> {
@@ -171,27 +205,33 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
 
   return {
     renewSoon,
-    state: () => ({ provenAtMs: serving === null ? null : serving.slot.provenAtMs(), problem }),
+    standDown,
+    state: () => ({
+      provenAtMs: serving?.slot.provenAtMs() ?? (isResting ? subscriber.relievedAtMs() : null),
+      problem,
+      isResting,
+    }),
     async run(signal) {
       while (!signal.aborted) {
         const request = subscriber.request();
         if (request === null) {
           serving?.call.cancel();
+          isResting = false;
           isRenewalWanted = false;
           await wait(times.refusedRetryMs, signal, true);
           continue;
         }
-        const ending = await open(request, signal);
+        const ending = await openInTime(request, signal);
         if (signal.aborted) break;
         if (ending === null) {
           patience.reset();
           const risenAtMs = clock.monotonicMs();
           await rest(signal);
           if (clock.monotonicMs() - risenAtMs > times.backoffCapMs) backoff.reset();
-          if (serving === null) await sleep(clock, backoff.nextMs(), signal);
+          if (serving === null && !isResting) await sleep(clock, backoff.nextMs(), signal);
           continue;
         }
-        if (serving === null) problem = `${ending.code}: ${ending.message}`;
+        stayOut(ending);
         if (isRefusal(ending) && (await subscriber.refused(ending, signal))) continue;
         await sleep(clock, (isFutile(ending) ? patience : backoff).nextMs(), signal);
       }

@@ -1,0 +1,62 @@
+import { create, type DescMessage, fromJson, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
+import type { Battery } from "../../domain/battery.ts";
+import type { MissionQueue } from "../../domain/mission.ts";
+import type { Stamp } from "../../domain/observed.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { isJsonObject } from "../../platform/json.ts";
+import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
+import { MissionEventStateSchema, MissionStatesSchema } from "../../wire/fleet/v1/mission_pb.js";
+import { batteryFromProto } from "./battery.ts";
+import { queueFromProto } from "./mission.ts";
+import { MalformedAnswer } from "./snake-record.ts";
+import { stampFromProto } from "./stamp.ts";
+
+/** What one webhook delivery says. */
+export type WebhookEvent = { readonly robotId: RobotId; readonly stamp: Stamp } & (
+  | { readonly aspect: "mission"; readonly queue: MissionQueue }
+  | { readonly aspect: "battery"; readonly battery: Battery }
+);
+
+/**
+ * Reads the default body of a delivery (fleet-service-interface, Webhook events) into what
+ * the streams' messages become: through the same messages, so there is one translation.
+ * Fields that this version does not know are left out; an enum name that it does not know
+ * is that enum's UNKNOWN, for a delivery has no number to pass on. Throws MalformedAnswer.
+ */
+export function webhookEventFromJson(text: string, receivedAtMs: number): WebhookEvent {
+  const { robotId, state } = readEnvelope(text);
+  if (Object.hasOwn(state, "battery_state")) {
+    const { metadata, batteryState } = read(BatteryEventStateSchema, state);
+    if (batteryState === undefined) throw new MalformedAnswer("battery_state should be an object");
+    const stamp = stampFromProto(metadata, receivedAtMs);
+    return { aspect: "battery", robotId, stamp, battery: batteryFromProto(batteryState) };
+  }
+  if (!Object.hasOwn(state, "missions")) throw new MalformedAnswer("state is of no event that is known");
+  const { metadata, missions, currentMissionIndex } = read(MissionEventStateSchema, state);
+  const states = create(MissionStatesSchema, { missions, currentMissionIndex });
+  const stamp = stampFromProto(metadata, receivedAtMs);
+  return { aspect: "mission", robotId, stamp, queue: queueFromProto(states, undefined) };
+}
+
+function readEnvelope(text: string): { readonly robotId: RobotId; readonly state: object } {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new MalformedAnswer("the body should be JSON", { cause });
+  }
+  if (!isJsonObject(json)) throw new MalformedAnswer("the body should be an object");
+  const { robot_id: robotId, state } = json;
+  if (typeof robotId !== "string" || robotId === "") throw new MalformedAnswer("robot_id should be a text");
+  if (!isJsonObject(state)) throw new MalformedAnswer("state should be an object");
+  return { robotId, state };
+}
+
+function read<Desc extends DescMessage>(schema: Desc, state: object): MessageShape<Desc> {
+  try {
+    return fromJson(schema, state as JsonValue, { ignoreUnknownFields: true });
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    throw new MalformedAnswer(`state is not what it should be: ${problem}`, { cause });
+  }
+}

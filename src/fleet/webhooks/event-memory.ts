@@ -1,0 +1,60 @@
+import type { Log } from "../../platform/log.ts";
+import type { Store } from "../../platform/store.ts";
+
+/** Which events were taken in, over restarts too: a service may deliver one more than once. */
+export interface EventMemory {
+  /** Whether this event is new. From now on it is not. */
+  take(eventId: string): boolean;
+}
+
+/** More than come while a service repeats a delivery. */
+const MOST_EVENTS = 20_000;
+const KEY_DIGITS = 5;
+
+/**
+ * Remembers the last events in a ring of records, so that the disk holds no more than the
+ * memory. The disk is written afterwards: a crash forgets the last few, and a snapshot or the
+ * sequence rules catch what is then delivered again. Events are taken while the disk fails.
+ */
+export function createEventMemory(store: Store, log: Log, limit = MOST_EVENTS): EventMemory {
+  const ring = new Array<string | undefined>(limit);
+  const known = new Set<string>();
+  let next = 0;
+  let isFailing = false;
+
+  for (const { key, value } of store.range({ from: "0", to: ":" })) {
+    const [count, eventId] = value as readonly [number, string];
+    const place = Number(key);
+    // A ring that was larger once; what lies beyond is old.
+    if (place >= limit) continue;
+    ring[place] = eventId;
+    known.add(eventId);
+    next = Math.max(next, count + 1);
+  }
+
+  function keep(key: string, value: unknown): void {
+    store.write([{ key, value }]).then(
+      () => {
+        isFailing = false;
+      },
+      (error: unknown) => {
+        if (!isFailing) log.error({ err: error }, "webhook events are not remembered over a restart");
+        isFailing = true;
+      },
+    );
+  }
+
+  return {
+    take(eventId) {
+      if (known.has(eventId)) return false;
+      const place = next % limit;
+      const oldest = ring[place];
+      if (oldest !== undefined) known.delete(oldest);
+      ring[place] = eventId;
+      known.add(eventId);
+      keep(String(place).padStart(KEY_DIGITS, "0"), [next, eventId]);
+      next += 1;
+      return true;
+    },
+  };
+}

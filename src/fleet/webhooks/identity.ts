@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject } from "../../platform/json.ts";
+
+/** By what a gateway knows its own subscriptions again, and their deliveries. */
+export interface Identity {
+  /** Stands in the description of our subscriptions. No secret. */
+  readonly instance: string;
+  /** Stands in a header of every delivery (fleet-service-interface, Webhook events: deliveries are not signed). */
+  readonly secret: string;
+}
+
+const FILE = "webhook-secret.json";
+const OWNER_ONLY = 0o600;
+
+/** Reads the identity that `directory` keeps, or makes one there. Rejects when the file is damaged or cannot be kept. */
+export async function loadIdentity(directory: string): Promise<Identity> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, FILE);
+  const text = await readIfThere(path);
+  if (text === null) return makeIdentity(path);
+  await chmod(path, OWNER_ONLY);
+  const kept: unknown = parse(text);
+  const { instance, secret } = isJsonObject(kept) ? kept : {};
+  if (typeof instance !== "string" || typeof secret !== "string" || secret.length < 32) {
+    throw new Error(`${path} is damaged: remove it, and the gateway makes new webhook subscriptions`);
+  }
+  return { instance, secret };
+}
+
+async function makeIdentity(path: string): Promise<Identity> {
+  const identity = {
+    instance: randomBytes(8).toString("hex"),
+    secret: randomBytes(32).toString("base64url"),
+  };
+  // Written aside first: a crash in between leaves the old file or the new one, never half of it.
+  await writeFile(`${path}.new`, JSON.stringify(identity), { mode: OWNER_ONLY, flush: true });
+  await rename(`${path}.new`, path);
+  return identity;
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message would quote the text, which is a secret; the caller names the file.
+    return null;
+  }
+}

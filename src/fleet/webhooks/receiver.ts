@@ -1,0 +1,149 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { Log } from "../../platform/log.ts";
+import { listenError } from "../../platform/port-taken.ts";
+import type { WebhookOptions } from "../options.ts";
+
+/** The header of ours that every delivery carries. */
+export const SECRET_HEADER = "x-fleetgate-secret";
+
+/** What the receiver has seen since the start. */
+export interface ReceiverCounts {
+  /** Answered 204. */
+  received: number;
+  /** Without the secret: answered 401, and looked at no further. */
+  strangers: number;
+  /** With it, and not what a delivery is. */
+  unfit: number;
+}
+
+/** An HTTPS server for the service's deliveries. */
+export interface Receiver {
+  readonly counts: ReceiverCounts;
+  /** Where it listens; 0 before. */
+  port(): number;
+  /** Resolves when the port is bound. Rejects with PortTaken, or what else is wrong. */
+  open(secret: string): Promise<void>;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+const LARGEST_BODY_BYTES = 1_000_000;
+const LONGEST_EVENT_ID = 256;
+const MOST_CONNECTIONS = 200;
+const LIMITS = {
+  handshakeTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 60_000,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 16_384,
+};
+
+/** Header names carry the maker's own word: X-Service-Webhook-Event-Id here, another elsewhere. */
+const EVENT_ID_HEADER = /^x-.+-webhook-event-id$/;
+
+/**
+ * Takes deliveries: checks the secret before anything else, in constant time; reads a bounded
+ * body in bounded time; answers at once. `deliver` is called after the answer has left, so that
+ * no work of ours is a timeout of the service's.
+ */
+export function createReceiver(
+  options: Pick<WebhookOptions, "listen" | "certificate" | "key">,
+  log: Log,
+  deliver: (eventId: string, body: string) => void,
+): Receiver {
+  const counts: ReceiverCounts = { received: 0, strangers: 0, unfit: 0 };
+  const { host, port } = options.listen;
+  let expected = digest("");
+  const server = createServer(
+    { ...LIMITS, cert: options.certificate, key: options.key },
+    (request, response) => {
+      receive(request, response);
+    },
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+
+  function refuse(response: ServerResponse, status: number): void {
+    if (status === 401) counts.strangers += 1;
+    else counts.unfit += 1;
+    response.writeHead(status, { connection: "close" }).end();
+  }
+
+  function receive(request: IncomingMessage, response: ServerResponse): void {
+    const given = request.headers[SECRET_HEADER];
+    // Digests have one length, so that the comparison tells nothing of the secret's.
+    const isFriend = typeof given === "string" && timingSafeEqual(digest(given), expected);
+    const eventId = eventIdOf(request);
+    if (!isFriend) refuse(response, 401);
+    else if (request.method !== "POST") refuse(response, 405);
+    else if (eventId === null) refuse(response, 400);
+    else take(request, response, eventId);
+  }
+
+  function take(request: IncomingMessage, response: ServerResponse, eventId: string): void {
+    readBody(request, (body) => {
+      if (body === null) {
+        refuse(response, 413);
+        return;
+      }
+      counts.received += 1;
+      response.writeHead(204).end();
+      setImmediate(() => deliver(eventId, body));
+    });
+  }
+
+  return {
+    counts,
+    port() {
+      const address = server.address();
+      return typeof address === "object" && address !== null ? address.port : 0;
+    },
+    open(secret) {
+      expected = digest(secret);
+      return new Promise((resolve, reject) => {
+        const fail = (error: Error) => reject(listenError(error, "webhooks", port));
+        server.once("error", fail);
+        server.listen(port, host, () => {
+          server.off("error", fail);
+          // One connection could not be taken; the service tries again.
+          server.on("error", (error) => log.warn({ err: error }, "a webhook connection was not taken"));
+          resolve();
+        });
+      });
+    },
+    close() {
+      return new Promise((resolve) => {
+        // Its error says that it never listened, which is closed enough.
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function eventIdOf({ headers }: IncomingMessage): string | null {
+  const name = Object.keys(headers).find((header) => EVENT_ID_HEADER.test(header));
+  const value = name === undefined ? undefined : headers[name];
+  return typeof value === "string" && value !== "" && value.length <= LONGEST_EVENT_ID ? value : null;
+}
+
+/** Hands over the whole body, or null once it is too large. A body that breaks off is handed over never. */
+function readBody(request: IncomingMessage, done: (body: string | null) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on("data", (chunk: Buffer) => {
+    if (bytes > LARGEST_BODY_BYTES) return;
+    bytes += chunk.length;
+    if (bytes > LARGEST_BODY_BYTES) done(null);
+    else chunks.push(chunk);
+  });
+  request.on("end", () => {
+    if (bytes <= LARGEST_BODY_BYTES) done(Buffer.concat(chunks).toString("utf8"));
+  });
+}

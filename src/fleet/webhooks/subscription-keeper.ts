@@ -1,0 +1,152 @@
+import { fromJsonString } from "@bufbuild/protobuf";
+import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
+import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import type { FleetTimes, RobotChoice } from "../options.ts";
+import { ReadFailed } from "../polling/reader.ts";
+import { deliveredAspects } from "../streams/relief.ts";
+import type { Identity } from "./identity.ts";
+import { SECRET_HEADER } from "./receiver.ts";
+import { descriptionOf, planSubscriptions, type WantedSubscription } from "./subscription-plan.ts";
+import type { Trust } from "./trust.ts";
+
+/** Sees to it that the service has our subscriptions, one an event type. */
+export interface SubscriptionKeeper {
+  /** Looks at what the service lists, and makes what is missing. Rejects with ReadFailed when it cannot look. */
+  turn(): Promise<void>;
+  /** Deletes all of ours, as far as the service answers within `deadlineMs` a call. Never rejects. */
+  remove(deadlineMs: number): Promise<void>;
+  /** Subscriptions that were made since the start. */
+  made(): number;
+}
+
+export interface SubscriptionKeeperParts {
+  readonly identity: Identity;
+  readonly publicUrl: string;
+  /** What the gateway is for now: without what the service refuses. */
+  readonly robots: () => RobotChoice;
+  readonly trust: Trust;
+  readonly port: FleetPort;
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
+
+/**
+ * CreateWebhook is never repeated (design, Commands): each turn lists before, and the next one
+ * finds what an unanswered call has made. So subscriptions of an earlier run are taken over too.
+ */
+export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): SubscriptionKeeper {
+  const { identity, trust, port, times, clock, log } = parts;
+  const patience = createBackoff({ baseMs: times.backoffCapMs, capMs: times.refusedRetryMs }, parts.chance);
+  let nextMakingAtMs = 0;
+  let made = 0;
+  let isLeaving = false;
+  let underWay: Promise<void> = Promise.resolve();
+
+  async function list(deadlineMs: number): Promise<readonly WebhookSubscription[]> {
+    const ending = await port.call("ListWebhooks", "{}", deadlineMs);
+    if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
+    return fromJsonString(ListWebhooksResponseSchema, ending.responseJson, { ignoreUnknownFields: true })
+      .webhooks;
+  }
+
+  function wanted(): readonly WantedSubscription[] {
+    const robots = parts.robots();
+    const count = robots.kind === "ids" ? robots.ids.length : robots.locations.length;
+    if (count === 0) return [];
+    return deliveredAspects.map((aspect) => ({ aspect, url: parts.publicUrl, robots }));
+  }
+
+  /** Whether the service has now made it. */
+  async function make(one: WantedSubscription, reason: string): Promise<boolean> {
+    const ending = await port.call("CreateWebhook", requestOf(one, identity), times.callMs);
+    if (ending.kind === "ok") {
+      made += 1;
+      log.info({ events: one.aspect, reason }, "a webhook subscription was made");
+      trust.confirmed(one.aspect);
+      return true;
+    }
+    const problem = `${codeOf(ending)}: ${ending.message}`;
+    trust.denied(one.aspect, `${reason}; a new one was not made: ${problem}`);
+    log.warn({ events: one.aspect, reason, problem }, "a webhook subscription was not made");
+    return false;
+  }
+
+  async function makeAll(missing: ReturnType<typeof planSubscriptions>["missing"]): Promise<boolean> {
+    if (missing.length === 0) return true;
+    if (isLeaving) return false;
+    if (clock.monotonicMs() < nextMakingAtMs) return false;
+    const results = await Promise.all(missing.map(({ wanted: one, reason }) => make(one, reason)));
+    if (results.every((isMade) => isMade)) {
+      patience.reset();
+      return true;
+    }
+    nextMakingAtMs = clock.monotonicMs() + patience.nextMs();
+    return false;
+  }
+
+  async function deleteAll(ids: readonly string[], deadlineMs: number): Promise<void> {
+    const endings = await Promise.all(
+      ids.map((id) => port.call("DeleteWebhook", JSON.stringify({ id }), deadlineMs)),
+    );
+    for (const ending of endings) {
+      if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) continue;
+      log.warn({ problem: ending.message }, "a webhook subscription of ours could not be deleted");
+    }
+  }
+
+  async function reconcile(): Promise<void> {
+    const plan = planSubscriptions(await list(times.callMs), wanted(), identity);
+    for (const { aspect } of plan.kept) trust.confirmed(aspect);
+    for (const { wanted: one, reason } of plan.missing) trust.denied(one.aspect, reason);
+    // New before old: one that serves a part of what is wanted serves on until then.
+    if (await makeAll(plan.missing)) await deleteAll(plan.useless, times.callMs);
+  }
+
+  return {
+    made: () => made,
+    turn() {
+      const turn = reconcile();
+      // Its failure is the caller's; whoever leaves only waits for its end.
+      underWay = turn.then(
+        () => {},
+        () => {},
+      );
+      return turn;
+    },
+    async remove(deadlineMs) {
+      isLeaving = true;
+      await Promise.race([underWay, sleep(clock, deadlineMs, new AbortController().signal)]);
+      try {
+        const ours = (await list(deadlineMs)).filter(
+          ({ description }) => description === descriptionOf(identity),
+        );
+        await deleteAll(
+          ours.map(({ id }) => id),
+          deadlineMs,
+        );
+      } catch (error) {
+        log.warn({ err: error }, "webhook subscriptions are left behind: the service does not list them");
+      }
+    },
+  };
+}
+
+function requestOf({ aspect, url, robots }: WantedSubscription, identity: Identity): string {
+  return JSON.stringify({
+    url,
+    eventType: aspect,
+    selector:
+      robots.kind === "ids" ? { robotIds: { ids: robots.ids } } : { locationIds: { ids: robots.locations } },
+    options: { description: descriptionOf(identity), headers: { [SECRET_HEADER]: identity.secret } },
+  });
+}
+
+function codeOf(ending: Exclude<CallEnding, { kind: "ok" }>) {
+  return ending.kind === "not_sent" ? "UNAVAILABLE" : ending.code;
+}

@@ -1,0 +1,79 @@
+import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import type { RobotChoice } from "../options.ts";
+import type { DeliveredAspect } from "../streams/relief.ts";
+import type { Identity } from "./identity.ts";
+import { SECRET_HEADER } from "./receiver.ts";
+
+/** A subscription as the gateway wants it. */
+export interface WantedSubscription {
+  readonly aspect: DeliveredAspect;
+  readonly url: string;
+  readonly robots: RobotChoice;
+}
+
+/** What is to be done so that there is one subscription for each that is wanted, and no other of ours. */
+export interface SubscriptionPlan {
+  /** Wanted, and there. */
+  readonly kept: readonly WantedSubscription[];
+  /** Wanted and not there, with the reason. */
+  readonly missing: ReadonlyArray<{ readonly wanted: WantedSubscription; readonly reason: string }>;
+  /** Ours and of no use: disabled, a second one, or for what is wanted no longer. */
+  readonly useless: readonly string[];
+}
+
+/** The description of a gateway's own subscriptions. */
+export function descriptionOf({ instance }: Identity): string {
+  return `Fleetgate events ${instance}`;
+}
+
+/** Compares what the service lists with what is wanted. Subscriptions of others are not looked at. */
+export function planSubscriptions(
+  listed: readonly WebhookSubscription[],
+  wanted: readonly WantedSubscription[],
+  identity: Identity,
+): SubscriptionPlan {
+  const ours = listed.filter(({ description }) => description === descriptionOf(identity));
+  const used = new Set<string>();
+  const kept: WantedSubscription[] = [];
+  const missing: Array<{ wanted: WantedSubscription; reason: string }> = [];
+  for (const each of wanted) {
+    const found = ours.find((one) => one.enabled && serves(one, each, identity));
+    if (found === undefined) {
+      missing.push({ wanted: each, reason: reasonOf(ours, each) });
+      continue;
+    }
+    used.add(found.id);
+    kept.push(each);
+  }
+  return { kept, missing, useless: ours.filter(({ id }) => !used.has(id)).map(({ id }) => id) };
+}
+
+function serves(one: WebhookSubscription, wanted: WantedSubscription, { secret }: Identity): boolean {
+  const given = Object.entries(one.headers).find(([name]) => name.toLowerCase() === SECRET_HEADER)?.[1];
+  return (
+    one.eventType === wanted.aspect &&
+    one.url === wanted.url &&
+    one.filter === undefined &&
+    one.requestTemplate === undefined &&
+    // A service may keep the values of headers to itself.
+    (given === undefined || given === secret) &&
+    isSameChoice(one.selector?.selector, wanted.robots)
+  );
+}
+
+function isSameChoice(
+  selector: NonNullable<WebhookSubscription["selector"]>["selector"] | undefined,
+  robots: RobotChoice,
+): boolean {
+  const ids = robots.kind === "ids" ? robots.ids : robots.locations;
+  if (selector?.case !== (robots.kind === "ids" ? "robotIds" : "locationIds")) return false;
+  const chosen = new Set(selector.value.ids);
+  return chosen.size === ids.length && ids.every((id) => chosen.has(id));
+}
+
+function reasonOf(ours: readonly WebhookSubscription[], { aspect }: WantedSubscription): string {
+  const former = ours.find(({ eventType }) => eventType === aspect);
+  if (former === undefined) return "the service has no subscription of this gateway";
+  if (former.enabled) return "the subscription is not for all that the gateway is for";
+  return `the service has disabled the subscription: ${former.disabledReason ?? "it gives no reason"}`;
+}

@@ -1,0 +1,164 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
+import type { Chance } from "../../platform/backoff.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { openStore } from "../../platform/store.ts";
+import type { FleetTimes, RobotChoice, WebhookOptions } from "../options.ts";
+import { createPoll, type PollState } from "../polling/poll.ts";
+import { deliveredAspects } from "../streams/relief.ts";
+import type { Streams } from "../streams/streams.ts";
+import { MalformedAnswer } from "../translate/snake-record.ts";
+import { webhookEventFromJson } from "../translate/webhook-event.ts";
+import { createEventMemory, type EventMemory } from "./event-memory.ts";
+import { type Identity, loadIdentity } from "./identity.ts";
+import { createReceiver } from "./receiver.ts";
+import { createSubscriptionKeeper, type SubscriptionKeeper } from "./subscription-keeper.ts";
+import type { Trust } from "./trust.ts";
+
+/** What webhooks can say of themselves. */
+export interface WebhooksState {
+  /** The watch over the subscriptions. */
+  readonly poll: PollState | null;
+  /** Why streams stand in, one sentence an event type. */
+  readonly problems: readonly string[];
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** The service's webhooks as the source of missions and batteries. */
+export interface Webhooks {
+  state(): WebhooksState;
+  /** The same text without the secret of our subscriptions, which ListWebhooks shows. */
+  hideSecret(text: string): string;
+  /** Receives until the signal is aborted. Rejects when the port cannot be bound, or the disk not be used. */
+  run(signal: AbortSignal, ready: () => void): Promise<void>;
+  /** To be called before the end: deletes the subscriptions if they are to be. Never rejects. */
+  leave(): Promise<void>;
+}
+
+export interface WebhooksParts {
+  /** What the gateway is for, by configuration. */
+  readonly robots: RobotChoice;
+  readonly trust: Trust;
+  readonly streams: Pick<Streams, "deliver" | "recall" | "refused">;
+  readonly port: FleetPort;
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
+
+/** A shutdown waits for the service three times at most: for what is under way, the list, and the deletion. */
+const LEAVE_MS = 450;
+
+export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): Webhooks {
+  const { trust, streams, times, clock } = parts;
+  const log = parts.log.child({ source: "webhooks" });
+  const receiver = createReceiver(options, log, deliver);
+  let identity: Identity | null = null;
+  let memory: EventMemory | null = null;
+  let keeper: SubscriptionKeeper | null = null;
+  let poll: ReturnType<typeof createPoll> | null = null;
+  let repeats = 0;
+  let malformed = 0;
+  let others = 0;
+
+  function deliver(eventId: string, body: string): void {
+    if (memory === null) return;
+    if (!memory.take(eventId)) {
+      repeats += 1;
+      return;
+    }
+    try {
+      const event = webhookEventFromJson(body, clock.nowMs());
+      trust.delivered(event.aspect, event.robotId);
+      if (!streams.deliver(event)) others += 1;
+    } catch (error) {
+      if (!(error instanceof MalformedAnswer)) throw error;
+      malformed += 1;
+      if (malformed === 1) log.error({ err: error }, "a webhook delivery cannot be read");
+    }
+  }
+
+  function robotsNow(): RobotChoice {
+    const refused = streams.refused();
+    const { robots } = parts;
+    return robots.kind === "ids"
+      ? { kind: "ids", ids: robots.ids.filter((robotId) => !refused.has(robotId)) }
+      : { kind: "locations", locations: robots.locations.filter((location) => !refused.has(location)) };
+  }
+
+  function look(): void {
+    for (const aspect of trust.look()) {
+      log.warn({ events: aspect, reason: trust.problem(aspect) }, "streams stand in for webhooks");
+      streams.recall(aspect);
+    }
+  }
+
+  async function openParts(): Promise<() => Promise<void>> {
+    identity = await loadIdentity(options.directory);
+    const seenFolder = join(options.directory, "events");
+    await mkdir(seenFolder, { recursive: true, mode: 0o700 });
+    const store = openStore(seenFolder);
+    memory = createEventMemory(store, log);
+    keeper = createSubscriptionKeeper({
+      ...parts,
+      log,
+      identity,
+      publicUrl: options.publicUrl,
+      robots: robotsNow,
+    });
+    return store.close;
+  }
+
+  return {
+    state: () => ({
+      poll: poll?.state() ?? null,
+      problems: deliveredAspects.flatMap((aspect) => {
+        const problem = trust.problem(aspect);
+        return problem === null ? [] : [`streams stand in for ${aspect} webhooks: ${problem}`];
+      }),
+      figures: {
+        webhooks_received: receiver.counts.received,
+        webhooks_repeated: repeats,
+        webhooks_malformed: malformed,
+        webhooks_unfit: receiver.counts.unfit,
+        webhooks_strangers: receiver.counts.strangers,
+        webhooks_of_other_robots: others,
+        webhooks_undelivered: trust.undelivered(),
+        webhook_subscriptions_made: keeper?.made() ?? 0,
+        webhook_sources_proven: deliveredAspects.filter((aspect) => trust.provenAtMs(aspect) !== null).length,
+      },
+    }),
+    hideSecret: (text) => (identity === null ? text : text.replaceAll(identity.secret, "(hidden)")),
+    async run(signal, ready) {
+      const closeStore = await openParts();
+      try {
+        await receiver.open(identity?.secret ?? "");
+        log.info({ port: receiver.port(), publicUrl: options.publicUrl }, "webhooks are received");
+        ready();
+        every(clock, times.streamSilenceMs / LOOKS_A_SILENCE, signal, look);
+        poll = createPoll({
+          name: "ListWebhooks",
+          periodMs: times.streamSilenceMs / LOOKS_A_SILENCE,
+          unimplementedMs: times.refusedRetryMs,
+          clock,
+          log,
+          async turn() {
+            await keeper?.turn();
+            look();
+          },
+        });
+        await poll.run(signal);
+      } finally {
+        await receiver.close();
+        await closeStore();
+      }
+    },
+    async leave() {
+      if (options.onShutdown === "delete") await keeper?.remove(LEAVE_MS);
+    },
+  };
+}

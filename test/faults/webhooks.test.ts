@@ -1,0 +1,345 @@
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { WebhookOptions } from "../../src/fleet/options.ts";
+import { createReceiver } from "../../src/fleet/webhooks/receiver.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { startReceiver } from "../simulator/webhooks/receiver.ts";
+import type { FleetRig, RigOverrides } from "../support/fleet-rig.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { https } from "../support/https.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+
+/** A service that delivers, a gateway that receives, and a wire between them that can be unplugged. */
+interface Plant extends FaultBench {
+  /** The way of deliveries. */
+  readonly deliveries: TcpProxy;
+  readonly options: WebhookOptions;
+  readonly ca: Buffer;
+  /** A session that takes webhooks, once the service has all that it wants of us. */
+  listen(overrides?: RigOverrides): Promise<FleetRig>;
+  secret(): Promise<string>;
+  /** What the service has of us. */
+  subscriptions(): Promise<ReadonlyArray<{ eventType: string; enabled: boolean; description?: string }>>;
+}
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Promise<Plant> {
+  const authority = await createAuthority(Date.now());
+  const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());
+  const port = await freePorts(1);
+  const deliveries = await startTcpProxy(() => `127.0.0.1:${port}`);
+  closers.push(() => deliveries.close());
+  const bench = await openFaultBench({
+    unsafeWebhookTargets: { trustedCa: `${authority.certificate}\n${otherCa}` },
+    webhookDelivery: { attempts: 2, backoff: { baseMs: 10, capMs: 20 }, queueLimit: 1_000 },
+  });
+  closers.push(() => bench.close());
+  const options: WebhookOptions = {
+    listen: { host: "127.0.0.1", port },
+    publicUrl: `https://${deliveries.address}/hook`,
+    certificate,
+    key,
+    onShutdown: "keep",
+    directory: join(dirname(bench.simulator().endpoints.ca), "gateway"),
+    ...change,
+  };
+  return {
+    ...bench,
+    deliveries,
+    options,
+    ca: Buffer.from(authority.certificate),
+    async listen(overrides = {}) {
+      const rig = await bench.start({ events: { kind: "webhook", webhook: options }, ...overrides });
+      await rig.until("streams are open", () => rig.figure("streams_open") > 0);
+      return rig;
+    },
+    async secret() {
+      const text = await readFile(join(options.directory, "webhook-secret.json"), "utf8");
+      return (JSON.parse(text) as { secret: string }).secret;
+    },
+    async subscriptions() {
+      const answer = await bench.simulator().rest("POST", "/v1/webhook/list", {});
+      const { webhooks = [] } = answer.json() as {
+        webhooks?: Array<{ eventType: string; enabled: boolean }>;
+      };
+      return webhooks;
+    },
+  };
+}
+
+async function subscribed(plant: Plant): Promise<void> {
+  while ((await plant.subscriptions()).filter(({ enabled }) => enabled).length < 2) await turn();
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+let percent = 50;
+/** One event of a battery. */
+function charge(plant: FaultBench, robotId: string): number {
+  percent = percent === 50 ? 49 : 50;
+  plant.simulator().control.happen({ kind: "battery", robotId, percent });
+  return percent;
+}
+
+/** One event of each kind is delivered, and streams rest. */
+async function relieved(plant: Plant, rig: FleetRig): Promise<void> {
+  await subscribed(plant);
+  charge(plant, "cart-01");
+  await drive(rig, "base-01", "Table 1");
+  await rig.until("webhooks are relied on", () => rig.figure("webhook_sources_proven") === 2);
+  await rig.until("streams rest", () => rig.figure("streams_resting") === 2);
+}
+
+async function drive(rig: FleetRig, robotId: string, destinationId: string): Promise<string> {
+  const goal = { destinationId };
+  const request = { robotId, mission: { baseMission: { navigateMission: { goal } } } };
+  const ending = await rig.port.call("CreateMission", JSON.stringify(request), 5_000);
+  if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
+  const { missionId } = ending;
+  await rig.event("mission", ({ queue }) =>
+    queue.missions.some((mission) => mission.missionId === missionId && mission.state === "STATE_SUCCEEDED"),
+  );
+  return missionId ?? "";
+}
+
+/** Missions and batteries as they were told, by robot and number: none twice. */
+function told(rig: FleetRig): readonly string[] {
+  return rig.events.flatMap((event) =>
+    event.kind === "mission" || event.kind === "battery"
+      ? [`${event.kind} ${event.robotId} ${event.stamp.sequence}`]
+      : [],
+  );
+}
+
+const ofBattery = (rig: FleetRig, robotId: string, charged: number) =>
+  rig.event("battery", (event) => event.robotId === robotId && event.battery.chargePercent === charged);
+
+test("events come by webhook while streams rest between their snapshots: all of them, none twice", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  await relieved(plant, rig);
+  const received = rig.figure("webhooks_received");
+  await drive(rig, "base-01", "Table 2");
+  await drive(rig, "base-01", "Table 1");
+  expect(rig.figure("webhooks_received")).toBeGreaterThan(received + 3);
+  await plant.settled(rig);
+  expect(new Set(told(rig)).size).toBe(told(rig).length);
+  // Snapshots go on while streams rest, and renew what is held.
+  const confirmed = await rig.next("confirmed", ({ aspect }) => aspect === "battery");
+  expect(confirmed.stream).toMatch(/^battery\//);
+  await rig.until("all is well", () => rig.health().state === "up");
+  expect((await plant.subscriptions()).map(({ eventType }) => eventType).sort()).toEqual([
+    "battery",
+    "mission",
+  ]);
+});
+
+test("while streams rest they are told to be live, and nobody hears of a loss", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen({ times: { resyncMs: 3_000 } });
+  await relieved(plant, rig);
+  const before = rig.events.length;
+  await rig.next("stream", ({ stream, state }) => stream.startsWith("mission/") && state === "live");
+  await rig.next("confirmed", ({ aspect }) => aspect === "mission");
+  const since = rig.events.slice(before);
+  expect(since.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
+  expect(since.filter((event) => event.kind === "link")).toEqual([]);
+});
+
+test("a delivery without the secret, or with another, is refused before it is looked at", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  const secret = await plant.secret();
+  const event = {
+    robot_id: "cart-01",
+    state: { metadata: null, battery_state: { charge_percent: 1, state: "STATE_FULL", charge_method: 0 } },
+  };
+  const post = (headers: Record<string, string>, more: { method?: string; body?: unknown } = {}) =>
+    https({
+      url: plant.options.publicUrl,
+      ca: plant.ca,
+      method: more.method ?? "POST",
+      headers: { "x-service-webhook-event-id": "e1", ...headers },
+      body: more.body ?? event,
+    }).then(({ status }) => status);
+  expect(await post({})).toBe(401);
+  expect(await post({ "x-fleetgate-secret": `${secret.slice(0, -1)}_` })).toBe(401);
+  expect(await post({ "x-fleetgate-secret": "" })).toBe(401);
+  expect(rig.figure("webhooks_strangers")).toBe(3);
+  const known = { "x-fleetgate-secret": secret };
+  expect(await post({ ...known, "x-service-webhook-event-id": "" })).toBe(400);
+  expect(await post(known, { method: "PUT" })).toBe(405);
+  expect(await post(known, { body: "x".repeat(1_100_000) })).toBe(413);
+  expect(await post(known, { body: '{"robot_id":' })).toBe(204);
+  await rig.until("it was looked at", () => rig.figure("webhooks_malformed") === 1);
+  expect(rig.figure("webhooks_unfit")).toBe(3);
+  expect(told(rig).filter((line) => line.endsWith("null"))).toEqual([]);
+  await plant.settled(rig);
+});
+
+test("the secret is the owner's alone, and in no answer", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  const secret = await plant.secret();
+  expect((await stat(join(plant.options.directory, "webhook-secret.json"))).mode & 0o077).toBe(0);
+  await subscribed(plant);
+  const answer = await rig.port.call("ListWebhooks", "{}", 2_000);
+  expect(JSON.stringify(answer)).toContain("(hidden)");
+  expect(JSON.stringify([answer, rig.health()])).not.toContain(secret);
+});
+
+test("an event id that comes again is dropped, after a restart too; the subscriptions are taken over", async () => {
+  const other = await startReceiver();
+  closers.push(() => other.close());
+  const plant = await openPlant({}, other.ca);
+  const first = await plant.listen();
+  await relieved(plant, first);
+  // A second subscription shows what the service delivers, with the same event ids.
+  const request = {
+    url: other.url,
+    eventType: "battery",
+    selector: { robotIds: { ids: ["serve-01"] } },
+  };
+  const made = await plant.simulator().rest("POST", "/v1/webhook/create", request);
+  expect(made.status).toBe(200);
+  await ofBattery(first, "serve-01", charge(plant, "serve-01"));
+  const { headers, body } = await other.next();
+  const again = async () => {
+    const eventId = String(headers["x-service-webhook-event-id"]);
+    const answer = await https({
+      url: plant.options.publicUrl,
+      ca: plant.ca,
+      method: "POST",
+      headers: { "x-service-webhook-event-id": eventId, "x-fleetgate-secret": await plant.secret() },
+      body,
+    });
+    expect(answer.status).toBe(204);
+  };
+  await first.until("it was delivered", () => first.figure("webhooks_received") > 0);
+  await plant.settled(first);
+  const repeated = first.figure("webhooks_repeated");
+  const confirmations = first.events.length;
+  await again();
+  await first.until("the repeat was dropped", () => first.figure("webhooks_repeated") === repeated + 1);
+  expect(
+    first.events.slice(confirmations).filter((event) => "robotId" in event && event.kind === "battery"),
+  ).toEqual([]);
+  await first.stop();
+
+  const second = await plant.listen();
+  await again();
+  await second.until("it is remembered", () => second.figure("webhooks_repeated") === 1);
+  await relieved(plant, second);
+  expect(second.figure("webhook_subscriptions_made")).toBe(0);
+  expect(await plant.subscriptions()).toHaveLength(3);
+  await plant.settled(second);
+});
+
+test("a subscription that the service has disabled is replaced and named; streams stand in meanwhile", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  await relieved(plant, rig);
+  await plant.deliveries.unplug();
+  for (let event = 0; event < 25; event += 1) charge(plant, "cart-01");
+  await rig.until("it is named", () => rig.health().detail?.includes("disabled the subscription") ?? false);
+  expect(rig.health().state).toBe("degraded");
+  await ofBattery(rig, "cart-02", charge(plant, "cart-02"));
+  await plant.settled(rig);
+  await plant.deliveries.plug();
+  await rig.until("another was made", () => rig.figure("webhook_subscriptions_made") === 3);
+  await relieved(plant, rig);
+  await rig.until("all is well", () => rig.health().state === "up");
+  const listed = await plant.subscriptions();
+  expect(listed.map(({ eventType, enabled }) => `${eventType} ${enabled}`).sort()).toEqual([
+    "battery true",
+    "mission true",
+  ]);
+  await plant.settled(rig);
+});
+
+test("a subscription that somebody deleted is made again", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  await relieved(plant, rig);
+  const { webhooks } = (await plant.simulator().rest("POST", "/v1/webhook/list", {})).json() as {
+    webhooks: ReadonlyArray<{ id: string }>;
+  };
+  for (const { id } of webhooks) await plant.simulator().rest("POST", "/v1/webhook/delete", { id });
+  await rig.until("others were made", () => rig.figure("webhook_subscriptions_made") === 4);
+  await relieved(plant, rig);
+  await plant.settled(rig);
+});
+
+test("deliveries that do not arrive are noticed by the next snapshot: streams stand in until they do", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  await relieved(plant, rig);
+  await plant.deliveries.unplug();
+  charge(plant, "serve-02");
+  await rig.until("it is doubted", () => rig.health().detail?.includes("events are not delivered") ?? false);
+  expect(rig.figure("webhooks_undelivered")).toBeGreaterThan(0);
+  await rig.until("a stream stands in", () => rig.figure("streams_resting") === 1);
+  // The mission webhook was not doubted: nothing was missed there.
+  await plant.settled(rig);
+  await plant.deliveries.plug();
+  await relieved(plant, rig);
+  await rig.until("all is well", () => rig.health().state === "up");
+});
+
+test("a service that is away while streams rest is noticed, and found again with its subscriptions", async () => {
+  const plant = await openPlant();
+  const rig = await plant.listen();
+  await relieved(plant, rig);
+  const lost = rig.next("stream", ({ stream, state }) => stream.startsWith("mission/") && state === "lost");
+  const down = rig.next("link", ({ state }) => state === "down");
+  await plant.stopService();
+  await Promise.all([lost, down]);
+  await plant.replaceService();
+  await rig.next("link", ({ state }) => state === "up");
+  await relieved(plant, rig);
+  expect(rig.figure("webhook_subscriptions_made")).toBe(2);
+  await plant.settled(rig);
+});
+
+test.each([
+  ["keep", 2],
+  ["delete", 0],
+] as const)("a gateway that stops leaves its subscriptions as configured: %s", async (onShutdown, left) => {
+  const plant = await openPlant({ onShutdown });
+  const rig = await plant.listen();
+  await relieved(plant, rig);
+  await rig.stop();
+  expect(await plant.subscriptions()).toHaveLength(left);
+});
+
+test("robots that the service refuses are left out of the subscriptions", async () => {
+  const plant = await openPlant();
+  const ids = ["cart-01", "base-01", "globex-01"];
+  const rig = await plant.startUnsettled({
+    robots: { kind: "ids", ids },
+    events: { kind: "webhook", webhook: plant.options },
+  });
+  await rig.until("subscriptions were made", () => rig.figure("webhook_subscriptions_made") === 2);
+  await relieved(plant, rig);
+  expect(await plant.subscriptions()).toMatchObject([
+    { selector: { robotIds: { ids: ["cart-01", "base-01"] } } },
+    { selector: { robotIds: { ids: ["cart-01", "base-01"] } } },
+  ]);
+});
+
+test("a port that another program has is said", async () => {
+  const { options, deliveries } = await openPlant();
+  const taken = { ...options, listen: { host: "127.0.0.1", port: deliveries.port } };
+  const receiver = createReceiver(taken, silentLog, () => {});
+  await expect(receiver.open("secret")).rejects.toThrow(
+    `port ${deliveries.port}, wanted for webhooks, is taken`,
+  );
+  await receiver.close();
+});
