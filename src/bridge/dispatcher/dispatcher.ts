@@ -91,6 +91,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const journal = watchJournal(parts.journal);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
+  /** Calls that concern conveyors, in their order; one number a robot that ever had any. */
+  const calledAs = new WeakMap<Job, number>();
+  const lastStart = new Map<RobotId, number>();
+  let calls = 0;
   let lapses = 0;
   let isPruning = false;
 
@@ -119,6 +123,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return quality === "good" || quality === "stale";
     },
     stopConveyors,
+    refusedOverride: (source, robotId) =>
+      refusedRight(options.rights, { source, operation: "an override", role: "engineer", robotId }),
+    remember(robotId, lease) {
+      journal.writeLease(robotId, lease).catch((error: unknown) => {
+        log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
+      });
+    },
   });
   const admission: AdmissionParts = {
     ...parts,
@@ -139,13 +150,32 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     search,
     sightings,
     hold,
-    onCall({ command, request, robotId }) {
-      if (request.conveyors !== null && robotId !== null) {
-        leases.rolled(command.source, robotId, request.conveyors);
-      }
+    onCall: startedConveyors,
+    onFinish(job, outcome) {
+      stoppedConveyors(job, outcome);
+      void conclusion.conclude(job, outcome);
     },
-    onFinish: (job, outcome) => void conclusion.conclude(job, outcome),
   });
+
+  function startedConveyors(job: Job): void {
+    const { command, request, robotId } = job;
+    if (request.conveyors === null || robotId === null) return;
+    calls += 1;
+    calledAs.set(job, calls);
+    const { started } = request.conveyors;
+    if (started.length === 0) return;
+    lastStart.set(robotId, calls);
+    leases.rolled(command.source, robotId, { started, stopped: [] });
+  }
+
+  /** A stop counts when it is known to have come, and nothing was started after it. */
+  function stoppedConveyors(job: Job, { outcome }: Outcome): void {
+    const { command, request, robotId } = job;
+    if (request.conveyors === null || robotId === null) return;
+    if (outcome !== "succeeded" && outcome !== "probably_succeeded") return;
+    if ((lastStart.get(robotId) ?? 0) > (calledAs.get(job) ?? 0)) return;
+    leases.rolled(command.source, robotId, { started: [], stopped: request.conveyors.stopped });
+  }
 
   /** The stop is the gateway's own: it is for nobody to forbid. */
   function stopConveyors({ robotId, rolling, station }: Lease): void {
@@ -270,7 +300,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return outcome ? { ...outcome, duplicate: true } : null;
     },
     async start() {
+      leases.resume(journal.leases());
       await recoverCommands({ ...parts, journal, running, runner, search, conclusion });
+      // Their leases' own record of it may not have come to the disk.
+      for (const job of running.values()) startedConveyors(job);
       every(clock, LEASE_PERIOD_MS, stopping.signal, leases.tick);
       every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
         if (isPruning) return;

@@ -1,5 +1,5 @@
 import type { Store, StoreChange } from "../../platform/store.ts";
-import type { Journal, JournalEntry, JournalLimits } from "./journal.ts";
+import type { Journal, JournalEntry, JournalLimits, StoredLease } from "./journal.ts";
 
 /** How many entries one pruning looks at: it must not hold up the commands. */
 const PRUNE_STEP = 200;
@@ -8,7 +8,7 @@ const SEQUENCE_DIGITS = 15;
 /**
  * The journal on a store of its own. An entry lies under `c/<identity>`; `o/<number>`
  * holds the order in which commands came, so that the oldest are found without
- * reading all. Both are written as one.
+ * reading all. Both are written as one. A robot's lease lies under `l/<robot>`.
  *
  * Throws when the store holds what cannot be read: then nobody can say what was sent.
  */
@@ -45,6 +45,8 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
         if (!pending.has(entry.id)) unplaced.delete(entry.id);
       }
     },
+    leases: () => Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value)),
+    writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
     async prune(nowMs) {
       const changes: StoreChange[] = [];
       let dropped = 0;
@@ -96,6 +98,13 @@ function entryKey(id: string): string {
 
 function orderKey(number: number): string {
   return `o/${String(number).padStart(SEQUENCE_DIGITS, "0")}`;
+}
+
+function asLease(value: unknown): StoredLease {
+  if (typeof value !== "object" || value === null || !("station" in value) || !("rolling" in value)) {
+    throw new Error("the journal holds something that is not a lease");
+  }
+  return value as StoredLease;
 }
 
 /** Only this file writes the store, so a look at its outline is enough to catch a foreign one. */

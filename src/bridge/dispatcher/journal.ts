@@ -1,4 +1,4 @@
-import type { Command } from "../../domain/command.ts";
+import type { Command, Source } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
@@ -23,6 +23,15 @@ export interface JournalEntry {
   readonly outcome: Outcome | null;
 }
 
+/** A station's hold on a robot, as it survives the gateway. Plain data: it is stored as JSON. */
+export interface StoredLease {
+  readonly robotId: RobotId;
+  readonly station: string;
+  readonly owner: Source;
+  /** Conveyors that the station has set in motion, and not stopped. */
+  readonly rolling: readonly number[];
+}
+
 /** What a journal keeps: both bounds hold, and an unfinished entry is never dropped. */
 export interface JournalLimits {
   readonly keepMs: number;
@@ -39,6 +48,10 @@ export interface Journal {
   unfinished(): readonly JournalEntry[];
   /** Resolves when the entry is on the disk; rejects when it may not be. */
   write(entry: JournalEntry): Promise<void>;
+  /** The leases that were held when the run before this one ended. */
+  leases(): readonly StoredLease[];
+  /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
+  writeLease(robotId: RobotId, lease: StoredLease | null): Promise<void>;
   /** Drops some of the finished entries beyond the limits. Resolves with whether there may be more. */
   prune(nowMs: number): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;

@@ -5,14 +5,17 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AuditSink } from "./audit.ts";
+import type { StoredLease } from "./journal.ts";
 import {
   beaten,
+  changedLeases,
   describeHolder,
   grant,
   isAt,
   type Lease,
   type Leases,
   lapsed,
+  resumed,
   rolled,
   sameSource,
   withoutLease,
@@ -30,10 +33,16 @@ export interface LeaseParts {
   readonly isVisible: (robotId: RobotId) => boolean;
   /** Sends the stop of conveyors that a station has left running. */
   readonly stopConveyors: (lease: Lease) => void;
+  /** Why a source may not end another's lease; null when it may. */
+  readonly refusedOverride: (source: Source, robotId: RobotId) => string | null;
+  /** Keeps a lease over a restart; null: there is none any more. Never throws. */
+  readonly remember: (robotId: RobotId, lease: StoredLease | null) => void;
 }
 
 /** Holds the leases, and ends them when the robot leaves or the station falls silent. */
 export interface LeaseKeeper extends Stations {
+  /** Takes up the leases of the run before this one. */
+  resume(stored: readonly StoredLease[]): void;
   /** Why the robot is kept from `source`; null when it is not. */
   holdOf(robotId: RobotId, source: Source): string | null;
   rolled(
@@ -49,6 +58,18 @@ export interface LeaseKeeper extends Stations {
 export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   const { stations, clock, log, audit, sightings } = parts;
   let leases: Leases = new Map();
+  /** Robots of resumed leases that have not been seen yet: nobody knows whether they have left. */
+  const unseen = new Set<RobotId>();
+
+  function change(next: Leases): void {
+    const changed = changedLeases(leases, next);
+    leases = next;
+    for (const robotId of changed) {
+      const lease = leases.get(robotId);
+      if (lease === undefined) unseen.delete(robotId);
+      parts.remember(robotId, lease === undefined ? null : storedOf(lease));
+    }
+  }
 
   function record(what: string, robotId: RobotId, station: string, source: Source, reason: string): void {
     log.info({ robotId, station, user: source.name, reason }, `lease ${what}`);
@@ -65,7 +86,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   }
 
   function end(lease: Lease, by: Source, reason: string): void {
-    leases = withoutLease(leases, lease.robotId);
+    change(withoutLease(leases, lease.robotId));
     record("ended", lease.robotId, lease.station, by, reason);
   }
 
@@ -76,6 +97,13 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   function isHere(station: string, robotId: RobotId): boolean {
     const { destinations } = stationOf(station) ?? { destinations: [] };
     return isAt(destinations, sightings.missions(robotId), sightings.position(robotId));
+  }
+
+  function isUnseen(robotId: RobotId): boolean {
+    if (!unseen.has(robotId)) return false;
+    const isPlaced = sightings.missions(robotId) !== undefined || sightings.position(robotId) !== undefined;
+    if (parts.isVisible(robotId) && isPlaced) unseen.delete(robotId);
+    return unseen.has(robotId);
   }
 
   function refusedAsk(station: string, source: Source, robotId: RobotId): Outcome | null {
@@ -99,11 +127,27 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   }
 
   return {
+    resume(stored) {
+      const nowMs = clock.monotonicMs();
+      const held = new Map(leases);
+      for (const each of stored) {
+        const lease = resumed(each, nowMs);
+        if (stationOf(lease.station) !== undefined) {
+          held.set(lease.robotId, lease);
+          unseen.add(lease.robotId);
+          continue;
+        }
+        record("ended", lease.robotId, lease.station, lease.owner, "the station is no longer configured");
+        parts.remember(lease.robotId, null);
+        if (lease.rolling.length > 0) parts.stopConveyors(lease);
+      }
+      leases = held;
+    },
     ask(station, source, robotId) {
       const refused = refusedAsk(station, source, robotId);
       if (refused !== null) return refused;
       if (!leases.has(robotId)) record("begun", robotId, station, source, "asked for");
-      leases = grant(leases, station, source, robotId, clock.monotonicMs());
+      change(grant(leases, station, source, robotId, clock.monotonicMs()));
       return null;
     },
     release(station, source, robotId) {
@@ -116,10 +160,12 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       return null;
     },
     beat(station, source) {
-      leases = beaten(leases, station, source, clock.monotonicMs());
+      change(beaten(leases, station, source, clock.monotonicMs()));
     },
     override(source, robotId) {
       const held = leases.get(robotId);
+      const refused = parts.refusedOverride(source, robotId);
+      if (refused !== null) return refusal("NOT_ALLOWED", refused);
       if (held !== undefined) end(held, source, "overridden");
       return null;
     },
@@ -130,11 +176,12 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       return describeHolder(held, robotId);
     },
     rolled(source, robotId, conveyors) {
-      leases = rolled(leases, source, robotId, conveyors);
+      change(rolled(leases, source, robotId, conveyors));
     },
     tick() {
       const nowMs = clock.monotonicMs();
       for (const lease of leases.values()) {
+        if (isUnseen(lease.robotId)) continue;
         // A healthy heartbeat alone must not keep a robot that has left.
         if (!isHere(lease.station, lease.robotId)) end(lease, lease.owner, "the robot has left");
         else if (!parts.isVisible(lease.robotId)) end(lease, lease.owner, "the robot is out of sight");
@@ -146,4 +193,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     },
     count: () => leases.size,
   };
+}
+
+function storedOf({ robotId, station, owner, rolling }: Lease): StoredLease {
+  return { robotId, station, owner, rolling };
 }

@@ -2,14 +2,12 @@ import type { LeaseHolder } from "../../contracts/stations.ts";
 import type { Source } from "../../domain/command.ts";
 import { currentGoal, currentMission, isTerminal, type MissionQueue } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { StoredLease } from "./journal.ts";
 import type { StationOptions } from "./options.ts";
 
 /** A station's hold on one robot. Times are monotonic, in milliseconds. */
-export interface Lease extends LeaseHolder {
-  readonly robotId: RobotId;
+export interface Lease extends LeaseHolder, StoredLease {
   readonly beatAtMs: number;
-  /** Conveyors that the station has set in motion, and not stopped. */
-  readonly rolling: readonly number[];
 }
 
 /** Every lease there is, by robot. Immutable. */
@@ -69,6 +67,20 @@ export function rolled(
   const rolling = new Set([...lease.rolling, ...conveyors.started]);
   for (const index of conveyors.stopped) rolling.delete(index);
   return new Map(leases).set(robotId, { ...lease, rolling: [...rolling] });
+}
+
+/** A lease of the run before this one. Its station has as long as any to be heard of again. */
+export function resumed({ robotId, station, owner, rolling }: StoredLease, nowMs: number): Lease {
+  return { robotId, station, owner, rolling, sinceMs: nowMs, beatAtMs: nowMs };
+}
+
+/** The robots whose lease is another one than before, in what is to survive the gateway. */
+export function changedLeases(before: Leases, after: Leases): readonly RobotId[] {
+  const robots = new Set([...before.keys(), ...after.keys()]);
+  return [...robots].filter((robotId) => {
+    const [old, now] = [before.get(robotId), after.get(robotId)];
+    return old?.station !== now?.station || old?.owner !== now?.owner || old?.rolling !== now?.rolling;
+  });
 }
 
 /** The leases whose station has not been heard of for too long. */

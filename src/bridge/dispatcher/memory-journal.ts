@@ -10,6 +10,9 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
       entries.set(entry.id, entry);
       return Promise.resolve();
     },
+    // It ends with the process, and so do the leases.
+    leases: () => [],
+    writeLease: () => Promise.resolve(),
     prune(nowMs) {
       let excess = entries.size - limits.keepCount;
       for (const entry of entries.values()) {

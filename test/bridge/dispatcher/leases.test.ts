@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { createLossyDisk, syncing } from "./lossy-store.ts";
 import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
 
 const stations = [
@@ -81,6 +84,11 @@ describe("a station's lease", () => {
     expect(leases.release("Dock", plc, "AMR01")).toBeNull();
     expect(leases.holder("AMR01")).toBeNull();
     leases.ask("Dock", plc, "AMR01");
+    expect(leases.override({ door: "cli", name: "clerk" }, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message:
+        'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read',
+    });
     expect(leases.override({ door: "opcua", name: "chief" }, "AMR01")).toBeNull();
     expect(leases.holder("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({
@@ -130,5 +138,72 @@ describe("a station's lease", () => {
     await rig.clock.settle(7_000);
     expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
     expect(rig.calls).toHaveLength(2);
+  });
+
+  it("stops at a lapse what the station was not known to have stopped", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.call(0).answer(OK);
+    await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.call(1).answer({ kind: "refused", code: "PERMISSION_DENIED", message: "no" });
+    await rig.clock.settle(7_000);
+    expect(rig.calls.slice(2)).toMatchObject([{ operation: "StopBelts" }]);
+  });
+});
+
+describe("a lease and a gateway that is killed", () => {
+  const limits = { keepMs: 3_600_000, keepCount: 1_000 };
+
+  /** A gateway that holds AMR01 for the dock with its belts rolling, killed; and the next one, `list` of stations its own. */
+  async function restarted(list: Parameters<typeof createRig>[0] = { stations }): Promise<Rig> {
+    const disk = createLossyDisk();
+    const clock = createManualClock();
+    const options = { rights };
+    const journal = () => openDurableJournal(syncing(disk), limits);
+    const first = await createRig({ stations, options, clock, journal: journal() });
+    await first.see(missions("AMR01", clock.nowMs(), atDock));
+    first.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await first.send("RollBelts", { robot: "AMR01" });
+    await first.call(0).answer(OK);
+    disk.crash();
+    return createRig({ options, clock, journal: journal(), ...list });
+  }
+
+  it("is held on for its station, which has as long as any to be heard of", async () => {
+    const rig = await restarted();
+    expect(rig.dispatcher.stations.holder("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+    const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
+    expect(refused.outcome).toMatchObject({ code: "LEASE_HELD" });
+    await rig.clock.settle(4_000);
+    rig.dispatcher.stations.beat("Dock", plc);
+    await rig.see(missions("AMR01", rig.clock.nowMs(), atDock));
+    await rig.clock.settle(4_000);
+    expect(rig.dispatcher.stations.holder("AMR01")).not.toBeNull();
+    expect(rig.calls).toEqual([]);
+  });
+
+  it("lapses when its station is not heard of again, and its conveyors are stopped", async () => {
+    const rig = await restarted();
+    await rig.clock.settle(7_000);
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.calls).toMatchObject([
+      { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
+    ]);
+  });
+
+  it("ends when the robot is seen to have left meanwhile", async () => {
+    const rig = await restarted();
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
+    await rig.clock.settle(1_000);
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
+  });
+
+  it("of a station that is no longer configured ends at once, and its conveyors are stopped", async () => {
+    const rig = await restarted({ stations: [] });
+    await rig.clock.settle(0);
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 });

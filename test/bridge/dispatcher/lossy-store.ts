@@ -70,3 +70,16 @@ export function createLossyDisk(lies = false): LossyDisk {
     durable: read,
   };
 }
+
+/** The store of a disk that syncs at once. */
+export function syncing(disk: LossyDisk): Store {
+  const store = disk.open();
+  return {
+    ...store,
+    write(changes) {
+      const written = store.write(changes);
+      disk.sync();
+      return written;
+    },
+  };
+}

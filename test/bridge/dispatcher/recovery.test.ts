@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { createLossyDisk, type LossyDisk } from "./lossy-store.ts";
+import { createLossyDisk, type LossyDisk, syncing } from "./lossy-store.ts";
 import { createRig, mission, missions, OK, type Rig } from "./rig.ts";
 
 const limits = { keepMs: 3_600_000, keepCount: 1_000 };
@@ -14,18 +14,6 @@ async function killed(before: (rig: Rig, disk: LossyDisk) => Promise<void>): Pro
   await before(first, disk);
   disk.crash();
   return createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
-}
-
-function syncing(disk: LossyDisk) {
-  const store = disk.open();
-  return {
-    ...store,
-    write(changes: Parameters<typeof store.write>[0]) {
-      const written = store.write(changes);
-      disk.sync();
-      return written;
-    },
-  };
 }
 
 describe("after a crash", () => {
