@@ -16,8 +16,8 @@ afterEach(endPrograms);
 
 const READY_WITHIN_MS = 5_000;
 const ENDED_WITHIN_MS = 5_000;
-/** With the demo's seed, the first robot of a lively demo leaves before the seventh beat of the gateway's heart. */
-const BEATS_WITHOUT_A_MOVE = 8;
+/** With the demo's seed, the first robot of a lively demo leaves before the third beat of the gateway's heart. */
+const BEATS_WITHOUT_A_MOVE = 4;
 
 test("demo --json is ready in 5 s, prints the line that was promised, and robots stand still", async () => {
   const base = await freePorts(5);

@@ -9,6 +9,7 @@ import { type Chronicle, createChronicle } from "../support/chronicle.ts";
 
 /** A loaded machine takes its time to start Node several times. */
 export const TEST_TIMEOUT_MS = 90_000;
+const LINE_TIMEOUT_MS = 45_000;
 
 /** How a program ended. */
 interface Ending {
@@ -36,8 +37,8 @@ const folders = new Set<string>();
 export function fleetgate(folder: string, ...args: readonly string[]): Program {
   const child = spawn(process.execPath, [main, ...args], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
-  const out = createChronicle<string>((line) => line);
-  const err = createChronicle<string>((line) => line);
+  const out = createChronicle<string>((line) => line, LINE_TIMEOUT_MS);
+  const err = createChronicle<string>((line) => line, LINE_TIMEOUT_MS);
   createInterface(child.stdout).on("line", out.add);
   createInterface(child.stderr).on("line", err.add);
   const ended = new Promise<Ending>((resolve) => {

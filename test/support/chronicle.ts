@@ -9,12 +9,12 @@ export interface Chronicle<T> {
   first(what: string, is: (entry: T) => boolean, from?: number): Promise<T>;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 15_000;
 const SHOWN = 8;
 const SHOWN_CHARACTERS = 300;
 
 /** An empty chronicle; `describe` makes a line of an entry for whoever reads a failure. */
-export function createChronicle<T>(describe: (entry: T) => string): Chronicle<T> {
+export function createChronicle<T>(describe: (entry: T) => string, patienceMs = PATIENCE_MS): Chronicle<T> {
   const entries: T[] = [];
   const watchers = new Set<() => void>();
 
@@ -45,8 +45,8 @@ export function createChronicle<T>(describe: (entry: T) => string): Chronicle<T>
         };
         const giveUp = setTimeout(() => {
           settle();
-          reject(new Error(`in ${PATIENCE_MS} ms not: ${what}. The newest entries:\n${newest()}`));
-        }, PATIENCE_MS);
+          reject(new Error(`in ${patienceMs} ms not: ${what}. The newest entries:\n${newest()}`));
+        }, patienceMs);
         const settle = () => {
           watchers.delete(look);
           clearTimeout(giveUp);
