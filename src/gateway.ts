@@ -266,6 +266,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     commander: dispatcher,
     health,
     openBroker: broker?.open ?? null,
+    onTwin: twinAlarm(house),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {
@@ -281,9 +282,24 @@ function mqtt(options: MqttOptions, house: House): Component[] {
   return broker === null ? [component] : [broker, component];
 }
 
-/** The runner knows how the connection fares, the link what went over it. */
+/** Tells of a second gateway wherever there is a way: it concerns no single robot. */
+function twinAlarm({ sessionId, clock, fanOut }: House): (active: boolean, text: string) => void {
+  let events = 0;
+  return (active, text) => {
+    events += 1;
+    const eventId = `${sessionId}.t${events}`;
+    const atMs = clock.nowMs();
+    fanOut.offer({
+      changes: [],
+      notices: [{ kind: "alarm", eventId, robotId: "", atMs, code: "SECOND_GATEWAY", active, text }],
+    });
+  };
+}
+
+/** The runner knows how the connection fares, the link what went over it and what is wrong with it. */
 function withFigures(runner: Health, link: Health): Health {
-  return { ...runner, figures: { ...runner.figures, ...link.figures } };
+  const worse = runner.state === "up" && link.state === "degraded" ? link : runner;
+  return { ...worse, figures: { ...runner.figures, ...link.figures } };
 }
 
 function local(options: NonNullable<Config["local"]>, house: House): Component {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { contractScenario, createRobotPool, type TestRobot } from "../contract/plant.ts";
 import { listenMqtt, type MqttEar, type Reply } from "../e2e/mqtt-ear.ts";
+import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { seededChance } from "./chance.ts";
 import { type Daemon, startDaemon, writeConfiguration } from "./daemon.ts";
-import { startPlantBroker } from "./plant-broker.ts";
 import { type Sent, storyOf } from "./story.ts";
 
 const KILLS = 3;

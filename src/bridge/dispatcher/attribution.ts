@@ -14,6 +14,8 @@ export interface Attribution {
   commandOf(missionId: string): string | null;
   /** A mission was seen for the first time. */
   seen(robotId: RobotId, mission: Mission): void;
+  /** Decides of missions that waited long enough for a command to name them. To be called now and then. */
+  judge(): void;
   /** Missions that another client has made through the same interface. */
   foreignMissions(): number;
 }
@@ -34,21 +36,21 @@ const MAX_UNCLAIMED = 2_000;
 export function createAttribution(
   clock: Clock,
   claimMs: number,
-  onForeign: (robotId: RobotId, missionId: string) => void,
+  onForeign: (robotId: RobotId) => void,
 ): Attribution {
   const claims = new Map<string, string>();
   const suspects = new Map<RobotId, number>();
   const unclaimed: Unclaimed[] = [];
   let foreign = 0;
 
-  function judgeOldest(): void {
+  function judge(): void {
     const nowMs = clock.monotonicMs();
     for (let oldest = unclaimed[0]; oldest !== undefined; oldest = unclaimed[0]) {
       if (nowMs - oldest.seenAtMs < claimMs && unclaimed.length <= MAX_UNCLAIMED) return;
       unclaimed.shift();
       if (!claims.has(oldest.missionId) && !isSuspect(oldest)) {
         foreign += 1;
-        onForeign(oldest.robotId, oldest.missionId);
+        onForeign(oldest.robotId);
       }
     }
   }
@@ -74,11 +76,9 @@ export function createAttribution(
     seen(robotId, mission) {
       if (mission.owner !== "api" || claims.has(mission.missionId)) return;
       unclaimed.push({ robotId, missionId: mission.missionId, seenAtMs: clock.monotonicMs() });
-      judgeOldest();
+      judge();
     },
-    foreignMissions() {
-      judgeOldest();
-      return foreign;
-    },
+    judge,
+    foreignMissions: () => foreign,
   };
 }

@@ -16,6 +16,7 @@ import { type AdmissionParts, findPlace, holdOf, type Understood, understand } f
 import { createAttribution } from "./attribution.ts";
 import type { AuditSink } from "./audit.ts";
 import { createConclusion } from "./conclusion.ts";
+import { createForeignWatch } from "./foreign-watch.ts";
 import { createJob, digestOf, fillIdentity, type Job } from "./job.ts";
 import type { Journal } from "./journal.ts";
 import { createLaneRunner, interrupted } from "./lane-runner.ts";
@@ -76,7 +77,7 @@ export interface Dispatcher extends Commander, CommandRecords {
 }
 
 const PRUNE_PERIOD_MS = 10_000;
-const LEASE_PERIOD_MS = 1_000;
+const LOOK_PERIOD_MS = 1_000;
 /** How long the conveyors of a station that fell silent are tried to be stopped. */
 const LAPSE_STOP_MS = 10_000;
 /** How long the service may take to say which robot a task chain is on. */
@@ -98,9 +99,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   let lapses = 0;
   let isPruning = false;
 
-  const attribution = createAttribution(clock, CLAIM_MS, (robotId, missionId) =>
-    log.warn({ robotId, missionId }, "another client has sent a mission through the same interface"),
-  );
+  const foreign = createForeignWatch(parts);
+  const attribution = createAttribution(clock, CLAIM_MS, foreign.seen);
   const search = createEvidenceSearch({
     port: parts.port,
     clock,
@@ -304,7 +304,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       await recoverCommands({ ...parts, journal, running, runner, search, conclusion });
       // Their leases' own record of it may not have come to the disk.
       for (const job of running.values()) startedConveyors(job);
-      every(clock, LEASE_PERIOD_MS, stopping.signal, leases.tick);
+      every(clock, LOOK_PERIOD_MS, stopping.signal, () => {
+        leases.tick();
+        attribution.judge();
+        foreign.tick();
+      });
       every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
         if (isPruning) return;
         isPruning = true;
@@ -322,6 +326,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         waiting,
         leases: leases.count(),
         foreignMissions: attribution.foreignMissions(),
+        foreignAlarms: foreign.count(),
         ...journal.figures(),
         ...conclusion.counts(),
       };

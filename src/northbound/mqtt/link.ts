@@ -11,6 +11,7 @@ import type { HealthReport } from "./health.ts";
 import type { MqttOptions } from "./options.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
+import { createTwinWatch } from "./twin.ts";
 
 /** What the MQTT northbound needs of the house. */
 export interface MqttParts {
@@ -25,6 +26,8 @@ export interface MqttParts {
   readonly health: () => HealthReport;
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
   readonly openBroker: OpenBroker | null;
+  /** Another gateway with this one's id has come to the broker, or gone. */
+  readonly onTwin: (active: boolean, text: string) => void;
 }
 
 /** The MQTT link, and how it fares. */
@@ -56,6 +59,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     health: parts.health,
     counts,
   };
+  const twins = createTwinWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
   let connected = false;
 
   return {
@@ -66,6 +70,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       signal.addEventListener("abort", giveUp, { once: true });
       try {
         const connection = await openConnection(client, connectionParts);
+        await twins.serve(client, connection.lost);
         await desk.serve(client, connection.lost);
         connected = true;
         void connection.lost.then(() => {
@@ -79,9 +84,11 @@ export function createMqttLink(parts: MqttParts): MqttLink {
         signal.removeEventListener("abort", giveUp);
       }
     },
-    health: () => ({
-      state: connected ? "up" : "down",
-      figures: { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() },
-    }),
+    health() {
+      const figures = { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() };
+      const twin = twins.problem();
+      if (connected && twin !== null) return { state: "degraded", detail: twin, figures };
+      return { state: connected ? "up" : "down", figures };
+    },
   };
 }

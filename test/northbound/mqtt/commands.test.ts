@@ -61,6 +61,7 @@ async function connect(options: MqttOptions): Promise<void> {
     commander,
     health: () => ({}),
     openBroker: broker.open,
+    onTwin: () => {},
   });
   connection = await link.connect(never);
   const opened = connection;

@@ -36,6 +36,7 @@ function createLink(options: MqttOptions, changes: Partial<MqttParts> = {}) {
     commander: recordingCommander(),
     health: () => ({}),
     openBroker: null,
+    onTwin: () => {},
     ...changes,
   });
 }

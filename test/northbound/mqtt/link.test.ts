@@ -57,6 +57,7 @@ async function connect(changes: Partial<MqttParts> = {}): Promise<Connection & {
     commander,
     health: () => ({ fleet: { state: "up", figures: { robots: 1 } } }),
     openBroker: broker.open,
+    onTwin: () => {},
     ...changes,
   });
   const connection = await link.connect(never);

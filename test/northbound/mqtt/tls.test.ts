@@ -47,6 +47,7 @@ function createLink(
     commander: recordingCommander(),
     health: () => ({}),
     openBroker,
+    onTwin: () => {},
   });
 }
 

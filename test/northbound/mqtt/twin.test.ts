@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Connection } from "../../../src/contracts/link.ts";
+import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { type Chronicle, createChronicle } from "../../support/chronicle.ts";
+import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
+import { base, catalogue, external, listen, mqttOptions, recordingCommander } from "./fixtures.ts";
+
+interface Told {
+  readonly active: boolean;
+  readonly text: string;
+}
+
+interface Gateway {
+  readonly link: MqttLink;
+  readonly connection: Connection;
+  readonly told: Chronicle<Told>;
+}
+
+let broker: PlantBroker;
+const cleanups: Array<() => PromiseLike<unknown>> = [];
+beforeEach(async () => {
+  broker = await startPlantBroker();
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await broker.close();
+});
+
+/** A gateway with the id of every other in this file. */
+async function gateway(sessionId: string): Promise<Gateway> {
+  const told = createChronicle<Told>(({ active, text }) => `${active} ${text}`);
+  const link = createMqttLink({
+    options: mqttOptions({ broker: external(broker.url), clientId: sessionId }),
+    sessionId,
+    clock: systemClock,
+    log: silentLog,
+    catalogue,
+    commander: recordingCommander(),
+    health: () => ({}),
+    openBroker: null,
+    onTwin: (active, text) => told.add({ active, text }),
+  });
+  const connection = await link.connect(new AbortController().signal);
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  return { link, connection, told };
+}
+
+const someoneElse = (session: string) =>
+  `another gateway with the id "test" is at this broker (session ${session}): one of the two must have another gateway.id`;
+
+test("two gateways with one id notice each other, say so once, and end it when one goes", async () => {
+  const first = await gateway("s1");
+  expect(first.link.health()).toMatchObject({ state: "up" });
+  const second = await gateway("s2");
+  await first.told.first("the second", ({ active }) => active);
+  await second.told.first("the first", ({ active }) => active);
+  expect(first.told.entries).toEqual([{ active: true, text: someoneElse("s2") }]);
+  expect(second.link.health()).toMatchObject({ state: "degraded", detail: someoneElse("s1") });
+  await second.connection[Symbol.asyncDispose]();
+  await first.told.first("gone", ({ active }) => !active);
+  expect(first.told.entries).toHaveLength(2);
+  expect(first.link.health()).toMatchObject({ state: "up" });
+});
+
+test("what another session leaves on the status topic does not hide that this gateway is online", async () => {
+  await gateway("s1");
+  const ear = await listen(broker.url);
+  cleanups.push(() => ear.client.endAsync(true));
+  const status = `${base}/status`;
+  const lastWill = '{"state":"offline","session_id":"s0","gateway_id":"test"}';
+  await ear.client.publishAsync(status, lastWill, { qos: 1, retain: true });
+  const late = await listen(broker.url);
+  cleanups.push(() => late.client.endAsync(true));
+  const states: string[] = [];
+  await new Promise<void>((resolve) => {
+    const ask = setInterval(() => void late.client.subscribe(status, { qos: 1 }), 20);
+    late.client.on("message", (topic, payload) => {
+      if (topic !== status) return;
+      const { state, session_id: sessionId } = JSON.parse(payload.toString()) as Record<string, string>;
+      states.push(`${state} ${sessionId}`);
+      if (states.at(-1) !== "online s1") return;
+      clearInterval(ask);
+      resolve();
+    });
+  });
+  expect(states.at(-1)).toBe("online s1");
+});
+
+test.each(["no JSON", "[]", '{"state":"online"}', '{"state":"odd","session_id":"s9"}'])(
+  "a status that is none (%s) is nobody",
+  async (text) => {
+    const { link, told } = await gateway("s1");
+    const ear = await listen(broker.url);
+    cleanups.push(() => ear.client.endAsync(true));
+    await ear.client.publishAsync(`${base}/status`, text, { qos: 1 });
+    // What comes after it is heard after it.
+    await ear.client.publishAsync(`${base}/status`, '{"state":"online","session_id":"s2"}', { qos: 1 });
+    await told.first("a real one", ({ active }) => active);
+    expect(told.entries).toEqual([{ active: true, text: someoneElse("s2") }]);
+    expect(link.health()).toMatchObject({ state: "degraded" });
+  },
+);
