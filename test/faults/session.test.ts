@@ -1,10 +1,12 @@
 import { Writable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
+import type { FleetTimes } from "../../src/fleet/options.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { type Pace, pass } from "../support/paced-time.ts";
 import { type FaultBench, openFaultBench } from "./fault-bench.ts";
 
 let bench: FaultBench | undefined;
@@ -21,14 +23,23 @@ async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBen
 const read = (rig: FleetRig) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
 const well = (rig: FleetRig) => rig.until("all is well", () => rig.health().state === "up");
 
-/** The gateway lives this much faster than the world: a token's hour passes in seconds. */
-function fastClock(factor: number): Clock {
-  const startMs = systemClock.monotonicMs();
-  return {
-    nowMs: () => systemClock.nowMs(),
-    monotonicMs: () => startMs + (systemClock.monotonicMs() - startMs) * factor,
-    after: (delayMs, task) => systemClock.after(delayMs / factor, task),
-  };
+/** Times by which nothing but the token is due for a long while. */
+const slow: Partial<FleetTimes> = {
+  resyncMs: 3_000_000,
+  streamSilenceMs: 3_000_000,
+  connectMs: 3_000_000,
+  refusedRetryMs: 3_000_000,
+  rosterPollMs: null,
+  taskChainPollMs: null,
+};
+
+/** Steps of so much, one request to the service's HTTPS side after each. */
+function steps(stepMs: number): Pace {
+  return { stepMs, roundTrip: () => (bench?.simulator() ?? never()).rest("GET", "/", undefined, null) };
+}
+
+function never(): never {
+  throw new Error("there is no service");
 }
 
 test("a token is renewed in the background, before it ends, and streams go on", async () => {
@@ -45,31 +56,32 @@ test("a token is renewed in the background, before it ends, and streams go on", 
 
 test("tokens that expire in mid-stream are replaced: a call that is refused is repeated once with a new one", async () => {
   const { start, settled, simulator } = await open();
-  const rig = await start();
+  const clock = createManualClock(Date.now());
+  const rig = await start({ clock, times: slow });
   // A token that was only just made would not be blamed.
-  await new Promise((resolve) => setTimeout(resolve, 5_100));
+  clock.advance(5_100);
   simulator().control.apply({ kind: "expire-tokens" });
   expect(await read(rig)).toMatchObject({ kind: "ok" });
   expect(rig.figure("token_requests")).toBe(2);
   await settled(rig);
   await well(rig);
-}, 20_000);
+});
 
 test("429 on a refresh: the old token serves on, and the authentication server is spared", async () => {
   const { start, simulator } = await open();
-  const clock = fastClock(60);
-  const rig = await start({
-    clock,
-    times: { tokenRefreshMs: 60_000, resyncMs: 60_000, streamSilenceMs: 60_000 },
-  });
+  const clock = createManualClock(Date.now());
+  const rig = await start({ clock, times: { ...slow, tokenRefreshMs: 60_000 } });
   simulator().control.apply({ kind: "exchange", effect: "limit" });
+  clock.advance(60_000);
   await rig.until("a refresh was refused", () => rig.figure("token_failures") > 0);
   expect(await read(rig)).toMatchObject({ kind: "ok" });
   const failures = rig.figure("token_failures");
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  // Two minutes of the gateway's clock, at one attempt in 45 to 60 s.
+  // At one attempt in 45 to 60 s.
+  await pass(clock, 120_000, steps(1_000));
+  expect(rig.figure("token_failures") - failures).toBeGreaterThanOrEqual(1);
   expect(rig.figure("token_failures") - failures).toBeLessThanOrEqual(3);
   simulator().control.clearFaults();
+  await pass(clock, 70_000, steps(1_000), () => rig.figure("token_age_seconds") < 30);
   await rig.until("a refresh succeeded", () => rig.figure("token_age_seconds") < 30);
   expect(rig.health().state).not.toBe("down");
 });
@@ -88,29 +100,26 @@ test("an authentication server that is down at the start is waited for", async (
 test("down for longer than a token lives, it is asked no more often than documented", async () => {
   const { startUnsettled, settled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "unavailable" });
-  const clock = fastClock(1_000);
-  const rig = await startUnsettled({
-    clock,
-    times: { resyncMs: 600_000, streamSilenceMs: 600_000, connectMs: 600_000, rosterPollMs: 600_000 },
-  });
-  const startedAtMs = clock.monotonicMs();
-  await rig.until("an hour has passed", () => clock.monotonicMs() - startedAtMs > 3_600_000);
-  const minutes = (clock.monotonicMs() - startedAtMs) / 60_000;
+  const clock = createManualClock(Date.now());
+  const rig = await startUnsettled({ clock, times: slow });
+  const minutes = (await pass(clock, 3_700_000, steps(5_000))) / 60_000;
   expect(rig.figure("token_requests")).toBeGreaterThan(minutes);
   expect(rig.figure("token_requests")).toBeLessThanOrEqual((minutes / 5 + 1) * 20);
   simulator().control.clearFaults();
+  await pass(clock, 60_000, steps(1_000), () => rig.figure("streams_open") > 0);
   await settled(rig);
 });
 
 test("a key that is refused is said, and tried again later", async () => {
   const { startUnsettled, settled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "refuse" });
-  const rig = await startUnsettled({
-    clock: fastClock(30),
-    times: { resyncMs: 60_000, streamSilenceMs: 60_000 },
-  });
+  const clock = createManualClock(Date.now());
+  const rig = await startUnsettled({ clock, times: slow });
   await rig.until("it is said", () => rig.health().detail?.includes("refuses the API key (401)") ?? false);
   simulator().control.clearFaults();
+  await pass(clock, 30_000, steps(5_000));
+  expect(rig.figure("token_requests")).toBe(1);
+  await pass(clock, 60_000, steps(1_000), () => rig.figure("streams_open") > 0);
   await settled(rig);
 });
 
@@ -164,26 +173,22 @@ test("neither the secret nor a token is in any log, error or health, whatever fa
 
 test("ten minutes away: the backoff has not forgotten to come back", async () => {
   const { start, settled, wire } = await open();
-  const clock = fastClock(200);
-  const rig = await start({
-    clock,
-    times: {
-      resyncMs: 600_000,
-      streamSilenceMs: 600_000,
-      connectMs: 600_000,
-      backoffCapMs: 5_000,
-      rosterPollMs: 60_000,
-    },
-  });
+  const clock = createManualClock(Date.now());
+  const capMs = 5_000;
+  const rig = await start({ clock, times: { ...slow, backoffCapMs: capMs } });
   await wire.unplug();
   await rig.event("link", ({ state, cause }) => state === "down" && cause !== "not connected yet");
-  const downAtMs = clock.monotonicMs();
-  await rig.until("ten minutes have passed", () => clock.monotonicMs() - downAtMs > 600_000);
+  await pass(clock, 600_000, steps(1_000));
+  // Full jitter below 5 s: 2.5 s apart on the average, one at a time.
+  expect(rig.figure("connect_failures")).toBeGreaterThan(60);
   await wire.plug();
-  const pluggedAtMs = Date.now();
-  await rig.next("link", ({ state }) => state === "up");
-  // The cap is 25 ms of real time here.
-  expect(Date.now() - pluggedAtMs).toBeLessThan(2_025);
+  const up = rig.next("link", ({ state }) => state === "up");
+  let isUp = false;
+  void up.then(() => {
+    isUp = true;
+  });
+  expect(await pass(clock, 60_000, steps(100), () => isUp)).toBeLessThan(capMs + 2_000);
+  await up;
   await settled(rig);
 });
 

@@ -2,6 +2,8 @@ import { afterEach, expect, test } from "vitest";
 import type { Fault } from "../../src/simulator/faults/fault.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { pass } from "../support/paced-time.ts";
 import { type FaultBench, openFaultBench } from "./fault-bench.ts";
 
 let bench: FaultBench | undefined;
@@ -60,16 +62,33 @@ test("GOAWAY moves the streams to a new connection", async () => {
   await rig.until("all is well again", () => rig.health().state === "up");
 });
 
-test("60-minute renewal: a service that ends streams early finds them renewed before, under load", async () => {
-  const { start, settled, simulator } = await open({ streamLifeMs: 2_500, lively: "missions" });
-  const rig = await start({ times: { resyncMs: 1_000, streamSilenceMs: 5_000 } });
+test("60-minute renewal: a service that ends streams at its limit finds them renewed before, under load", async () => {
+  const clock = createManualClock(Date.now());
+  // The world moves in steps of a second: nobody looks more often.
+  const coarse = {
+    ...clock,
+    after: (delayMs: number, task: () => void) => clock.after(Math.max(delayMs, 1_000), task),
+  };
+  const { start, settled, simulator } = await open({ clock: coarse, lively: "missions", timeFactor: 1 });
+  const rig = await start({
+    clock,
+    times: {
+      resyncMs: 600_000,
+      streamSilenceMs: 300_000,
+      connectMs: 60_000,
+      rosterPollMs: 60_000,
+      taskChainPollMs: 60_000,
+    },
+  });
   const before = rig.events.length;
-  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  const roundTrip = () => rig.port.call("ListWebhooks", "{}", 5_000);
+  await pass(clock, 2 * 3_660_000, { stepMs: 10_000, roundTrip });
   expect(lostStreams(rig, before)).toBe(0);
   expect(rig.figure("messages_repeated")).toBeGreaterThan(20);
   const told = rig.events.flatMap((event) =>
     event.kind === "mission" ? [`${event.robotId} ${event.stamp.sequence}`] : [],
   );
+  expect(told.length).toBeGreaterThan(100);
   expect(new Set(told).size).toBe(told.length);
   simulator().control.setLively("none");
   await settled(rig);

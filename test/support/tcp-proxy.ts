@@ -37,7 +37,7 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
   function join(client: Socket): void {
     accepted += 1;
     const { hostname, port: targetPort } = new URL(`tcp://${target()}`);
-    const upstream = connect({ host: hostname, port: Number(targetPort) });
+    const upstream = connect({ host: hostname, port: Number(targetPort), noDelay: true });
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -58,7 +58,7 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
   }
 
   async function plug(): Promise<void> {
-    const listening = createServer(join);
+    const listening = createServer({ noDelay: true }, join);
     listening.listen(port, "127.0.0.1");
     await once(listening, "listening");
     port = (listening.address() as AddressInfo).port;
