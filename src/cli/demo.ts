@@ -1,8 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
+import { runSupervised } from "../bridge/supervisor.ts";
 import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
+import type { Component } from "../platform/component.ts";
 import { createLog, type Log } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { createSimulator, type Endpoints } from "../simulator/simulator.ts";
@@ -21,6 +23,9 @@ interface Options {
   readonly lively?: boolean;
   readonly data?: string;
 }
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 4_000;
 
 /** `fleetgate demo`: a simulated fleet and the gateway in one process, on loopback. */
 export function demoCommand(): Command {
@@ -50,35 +55,46 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
   const log = createLog(options.json === true ? "info" : "warn");
   const lively = options.lively ?? options.json !== true;
   const simulator = createSimulator(simulatorOptions({ folder, ports, lively, log }));
-  const stopSimulator = new AbortController();
-  const simulated = runUntilReady((ready) => simulator.run(stopSimulator.signal, ready));
-  try {
-    await simulated.ready;
-    const fleet = simulator.endpoints();
-    const config = await writeConfiguration(folder, ports, fleet);
-    await runGateway(config, log, signal, ports, fleet, options.json === true);
-  } finally {
-    stopSimulator.abort();
-    await simulated.ended;
-  }
+  const gateway: Component = {
+    name: "gateway",
+    health: () => ({ state: "up" }),
+    async run(stop, ready) {
+      const fleet = simulator.endpoints();
+      const config = await writeConfiguration(folder, ports, fleet);
+      await runGateway(config, log, stop, ready, ports, fleet, options.json === true);
+    },
+  };
+  // Closed in reverse: otherwise the gateway would say that the service is lost.
+  const steps = [simulator, gateway].map((component) => ({
+    component,
+    startTimeoutMs: START_TIMEOUT_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  }));
+  await runSupervised(steps, signal, { clock: systemClock, log, onReady: () => {} });
 }
 
-/** The gateway first, then the service that it talks to: the other way round it would say that the service is lost. */
 async function runGateway(
   config: Config,
   log: Log,
   signal: AbortSignal,
+  ready: () => void,
   ports: DemoPorts,
   fleet: Endpoints,
   asJson: boolean,
 ): Promise<void> {
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  // Whoever read the first lines and went away has not stopped the demo.
+  let isRead = true;
+  process.stdout.on("error", () => {
+    isRead = false;
+  });
+  const print = (line: string) => void (isRead && process.stdout.write(`${line}\n`));
   const { createGateway } = await import("../gateway.ts");
   const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {
     if (asJson) print(JSON.stringify(readyLine(fleet, ports)));
     else print(demoGreeting(fleet, ports));
+    ready();
   });
 }
 
@@ -100,21 +116,6 @@ async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpo
   for (const kept of ["journal", "tickets"]) await rm(join(dataDir, kept), { recursive: true, force: true });
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);
-}
-
-/** Runs something, and tells its readiness and its end apart. `ready` rejects when it ends before it is ready. */
-function runUntilReady(run: (ready: () => void) => Promise<void>): {
-  readonly ready: Promise<void>;
-  readonly ended: Promise<void>;
-} {
-  let ended: Promise<void> = Promise.resolve();
-  const ready = new Promise<void>((resolve, reject) => {
-    ended = run(resolve).then(
-      () => reject(new Error("the simulator ended before it was ready")),
-      (error: unknown) => reject(error),
-    );
-  });
-  return { ready, ended };
 }
 
 const portsInOrder = ["grpc", "https", "mqtt", "opcua", "web"] as const;

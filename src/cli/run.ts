@@ -12,13 +12,15 @@ export function runCommand(): Command {
     .description("run the gateway")
     .requiredOption("-c, --config <file>", "the configuration")
     .action(async ({ config: path }: { config: string }) => {
+      // First of all: a stop that comes while the gateway is still being loaded is a stop, too.
+      const stop = stopSignal();
       const config = await configurationOrExit(path);
       const log = createLog(config.log.level);
       // Loaded when it is wanted: it takes longer than everything else that commands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
       try {
-        await gateway.run(stopSignal(), () => log.info({ gateway: config.gateway.id }, "ready"));
+        await gateway.run(stop, () => log.info({ gateway: config.gateway.id }, "ready"));
       } catch (error) {
         fail(error, portKey);
       }

@@ -28,11 +28,17 @@ export function describeHealth(facts: FleetFacts): Health {
   const { open, wanted } = facts.streams;
   const state = open === 0 ? "down" : problems.length > 0 || open < wanted ? "degraded" : "up";
   const detail = problems.length > 0 ? problems.join("; ") : `${open} of ${wanted} streams are open`;
+  const isFirstAttempt = facts.session.exchanges <= 1 && heard(facts) === 0;
   return {
-    state: state === "down" && facts.session.exchanges <= 1 ? "starting" : state,
+    state: state === "down" && isFirstAttempt ? "starting" : state,
     detail,
     figures: figuresOf(facts),
   };
+}
+
+/** How many messages streams have brought since the start. */
+function heard({ streams: { counts } }: FleetFacts): number {
+  return counts.mission.messages + counts.battery.messages + counts.conveyors.messages;
 }
 
 function problemsOf(facts: FleetFacts): string[] {
