@@ -10,6 +10,8 @@ export type CallEnding =
       readonly missionId: string | null;
       /** All of them, where it made more than one. */
       readonly missionIds?: readonly string[];
+      /** What the sender must know of the answer: that it is an earlier one, and from when. */
+      readonly note?: string;
     }
   /** The service said no: one of the explicit refusals of design.md, Commands. */
   | { readonly kind: "refused"; readonly code: GrpcCodeName; readonly message: string }

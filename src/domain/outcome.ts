@@ -8,7 +8,7 @@ export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "pro
 export interface Outcome {
   readonly outcome: OutcomeName;
   readonly code: ErrorName;
-  /** What was wrong, where, and what would be right. Empty when nothing was. */
+  /** What was wrong, where, and what would be right; or what must be known of the answer. Empty when nothing is. */
   readonly message: string;
   /** Whether sending it again (as a new command) can move nothing twice. */
   readonly retrySafe: boolean;

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import type { EventSink } from "../contracts/event-sink.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
@@ -14,6 +15,7 @@ import { proveAlive } from "./channels/proof.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
 import { describeHealth } from "./fleet-health.ts";
 import { createHttp } from "./http.ts";
+import { createMapCache } from "./maps.ts";
 import type { FleetOptions } from "./options.ts";
 import { createPoll } from "./polling/poll.ts";
 import { createReader } from "./polling/reader.ts";
@@ -89,9 +91,14 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     ...poll("QueryTaskChain", times.taskChainPollMs, chains.turn),
   ];
 
+  const { cacheDirectory } = options;
+  const maps =
+    cacheDirectory === null ? null : createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
+
   const port: FleetPort = {
     async call(operation, requestJson, deadlineMs) {
       const ending = await calls.call(operation, requestJson, deadlineMs);
+      if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
       if (ending.kind !== "ok") return ending;
       if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));
       if (operation !== "ListWebhooks" || webhooks === null) return ending;

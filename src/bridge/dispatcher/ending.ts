@@ -22,7 +22,7 @@ export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
       return {
         kind: "final",
         outcome: {
-          ...outcomeOf("succeeded", "OK", "", work.effect === "reads"),
+          ...outcomeOf("succeeded", "OK", ending.note ?? "", work.effect === "reads"),
           responseJson: ending.responseJson,
           missionId: ending.missionId,
         },

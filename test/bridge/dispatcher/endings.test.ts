@@ -20,6 +20,13 @@ describe("a command's life", () => {
     expect(rig.dispatcher.commandOf("m1")).toBe("opcua:plc/r1");
   });
 
+  it("passes on what must be known of an answer", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.call(0).answer({ kind: "ok", responseJson: "{}", missionId: null, note: "as of yesterday" });
+    expect(sent.outcome).toMatchObject({ outcome: "succeeded", message: "as of yesterday" });
+  });
+
   it("is one at a time for a robot, in order, and in parallel across robots", async () => {
     const rig = await createRig();
     for (const to of ["A", "B"]) await rig.send("Go", { robot: "AMR01", to });

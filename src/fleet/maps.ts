@@ -1,0 +1,85 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fromJsonString } from "@bufbuild/protobuf";
+import type { CallEnding } from "../contracts/fleet-port.ts";
+import type { Clock } from "../platform/clock.ts";
+import { isJsonObject } from "../platform/json.ts";
+import type { Log } from "../platform/log.ts";
+import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
+
+/** The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is away. */
+export interface MapCache {
+  /**
+   * Takes the ending of a GetMap. The service's word goes first: a map is kept, a refusal
+   * forgets it. Where the service could not be asked, a map that was kept is the answer,
+   * and `note` says so and since when. Never rejects.
+   */
+  settle(requestJson: string, ending: CallEnding): Promise<CallEnding>;
+}
+
+export interface MapCacheParts {
+  /** A folder of the gateway's own. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface KeptMap {
+  /** Wall time of the answer, milliseconds since 1970. */
+  readonly readAtMs: number;
+  readonly responseJson: string;
+}
+
+export function createMapCache({ directory, clock, log }: MapCacheParts): MapCache {
+  let writes = 0;
+
+  async function keep(path: string, kept: KeptMap): Promise<void> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // Written aside first, each under a name of its own: who reads meanwhile gets the old map or the new one.
+    writes += 1;
+    const aside = `${path}.${writes}.new`;
+    await writeFile(aside, JSON.stringify(kept), { mode: 0o600 });
+    await rename(aside, path);
+  }
+
+  return {
+    async settle(requestJson, ending) {
+      const { mapId } = fromJsonString(GetMapRequestSchema, requestJson);
+      const path = join(directory, `${mapId}.json`);
+      try {
+        if (ending.kind === "ok") {
+          await keep(path, { readAtMs: clock.nowMs(), responseJson: ending.responseJson });
+          return ending;
+        }
+        if (ending.kind === "refused") {
+          if (ending.code === "NOT_FOUND") await rm(path, { force: true });
+          return ending;
+        }
+        const kept = await read(path);
+        if (kept === null) return ending;
+        const since = new Date(kept.readAtMs).toISOString();
+        const note = `the map as it was at ${since}; the service could not be asked now: ${ending.message}`;
+        return { kind: "ok", responseJson: kept.responseJson, missionId: null, note };
+      } catch (error) {
+        // The cache is a help, no condition: the ending stands as it came.
+        log.warn({ err: error, mapId }, "the map cache on disk cannot be used");
+        return ending;
+      }
+    },
+  };
+}
+
+/** Null when the map was never kept. Rejects when the file cannot be read. */
+async function read(path: string): Promise<KeptMap | null> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+  const kept: unknown = JSON.parse(text);
+  const { readAtMs, responseJson } = isJsonObject(kept) ? kept : {};
+  if (typeof readAtMs !== "number" || typeof responseJson !== "string") throw new Error(`${path} is damaged`);
+  return { readAtMs, responseJson };
+}

@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { CallEnding } from "../../src/contracts/fleet-port.ts";
+import { createMapCache, type MapCache } from "../../src/fleet/maps.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { startFleetSession } from "../support/fleet-rig.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { startSimulator } from "../support/simulator.ts";
+
+let directory = "";
+let cache: MapCache;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "fleetgate-maps-"));
+  cache = createMapCache({ directory, clock: createManualClock(Date.UTC(2026, 0, 2)), log: silentLog });
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const answer: CallEnding = { kind: "ok", responseJson: '{"vertices":[]}', missionId: null };
+const away: CallEnding = { kind: "unknown", code: "UNAVAILABLE", message: "connect ECONNREFUSED" };
+const gone: CallEnding = { kind: "refused", code: "NOT_FOUND", message: "no such map" };
+
+test("a map is kept, and given when the service is away, said to be old", async () => {
+  expect(await cache.settle('{"mapId":3}', answer)).toEqual(answer);
+  expect(await cache.settle('{"map_id":3}', away)).toEqual({
+    ...answer,
+    note: "the map as it was at 2026-01-02T00:00:00.000Z; the service could not be asked now: connect ECONNREFUSED",
+  });
+  expect(await cache.settle('{"mapId":4}', away)).toEqual(away);
+  expect(await readdir(directory)).toEqual(["3.json"]);
+});
+
+test("a map that the service no longer has is forgotten", async () => {
+  await cache.settle('{"mapId":3}', answer);
+  expect(await cache.settle('{"mapId":3}', gone)).toEqual(gone);
+  expect(await cache.settle('{"mapId":3}', away)).toEqual(away);
+});
+
+test("a disk that fails, or a file that is damaged, leaves the service's word as it was", async () => {
+  await writeFile(join(directory, "3.json"), "{");
+  expect(await cache.settle('{"mapId":3}', away)).toEqual(away);
+  const blocked = createMapCache({
+    directory: join(directory, "3.json"),
+    clock: createManualClock(),
+    log: silentLog,
+  });
+  expect(await blocked.settle('{"mapId":3}', answer)).toEqual(answer);
+});
+
+test("a session reads maps from the service, and from the disk while it is away", async () => {
+  const simulator = await startSimulator();
+  const rig = await startFleetSession(simulator.endpoints, {
+    cacheDirectory: directory,
+    times: { backoffCapMs: 100, connectMs: 500 },
+  });
+  const read = () => rig.port.call("GetMap", '{"mapId":1}', 2_000);
+  await rig.event("mission");
+  const fresh = await read();
+  expect(fresh).toMatchObject({ kind: "ok" });
+  expect(fresh).not.toHaveProperty("note");
+  await simulator.stop();
+  expect(await read()).toMatchObject({
+    kind: "ok",
+    responseJson: "responseJson" in fresh ? fresh.responseJson : "",
+    note: expect.stringContaining("could not be asked now"),
+  });
+  await rig.stop();
+});
