@@ -132,7 +132,10 @@ function furnish(
     fanOut.offer(batch);
   }
   function hear(event: FleetEvent): void {
-    if (event.kind === "link") isFleetLinkUp = event.state === "up";
+    if (event.kind === "link") {
+      isFleetLinkUp = event.state === "up";
+      dispatcher.fleetLink(isFleetLinkUp);
+    }
     tell(state.apply(event));
   }
 

@@ -99,6 +99,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     audit: () => {},
   });
   await dispatcher.start();
+  dispatcher.fleetLink(true);
   const rig: FleetRig = await startFleetSession(endpoints, {
     grpcAddress: grpcWire.address,
     httpsUrl: `https://${httpsWire.address}`,

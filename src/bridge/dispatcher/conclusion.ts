@@ -97,7 +97,9 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
 
   function claimMissions(job: Job, outcome: Outcome): void {
     if (outcome.missionId !== null) attribution.claim(outcome.missionId, job.id);
-    if (outcome.outcome === "unknown" && job.robotId !== null) attribution.suspect(job.robotId);
+    // Of an inferred workflow one mission is known, and its others are nobody else's.
+    const mayHaveMade = outcome.outcome === "unknown" || outcome.outcome === "probably_succeeded";
+    if (mayHaveMade && job.robotId !== null) attribution.suspect(job.robotId);
   }
 
   function remember(ended: Ended): void {

@@ -64,6 +64,8 @@ export interface Dispatcher extends Commander, CommandRecords {
   start(): Promise<void>;
   /** The leases of stations. */
   readonly stations: Stations;
+  /** Whether there is a session to the service. What a predecessor has sent is looked into from the first one on. */
+  fleetLink(isUp: boolean): void;
   /** What robots send, for evidence and for names. To be called with every batch, in order. */
   observe(batch: Batch): void;
   /** The identity of our command that made a mission; null where it was not ours. */
@@ -82,6 +84,8 @@ const LOOK_PERIOD_MS = 1_000;
 const LAPSE_STOP_MS = 10_000;
 /** How long the service may take to say which robot a task chain is on. */
 const PLACE_QUERY_MS = 2_000;
+/** How long a start waits for the service before it gives up on evidence for what its predecessor had sent. */
+const LONGEST_UNSEEN_MS = 60_000;
 /** The gateway's own commands. No door vouches for this very object. */
 const gatewaySource: Source = { door: "cli", name: "fleetgate" };
 /** Streams may show a mission before the answer to its command does. */
@@ -96,6 +100,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const calledAs = new WeakMap<Job, number>();
   const lastStart = new Map<RobotId, number>();
   let calls = 0;
+  let seeFleet = () => {};
+  const canSee = new Promise<void>((resolve) => {
+    seeFleet = resolve;
+  });
   let lapses = 0;
   let isPruning = false;
 
@@ -151,6 +159,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     sightings,
     hold,
     onCall: startedConveyors,
+    onMissions(job, missionIds) {
+      for (const missionId of missionIds) attribution.claim(missionId, job.id);
+    },
     onFinish(job, outcome) {
       stoppedConveyors(job, outcome);
       void conclusion.conclude(job, outcome);
@@ -301,7 +312,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     async start() {
       leases.resume(journal.leases());
-      await recoverCommands({ ...parts, journal, running, runner, search, conclusion });
+      clock.after(LONGEST_UNSEEN_MS, seeFleet);
+      await recoverCommands({ ...parts, journal, running, runner, search, conclusion, canSee });
       // Their leases' own record of it may not have come to the disk.
       for (const job of running.values()) startedConveyors(job);
       every(clock, LOOK_PERIOD_MS, stopping.signal, () => {
@@ -316,6 +328,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
     },
     stations: leases,
+    fleetLink(isUp) {
+      if (isUp) seeFleet();
+    },
     observe: sightings.observe,
     commandOf: attribution.commandOf,
     health() {

@@ -23,6 +23,8 @@ export interface LaneRunnerParts {
   readonly hold: (job: Job) => Outcome | null;
   /** A call leaves. */
   readonly onCall: (job: Job) => void;
+  /** The service named missions that the call has made. */
+  readonly onMissions: (job: Job, missionIds: readonly string[]) => void;
   readonly onFinish: (job: Job, outcome: Outcome) => void;
 }
 
@@ -33,8 +35,11 @@ export interface LaneRunner {
   withdraw(job: Job, outcome: Outcome): void;
   /** Ends a command however far it has come. False when it is in no lane. */
   abandon(job: Job, outcome: Outcome): boolean;
-  /** Looks into a command that a predecessor of this process has sent; its lane waits meanwhile. */
-  recover(job: Job, otherwise: Outcome): void;
+  /**
+   * Looks into a command that a predecessor of this process has sent, from when there may be
+   * something to see; its lane waits meanwhile.
+   */
+  recover(job: Job, otherwise: Outcome, canSee: Promise<void>): void;
   /** Lanes in use, and commands waiting in them. */
   figures(): { readonly lanes: number; readonly waiting: number };
 }
@@ -155,6 +160,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;
       });
+    if (ending.kind === "ok") parts.onMissions(job, ending.missionIds ?? []);
     feed(job.lane, { kind: "ended", id: job.id, ending });
   }
 
@@ -180,11 +186,13 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       feed(job.lane, { kind: "sought", id: job.id, outcome });
       return true;
     },
-    recover(job, otherwise) {
+    recover(job, otherwise, canSee) {
       jobs.set(job.id, job);
       const lane = lanes.get(job.lane) ?? emptyLane;
       lanes.set(job.lane, { ...lane, recovered: [...lane.recovered, job.id] });
-      void seek(job, otherwise);
+      // Without evidence there is nothing to wait for.
+      if (job.request.evidence.kind === "none") void seek(job, otherwise);
+      else void canSee.then(() => seek(job, otherwise));
     },
     figures() {
       let waiting = 0;

@@ -18,6 +18,8 @@ export interface RecoveryParts {
   readonly runner: LaneRunner;
   readonly search: EvidenceSearch;
   readonly conclusion: Conclusion;
+  /** Resolves when the service can be seen, or was waited for long enough: evidence is sought from then on. */
+  readonly canSee: Promise<void>;
 }
 
 /**
@@ -50,7 +52,7 @@ function lookInto(parts: RecoveryParts, job: Job, entry: JournalEntry, sentAtMs:
   if (isWatch(evidence) && job.robotId !== null && entry.baseline !== null) {
     parts.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
   }
-  parts.runner.recover(job, interrupted(repeat.kind === "repeatable"));
+  parts.runner.recover(job, interrupted(repeat.kind === "repeatable"), parts.canSee);
 }
 
 function jobOf(parts: RecoveryParts, entry: JournalEntry): Job {

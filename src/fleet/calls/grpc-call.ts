@@ -2,7 +2,7 @@ import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Client, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { authorization } from "../channels/authorization.ts";
-import { answerJson, missionIdOf } from "../operations/answer.ts";
+import { okEnding } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
 
@@ -43,7 +43,7 @@ export function callGrpc(
 function readAnswer({ desc }: Method, bytes: Buffer): CallEnding {
   try {
     const message = fromBinary(desc.output, bytes);
-    return { kind: "ok", responseJson: answerJson(desc.output, message), missionId: missionIdOf(message) };
+    return okEnding(desc.output, message);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${cause}` };

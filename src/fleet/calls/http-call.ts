@@ -1,7 +1,7 @@
 import { fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type Http, NothingSent } from "../http.ts";
-import { answerJson, missionIdOf } from "../operations/answer.ts";
+import { okEnding } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeOfHttp, messageOfHttp, unhappyEnding } from "./ending.ts";
 
@@ -79,7 +79,7 @@ function readAnswer({ desc }: Method, text: string): CallEnding {
   try {
     const json = text.trim() === "" ? {} : JSON.parse(text);
     const message = fromJson(desc.output, json, { ignoreUnknownFields: true });
-    return { kind: "ok", responseJson: answerJson(desc.output, message), missionId: missionIdOf(message) };
+    return okEnding(desc.output, message);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${cause}` };

@@ -47,3 +47,15 @@ it("raises none for missions of our own commands, of the touchscreen, or that we
   expect(rig.notices.filter(({ kind }) => kind === "alarm")).toEqual([]);
   expect(rig.dispatcher.health().figures).toMatchObject({ foreignMissions: 0 });
 });
+
+it("knows every mission of a workflow as its own", async () => {
+  const rig = await createRig();
+  const list: Mission[] = [];
+  await rig.see(missions("AMR01", rig.clock.nowMs()));
+  await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "flow" });
+  const missionIds = ["w1", "w2"];
+  await rig.call(0).answer({ kind: "ok", responseJson: "{}", missionId: "w1", missionIds });
+  for (const missionId of missionIds) await shown(rig, list, mission(missionId, "A"));
+  expect(missionIds.map(rig.dispatcher.commandOf)).toEqual(["opcua:plc/flow", "opcua:plc/flow"]);
+  expect(rig.dispatcher.health().figures).toMatchObject({ foreignMissions: 0 });
+});

@@ -122,6 +122,7 @@ export class World {
     await this.clock.settle(0);
     this.disk.sync();
     await starting;
+    this.dispatcher.fleetLink(true);
     // A subscription begins with what is the case.
     for (const robotId of robots) this.stream(robotId);
   }

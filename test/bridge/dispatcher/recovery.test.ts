@@ -7,13 +7,13 @@ import { createRig, mission, missions, OK, type Rig } from "./rig.ts";
 const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
 /** A dispatcher on a disk that syncs at once, and one that starts after the first was killed. */
-async function killed(before: (rig: Rig, disk: LossyDisk) => Promise<void>): Promise<Rig> {
+async function killed(before: (rig: Rig, disk: LossyDisk) => Promise<void>, isLinkUp = true): Promise<Rig> {
   const disk = createLossyDisk();
   const clock = createManualClock();
   const first = await createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
   await before(first, disk);
   disk.crash();
-  return createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  return createRig({ clock, journal: openDurableJournal(syncing(disk), limits), isLinkUp });
 }
 
 describe("after a crash", () => {
@@ -118,5 +118,36 @@ describe("the sync", () => {
     disk.sync();
     await rig.clock.settle(0);
     expect(sent.outcome?.outcome).toBe("succeeded");
+  });
+
+  describe("with the service away at first", () => {
+    const sent = async (first: Rig) => {
+      await first.see(missions("AMR01", first.clock.nowMs() - 1, mission("old", "A")));
+      await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
+    };
+    const again = (rig: Rig) => rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
+
+    it("what was sent is looked into from when the service is there", async () => {
+      const rig = await killed(sent, false);
+      const asked = await again(rig);
+      await rig.clock.settle(40_000);
+      expect(asked.outcome).toBeNull();
+      rig.dispatcher.fleetLink(false);
+      rig.dispatcher.fleetLink(true);
+      await rig.see(missions("AMR01", rig.clock.nowMs(), mission("old", "A"), mission("new", "A")));
+      await rig.clock.settle(1_000);
+      expect(asked.outcome).toMatchObject({ outcome: "probably_succeeded", missionId: "new" });
+    });
+
+    it("its outcome is unknown when the service does not come, and stops pass meanwhile", async () => {
+      const rig = await killed(sent, false);
+      const asked = await again(rig);
+      const stop = await rig.send("Halt", { robot: "AMR01" });
+      expect(stop.stages).toEqual(["accepted", "sent"]);
+      await rig.clock.settle(74_999);
+      expect(asked.outcome).toBeNull();
+      await rig.clock.settle(1);
+      expect(asked.outcome).toMatchObject({ outcome: "unknown" });
+    });
   });
 });

@@ -51,6 +51,8 @@ export interface RigOptions {
   readonly clock?: ManualClock;
   readonly options?: Partial<DispatcherOptions>;
   readonly stations?: readonly StationOptions[];
+  /** Whether the session to the service is there from the start; it is unless told. */
+  readonly isLinkUp?: boolean;
 }
 
 export const plc = { door: "opcua", name: "plc" } as const;
@@ -109,6 +111,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   const starting = dispatcher.start();
   await clock.settle(0);
   await starting;
+  dispatcher.fleetLink(parts.isLinkUp ?? true);
 
   let requests = 0;
   return {
