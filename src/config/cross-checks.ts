@@ -98,14 +98,17 @@ function rightsFindings(rights: RightsSection, fleet: FleetSection | undefined):
 }
 
 /** Two of our own servers cannot share a port, and the second would fail with a message that blames another program. */
-function portFindings({ mqtt, opcua, web }: SoundSections): readonly Finding[] {
+function portFindings({ fleet, mqtt, opcua, web }: SoundSections): readonly Finding[] {
   const listeners = [
+    { name: "fleet.events", port: fleet?.events.listen?.port ?? 0 },
     { name: "mqtt", port: mqtt?.broker === "embedded" ? (mqtt.listen?.port ?? 1883) : 0 },
     { name: "opcua", port: opcua?.listen.port ?? 0 },
     { name: "web", port: web?.listen.port ?? 0 },
   ].filter((listener) => listener.port !== 0);
   return listeners.flatMap(({ name, port }, index) => {
     const other = listeners.slice(0, index).find((earlier) => earlier.port === port);
-    return other === undefined ? [] : [wrong([name, "listen", "port"], `is the port of ${other.name} too`)];
+    return other === undefined
+      ? []
+      : [wrong([...name.split("."), "listen", "port"], `is the port of ${other.name} too`)];
   });
 }

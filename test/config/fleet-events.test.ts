@@ -44,6 +44,16 @@ it("a webhook has an address, a certificate, and a folder for its secret", async
   });
 });
 
+it("the listener's port is nobody else's", async () => {
+  await folder.write("hook.pem", "-----BEGIN CERTIFICATE-----\n");
+  await folder.write("hook.key", "-----BEGIN PRIVATE KEY-----\n");
+  const events = ["kind: webhook", "listen: { port: 8080 }", "publicUrl: https://gateway.example.com"];
+  const text = withEvents([...events, "certificate: hook.pem", "key: hook.key"]);
+  expect(await folder.problems(`${text}web: {}\n`)).toEqual([
+    expect.stringContaining("web.listen.port: is the port of fleet.events too"),
+  ]);
+});
+
 it("what a webhook needs is said to be missing, and what streams have no use for", async () => {
   const missing = await folder.problems(withEvents(["kind: webhook", "listen: {}"]));
   for (const key of ["publicUrl", "certificate", "key"]) {
