@@ -42,7 +42,7 @@ export interface BenchParts {
 }
 
 /** How long the service waits for a robot here. A late robot acts a second after that. */
-export const CONFIRM_WAIT_MS = 300;
+const CONFIRM_WAIT_MS = 300;
 
 const options: DispatcherOptions = {
   ...dispatcherDefaults,

@@ -4,6 +4,8 @@ import type { Clock } from "../../src/platform/clock.ts";
 export interface ManualClock extends Clock {
   /** Lets so much time pass; what is due runs in order, at its own time. */
   advance(durationMs: number): void;
+  /** Sets the wall clock by so much, as NTP or a person does; no time passes. */
+  jump(byMs: number): void;
   /**
    * The same, with a turn of the event loop before and after each thing that is
    * due, so that promises settle as they would.
@@ -19,6 +21,7 @@ interface Timer {
 /** A clock that starts at `startMs`, milliseconds since 1970. */
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let nowMs = startMs;
+  let jumpedMs = 0;
   const timers = new Set<Timer>();
 
   const nextDue = (untilMs: number) => {
@@ -36,12 +39,15 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
 
   return {
-    nowMs: () => nowMs,
+    nowMs: () => nowMs + jumpedMs,
     monotonicMs: () => nowMs - startMs,
     after(delayMs, task) {
       const timer = { atMs: nowMs + Math.max(delayMs, 0), task };
       timers.add(timer);
       return () => timers.delete(timer);
+    },
+    jump(byMs) {
+      jumpedMs += byMs;
     },
     advance(durationMs) {
       const untilMs = nowMs + durationMs;

@@ -16,6 +16,7 @@ import { type AdmissionParts, findPlace, holdOf, type Understood, understand } f
 import { createAttribution } from "./attribution.ts";
 import type { AuditSink } from "./audit.ts";
 import { createConclusion } from "./conclusion.ts";
+import { createConveyorCalls } from "./conveyor-calls.ts";
 import { createForeignWatch } from "./foreign-watch.ts";
 import { createJob, digestOf, fillIdentity, type Job } from "./job.ts";
 import type { Journal } from "./journal.ts";
@@ -96,10 +97,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const journal = watchJournal(parts.journal);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
-  /** Calls that concern conveyors, in their order; one number a robot that ever had any. */
-  const calledAs = new WeakMap<Job, number>();
-  const lastStart = new Map<RobotId, number>();
-  let calls = 0;
+  const startedAtMs = clock.nowMs() - clock.monotonicMs();
   let seeFleet = () => {};
   const canSee = new Promise<void>((resolve) => {
     seeFleet = resolve;
@@ -139,6 +137,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
     },
   });
+  const conveyors = createConveyorCalls(leases);
   const admission: AdmissionParts = {
     ...parts,
     sightings,
@@ -158,35 +157,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     search,
     sightings,
     hold,
-    onCall: startedConveyors,
+    onCall: conveyors.left,
     onMissions(job, missionIds) {
       for (const missionId of missionIds) attribution.claim(missionId, job.id);
     },
     onFinish(job, outcome) {
-      stoppedConveyors(job, outcome);
+      conveyors.ended(job, outcome);
       void conclusion.conclude(job, outcome);
     },
   });
-
-  function startedConveyors(job: Job): void {
-    const { command, request, robotId } = job;
-    if (request.conveyors === null || robotId === null) return;
-    calls += 1;
-    calledAs.set(job, calls);
-    const { started } = request.conveyors;
-    if (started.length === 0) return;
-    lastStart.set(robotId, calls);
-    leases.rolled(command.source, robotId, { started, stopped: [] });
-  }
-
-  /** A stop counts when it is known to have come, and nothing was started after it. */
-  function stoppedConveyors(job: Job, { outcome }: Outcome): void {
-    const { command, request, robotId } = job;
-    if (request.conveyors === null || robotId === null) return;
-    if (outcome !== "succeeded" && outcome !== "probably_succeeded") return;
-    if ((lastStart.get(robotId) ?? 0) > (calledAs.get(job) ?? 0)) return;
-    leases.rolled(command.source, robotId, { started: [], stopped: request.conveyors.stopped });
-  }
 
   /** The stop is the gateway's own: it is for nobody to forbid. */
   function stopConveyors({ robotId, rolling, station }: Lease): void {
@@ -282,11 +261,19 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     });
   }
 
+  /**
+   * The earlier of the wall clock and what it would be had nobody set it since the start:
+   * a clock that is set must not make the journal forget what it has just recorded.
+   */
+  function oldestNowMs(): number {
+    return Math.min(clock.nowMs(), startedAtMs + clock.monotonicMs());
+  }
+
   /** Step by step: commands go on in between. */
   async function prune(): Promise<void> {
     try {
       while (!stopping.signal.aborted) {
-        if (!(await journal.prune(clock.nowMs()))) break;
+        if (!(await journal.prune(oldestNowMs()))) break;
       }
     } catch (error) {
       log.warn({ err: error }, "the journal could not be pruned");
@@ -315,7 +302,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       clock.after(LONGEST_UNSEEN_MS, seeFleet);
       await recoverCommands({ ...parts, journal, running, runner, search, conclusion, canSee });
       // Their leases' own record of it may not have come to the disk.
-      for (const job of running.values()) startedConveyors(job);
+      for (const job of running.values()) conveyors.left(job);
       every(clock, LOOK_PERIOD_MS, stopping.signal, () => {
         leases.tick();
         attribution.judge();

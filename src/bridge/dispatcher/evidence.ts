@@ -22,7 +22,8 @@ export interface Watch {
   readonly rule: WatchRule;
   readonly robotId: RobotId;
   readonly baseline: WatchBaseline;
-  readonly sentAtMs: number;
+  /** When its call left, on the monotonic clock, as all times here: a wall clock that is set must hide nothing. */
+  readonly sentMs: number;
   readonly findings: readonly Finding[];
 }
 
@@ -31,7 +32,7 @@ interface Finding {
   readonly key: string;
   readonly missionId: string | null;
   readonly text: string;
-  readonly seenAtMs: number;
+  readonly seenMs: number;
 }
 
 /** What a watch says at a moment. */
@@ -58,23 +59,26 @@ export function startWatch(
   rule: WatchRule,
   robotId: RobotId,
   baseline: WatchBaseline,
-  sentAtMs: number,
+  sentMs: number,
 ): Watch {
-  return { rule, robotId, baseline, sentAtMs, findings: [] };
+  return { rule, robotId, baseline, sentMs, findings: [] };
 }
 
-/**
- * Adds what a robot's list of missions shows. `isOthers` names missions that other
- * commands have made. `nowMs` is the wall clock.
- */
+/** When something was received, and when it is looked at: both on the monotonic clock. */
+export interface SeenTimes {
+  readonly receivedMs: number;
+  readonly nowMs: number;
+}
+
+/** Adds what a robot's list of missions shows. `isOthers` names missions that other commands have made. */
 export function seeMissions(
   watch: Watch,
   { value: queue, stamp }: Observed<MissionQueue>,
   isOthers: (missionId: string) => boolean,
-  nowMs: number,
+  times: SeenTimes,
 ): Watch {
   if (watch.rule.kind === "conveyor_state") return watch;
-  if (stamp.receivedAtMs < watch.sentAtMs) return learnBaseline(watch, queue);
+  if (isFromBefore(watch, times)) return learnBaseline(watch, queue);
   let next = watch;
   for (const mission of queue.missions) {
     if (isOthers(mission.missionId) || !fits(watch, mission)) continue;
@@ -82,23 +86,23 @@ export function seeMissions(
       key: mission.missionId,
       missionId: mission.missionId,
       text: describeMission(watch, mission, stamp),
-      seenAtMs: nowMs,
+      seenMs: times.nowMs,
     });
   }
   return next;
 }
 
 /** Adds what a conveyor shows. */
-export function seeConveyor(watch: Watch, { value, stamp }: Observed<Conveyor>, nowMs: number): Watch {
+export function seeConveyor(watch: Watch, { value, stamp }: Observed<Conveyor>, times: SeenTimes): Watch {
   const { rule } = watch;
-  if (rule.kind !== "conveyor_state" || stamp.receivedAtMs < watch.sentAtMs) return watch;
+  if (rule.kind !== "conveyor_state" || isFromBefore(watch, times)) return watch;
   if (!rule.indexes.includes(value.index)) return watch;
   const key = String(value.index);
   if (value.operation !== rule.operation) {
     return { ...watch, findings: watch.findings.filter((finding) => finding.key !== key) };
   }
   const text = `conveyor status of ${watch.robotId} received ${time(stamp)}: conveyor ${key} is ${rule.operation}`;
-  return addFinding(watch, { key, missionId: null, text, seenAtMs: nowMs });
+  return addFinding(watch, { key, missionId: null, text, seenMs: times.nowMs });
 }
 
 /**
@@ -115,7 +119,7 @@ export function verdict(watch: Watch, nowMs: number, settleMs: number): Verdict 
       if (findings.length > 1) {
         return { kind: "ambiguous", text: `${findings.length} missions fit, so none is known to be its own` };
       }
-      if (nowMs - first.seenAtMs < settleMs) return { kind: "nothing" };
+      if (nowMs - first.seenMs < settleMs) return { kind: "nothing" };
       return { kind: "found", text, missionId: first.missionId };
     case "mission_state":
       return { kind: "found", text, missionId: first.missionId };
@@ -124,6 +128,11 @@ export function verdict(watch: Watch, nowMs: number, settleMs: number): Verdict 
         ? { kind: "nothing" }
         : { kind: "found", text, missionId: null };
   }
+}
+
+/** Wall times have whole milliseconds, so what came less than one before the call came after it. */
+function isFromBefore({ sentMs }: Watch, { receivedMs }: SeenTimes): boolean {
+  return receivedMs <= sentMs - 1;
 }
 
 /** A message from before the call that was read after it: what it shows was there already. */

@@ -8,6 +8,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import {
+  type SeenTimes,
   seeConveyor,
   seeMissions,
   startWatch,
@@ -33,7 +34,7 @@ export interface SearchParts {
 
 /** Looks for what became of commands, in what robots send and in what the service answers. */
 export interface EvidenceSearch {
-  /** Begins to look out, before the call leaves. */
+  /** Begins to look out, before the call leaves. `sentAtMs` is wall time, as the journal has it. */
   watch(
     commandId: string,
     rule: WatchRule,
@@ -71,6 +72,13 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
   const late: string[] = [];
   const abandon = new Set<() => void>();
 
+  /** A wall time of a moment ago on the monotonic clock: the wall clock may have been set since long ago, not since then. */
+  const steadyMs = (wallMs: number) => wallMs - (clock.nowMs() - clock.monotonicMs());
+  const timesOf = ({ stamp }: Observed<unknown>): SeenTimes => ({
+    receivedMs: steadyMs(stamp.receivedAtMs),
+    nowMs: clock.monotonicMs(),
+  });
+
   function forget(commandId: string): void {
     const lookout = lookouts.get(commandId);
     if (lookout === undefined) return;
@@ -92,7 +100,7 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
   }
 
   function checkLate(lookout: Lookout, untilMs: number): void {
-    const said = verdict(lookout.watch, clock.nowMs(), 0);
+    const said = verdict(lookout.watch, clock.monotonicMs(), 0);
     if (said.kind === "found" && clock.monotonicMs() <= untilMs) parts.onLate(lookout.commandId, said.text);
     if (said.kind !== "nothing" || clock.monotonicMs() > untilMs) forget(lookout.commandId);
   }
@@ -121,7 +129,7 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
     return search(otherwise, (settle) => {
       let isSettled = false;
       const check = () => {
-        const said = verdict(lookout.watch, clock.nowMs(), options.settleMs);
+        const said = verdict(lookout.watch, clock.monotonicMs(), options.settleMs);
         if (isSettled || said.kind === "nothing") return;
         isSettled = true;
         settle(
@@ -194,7 +202,9 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
   return {
     watch(commandId, rule, robotId, baseline, sentAtMs) {
       forget(commandId);
-      const watch = startWatch(rule, robotId, baseline, sentAtMs);
+      // What a predecessor has sent left before now, whatever the wall clock says.
+      const sentMs = Math.min(steadyMs(sentAtMs), clock.monotonicMs());
+      const watch = startWatch(rule, robotId, baseline, sentMs);
       const lookout: Lookout = { commandId, watch, check: null, lateUntilMs: null };
       lookouts.set(commandId, lookout);
       const others = byRobot.get(robotId) ?? new Set();
@@ -228,14 +238,14 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
       if (oldest !== undefined) forget(oldest);
     },
     missions(robotId, observed) {
-      const nowMs = clock.nowMs();
+      const times = timesOf(observed);
       update(robotId, ({ watch, commandId }) =>
-        seeMissions(watch, observed, (missionId) => parts.isOthers(missionId, commandId), nowMs),
+        seeMissions(watch, observed, (missionId) => parts.isOthers(missionId, commandId), times),
       );
     },
     conveyor(robotId, observed) {
-      const nowMs = clock.nowMs();
-      update(robotId, ({ watch }) => seeConveyor(watch, observed, nowMs));
+      const times = timesOf(observed);
+      update(robotId, ({ watch }) => seeConveyor(watch, observed, times));
     },
     giveUp() {
       for (const end of [...abandon]) end();

@@ -1,7 +1,8 @@
 import type { Batch } from "../../contracts/link.ts";
+import { changeKey } from "../../domain/change.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../domain/mission.ts";
-import type { Observed } from "../../domain/observed.ts";
+import type { Observed, Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
 /** What the dispatcher wants to hear of as it comes in. */
@@ -30,6 +31,8 @@ const MAX_CHAINS = 10_000;
 export function createSightings(listener: SightingListener): Sightings {
   const queues = new Map<RobotId, MissionQueue>();
   const positions = new Map<RobotId, string>();
+  /** The stamp of the newest of each value: what only changes its quality is told again, and is nothing new. */
+  const stamps = new Map<string, Stamp>();
   const byNumber = new Map<number, RobotId>();
   const chains = new Map<number, number>();
 
@@ -45,15 +48,23 @@ export function createSightings(listener: SightingListener): Sightings {
     listener.missions(robotId, observed);
   }
 
+  function isToldAgain(key: string, { stamp }: Observed<unknown>): boolean {
+    const known = stamps.get(key);
+    stamps.set(key, stamp);
+    return known !== undefined && known === stamp;
+  }
+
   return {
     observe({ changes }) {
       for (const change of changes) {
         switch (change.kind) {
           case "mission":
-            onMissions(change.robotId, change.observed);
+            if (!isToldAgain(changeKey(change), change.observed)) onMissions(change.robotId, change.observed);
             break;
           case "conveyor":
-            listener.conveyor(change.robotId, change.observed);
+            if (!isToldAgain(changeKey(change), change.observed)) {
+              listener.conveyor(change.robotId, change.observed);
+            }
             break;
           case "presence":
             byNumber.set(change.observed.value.amrId, change.robotId);

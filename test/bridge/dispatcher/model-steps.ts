@@ -15,7 +15,9 @@ export type Step =
   | { readonly kind: "stream"; readonly robot: number }
   | { readonly kind: "foreign"; readonly robot: number }
   | { readonly kind: "quality"; readonly robot: number; readonly good: boolean }
-  | { readonly kind: "pass"; readonly ms: number };
+  | { readonly kind: "pass"; readonly ms: number }
+  /** The wall clock is set. */
+  | { readonly kind: "jump"; readonly ms: number };
 
 const nat = (max: number) => fc.nat(max);
 const weighted = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary });
@@ -43,6 +45,13 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   weighted(6, fc.record({ kind: fc.constant("stream" as const), robot: nat(1) })),
   weighted(2, fc.record({ kind: fc.constant("foreign" as const), robot: nat(1) })),
   weighted(1, fc.record({ kind: fc.constant("quality" as const), robot: nat(1), good: fc.boolean() })),
+  weighted(
+    2,
+    fc.record({
+      kind: fc.constant("jump" as const),
+      ms: fc.constantFrom(-1_800_000, -20_000, -300, 300, 20_000, 1_800_000),
+    }),
+  ),
   weighted(
     5,
     fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1, 100, 1_100, 5_000, 16_000) }),

@@ -3,45 +3,25 @@ import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journ
 import { dispatcherDefaults } from "../../../src/bridge/dispatcher/options.ts";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
 import type { Catalogue, ParsedRequest } from "../../../src/contracts/operation.ts";
-import type { Command } from "../../../src/domain/command.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
-import type { Outcome } from "../../../src/domain/outcome.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createLossyDisk } from "./lossy-store.ts";
+import { BrokenPromise, checkSender, type Received, type Sender } from "./model-record.ts";
 import { type Fate, fates, robots, type Step } from "./model-steps.ts";
 import { testCatalogue } from "./operations.ts";
 import { mission, missions, plc } from "./rig.ts";
 
+/** Longer than the wall clock is set by: after a restart, nobody knows that it was. */
+const DAY_MS = 86_400_000;
+
 /** A part of the dispatcher's promise that is taken away, to see that the model misses it. */
 export type Defect = "sync" | "expiry" | "lane" | "evidence";
-
-/** What the simulated service knows of one call: the record that outcomes are held against. */
-interface Received {
-  readonly token: string;
-  readonly operation: string;
-  readonly robotId: string;
-  readonly life: number;
-  answered: "ok" | "refused" | null;
-  hadEffect: boolean;
-  /** When the call ended without an answer. */
-  lostAtMs: number | null;
-}
 
 interface PendingCall {
   readonly received: Received;
   readonly resolve: (ending: CallEnding) => void;
-}
-
-interface Sender {
-  readonly command: Command;
-  readonly token: string;
-  readonly told: Outcome[];
-  /** Since when its effect has been visible to a dispatcher that could know it as new. */
-  shownAtMs: number | null;
-  finalAtMs: number | null;
-  crashedBeforeEnd: boolean;
 }
 
 /** The world around one dispatcher, and the promises that are checked in it. */
@@ -80,7 +60,7 @@ export class World {
         call: (operation, requestJson) =>
           life === this.life ? this.receive(operation, requestJson) : new Promise(() => {}),
       },
-      journal: openDurableJournal(this.disk.open(), { keepMs: 3_600_000, keepCount: 1_000 }),
+      journal: openDurableJournal(this.disk.open(), { keepMs: 30 * DAY_MS, keepCount: 1_000 }),
       clock: this.clock,
       log: silentLog,
       sessionId: `life${life}`,
@@ -170,6 +150,9 @@ export class World {
       case "pass":
         await this.clock.settle(step.ms);
         break;
+      case "jump":
+        this.clock.jump(step.ms);
+        break;
     }
     await this.clock.settle(0);
     this.checkLanes();
@@ -191,6 +174,7 @@ export class World {
         startByMs: this.clock.nowMs() + step.startMs,
       },
       told: [],
+      startByMs: 0,
       shownAtMs: null,
       finalAtMs: null,
       crashedBeforeEnd: false,
@@ -202,11 +186,13 @@ export class World {
   submit(sender: Sender): void {
     const { life } = this;
     const { command } = sender;
+    const leftMs = command.startByMs - this.clock.nowMs();
+    sender.startByMs = Math.max(sender.startByMs, this.clock.monotonicMs() + leftMs);
     const startByMs = this.defect === "expiry" ? Number.MAX_SAFE_INTEGER : command.startByMs;
     void this.dispatcher.submit({ ...command, startByMs }, new AbortController().signal).then((outcome) => {
       if (life !== this.life) return;
       sender.told.push(outcome);
-      sender.finalAtMs ??= this.clock.nowMs();
+      sender.finalAtMs ??= this.clock.monotonicMs();
     });
   }
 
@@ -241,10 +227,14 @@ export class World {
       this.broken.push(`${operation} ${token} left before its record was synced`);
     }
     const sender = this.senders.find((each) => each.token === token);
-    if (operation !== "Halt" && sender !== undefined && this.clock.nowMs() > sender.command.startByMs) {
+    if (operation !== "Halt" && sender !== undefined && this.isTooLate(sender)) {
       this.broken.push(`${operation} ${token} left after its expiry`);
     }
     return new Promise((resolve) => this.pending.push({ received, resolve }));
+  }
+
+  isTooLate({ command, startByMs }: Sender): boolean {
+    return this.clock.nowMs() > command.startByMs || this.clock.monotonicMs() > startByMs;
   }
 
   answer(which: number, fate: Fate): void {
@@ -253,7 +243,7 @@ export class World {
     this.pending = this.pending.filter((other) => other !== call);
     const { received, resolve } = call;
     const ending = this.endingOf(received, fate);
-    if (ending.kind === "unknown") received.lostAtMs = this.clock.nowMs();
+    if (ending.kind === "unknown") received.lostAtMs = this.clock.monotonicMs();
     resolve(ending);
   }
 
@@ -291,13 +281,13 @@ export class World {
   /** A message of the mission stream. Those that never come are dropped ones. */
   stream(robotId: string): void {
     const list = this.lists.get(robotId) ?? [];
-    const nowMs = this.clock.nowMs();
+    const nowMs = this.clock.monotonicMs();
     for (const sender of this.senders) {
       const sent = this.received.find(({ token }) => token === sender.token);
       const isShown = list.some(({ missionId }) => missionId === `m-${sender.token}`);
       if (isShown && sent?.life === this.life && this.listed.has(sender.token)) sender.shownAtMs ??= nowMs;
     }
-    this.dispatcher.observe({ changes: [missions(robotId, nowMs, ...list)], notices: [] });
+    this.dispatcher.observe({ changes: [missions(robotId, this.clock.nowMs(), ...list)], notices: [] });
     // Whatever is sent from now on has a list from before its call.
     this.listed.add(robotId);
   }
@@ -345,53 +335,6 @@ export class World {
   /** Holds every outcome that was told against the service's own record. */
   check(): void {
     if (this.broken.length > 0) throw new BrokenPromise(this.broken.join("; "));
-    for (const sender of this.senders) this.checkSender(sender);
+    for (const sender of this.senders) checkSender(sender, this.received);
   }
-
-  checkSender(sender: Sender): void {
-    const { token, told, command } = sender;
-    const sendings = this.received.filter((received) => received.token === token);
-    const [outcome] = told;
-    const say = (what: string): never => {
-      throw new BrokenPromise(`${command.operation} ${token} ${what} (${outcome?.outcome} ${outcome?.code})`);
-    };
-    if (outcome === undefined) throw new BrokenPromise(`${command.operation} ${token} has no outcome`);
-    if (command.operation !== "Halt" && sendings.length > 1) say(`was sent ${sendings.length} times`);
-    const names = new Set(told.map((each) => each.outcome));
-    if (names.size > 1) say(`was told ${[...names].join(" and ")}`);
-    const hadEffect = sendings.some((received) => received.hadEffect);
-    switch (outcome.outcome) {
-      case "succeeded":
-        if (!sendings.some(({ answered }) => answered === "ok")) say("was never answered OK");
-        return;
-      case "expired":
-        if (sendings.length > 0) say("was sent");
-        return;
-      case "refused":
-        if (hadEffect && command.operation !== "Halt") say("had its effect");
-        return;
-      case "probably_succeeded":
-        if (!hadEffect && command.operation !== "Halt") say("had no effect");
-        return;
-      case "unknown":
-        // A crash between the record and the call leaves open which of them came.
-        if (sendings.length === 0 && !sender.crashedBeforeEnd) say("was never sent");
-        if (this.couldBeKnown(sender)) say("could have been known: its effect was shown in time");
-        return;
-    }
-  }
-
-  /** Its effect was shown, to a dispatcher that knew the list from before, while evidence was to be sought. */
-  couldBeKnown({ token, command, shownAtMs, crashedBeforeEnd }: Sender): boolean {
-    const lostAtMs = this.received.find((received) => received.token === token)?.lostAtMs ?? null;
-    if (command.operation !== "Go" || crashedBeforeEnd || shownAtMs === null || lostAtMs === null)
-      return false;
-    const { evidenceMs, settleMs } = dispatcherDefaults;
-    return shownAtMs + settleMs < lostAtMs + evidenceMs;
-  }
-}
-
-/** What the dispatcher promises did not hold in this world. */
-class BrokenPromise extends Error {
-  override readonly name = "BrokenPromise";
 }
