@@ -7,6 +7,7 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
+import { type Fence, fence } from "./fence.ts";
 import { fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
 import { forwardLibraryLog } from "./library-log.ts";
@@ -29,6 +30,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
   let url: string | null = null;
+  let guarded: Fence | null = null;
 
   return {
     name: "opcua",
@@ -45,6 +47,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robots: space.robotCount,
         robotsWaiting: space.waitingCount,
         robotsRefused: space.refusedCount,
+        connectionsClosed: guarded?.closedCount ?? 0,
       },
     }),
     async run(signal, ready) {
@@ -53,6 +56,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       const memory = parts.openMemory();
       try {
         server = await openServer(options, parts.facts.version);
+        guarded = fence(server, parts.clock, log);
         openAddressSpace(server, space, options, parts, memory, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;

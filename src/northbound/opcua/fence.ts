@@ -1,0 +1,98 @@
+import { Server, type Socket } from "node:net";
+import { type OPCUAServer, StatusCodes } from "node-opcua";
+import type { Clock } from "../../platform/clock.ts";
+import { describeError, type Log } from "../../platform/log.ts";
+import { createFrameCheck } from "./frame-check.ts";
+
+/** Stands between the network and node-opcua. */
+export interface Fence {
+  /** Connections that were closed because of what they sent. */
+  readonly closedCount: number;
+}
+
+/** One line in so long, whoever sends whatever. */
+const LOG_EVERY_MS = 10_000;
+
+/**
+ * Lets only what may be frames of a client through to an initialised server's stack. node-opcua 2 takes sizes and
+ * types that cannot be for granted in places, and throws: from a socket's listener, that ends the process. Whatever it
+ * throws on what is let through closes that one connection.
+ */
+export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
+  let closedCount = 0;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  function note(socket: Socket, why: string): void {
+    closedCount += 1;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - loggedAtMs < LOG_EVERY_MS) return;
+    loggedAtMs = nowMs;
+    log.warn({ from: socket.remoteAddress, why, closedCount }, "an OPC UA connection was closed");
+  }
+
+  function guard(socket: Socket): void {
+    const emit = socket.emit.bind(socket);
+    let isClosed = false;
+
+    function close(status: keyof typeof refusals, why: string): void {
+      if (isClosed) return;
+      isClosed = true;
+      note(socket, why);
+      // Who does not read what it asked for does not wait for this either.
+      if (socket.writableLength > 0) socket.destroy();
+      else socket.end(errorFrame(refusals[status], status), () => socket.destroy());
+    }
+    const check = createFrameCheck((bytes) => {
+      if (isClosed || socket.destroyed) return;
+      try {
+        emit("data", bytes);
+      } catch (error) {
+        close("BadTcpInternalError", describeError(error));
+      }
+    });
+    function receive(chunk: Buffer): boolean {
+      if (isClosed) return true;
+      const problem = check(chunk);
+      if (problem !== null) close(problem.status, problem.text);
+      return true;
+    }
+
+    // Listeners cannot keep data from those that come after them: the socket tells nobody before the check.
+    Object.defineProperty(socket, "emit", {
+      value: (event: string | symbol, ...values: unknown[]) =>
+        event === "data" && Buffer.isBuffer(values[0]) ? receive(values[0]) : emit(event, ...values),
+    });
+    // node-opcua listens for errors a turn later, or never when it has too many connections.
+    socket.on("error", (error) => log.debug({ cause: describeError(error) }, "an OPC UA connection failed"));
+  }
+
+  for (const endpoint of server.endpoints) {
+    const listener: unknown = Reflect.get(endpoint, "_server");
+    if (!(listener instanceof Server)) throw new Error("node-opcua keeps its listener elsewhere now");
+    listener.prependListener("connection", guard);
+  }
+  return {
+    get closedCount() {
+      return closedCount;
+    },
+  };
+}
+
+const refusals = {
+  BadTcpMessageTypeInvalid: StatusCodes.BadTcpMessageTypeInvalid.value,
+  BadTcpMessageTooLarge: StatusCodes.BadTcpMessageTooLarge.value,
+  BadTcpInternalError: StatusCodes.BadTcpInternalError.value,
+  BadDecodingError: StatusCodes.BadDecodingError.value,
+} as const;
+
+/** An Error message (OPC UA part 6, 7.1.2.5): header, status code, reason. */
+function errorFrame(status: number, reason: string): Buffer {
+  const text = Buffer.from(reason);
+  const frame = Buffer.alloc(16 + text.byteLength);
+  frame.write("ERRF", "latin1");
+  frame.writeUInt32LE(frame.byteLength, 4);
+  frame.writeUInt32LE(status, 8);
+  frame.writeUInt32LE(text.byteLength, 12);
+  text.copy(frame, 16);
+  return frame;
+}

@@ -1,0 +1,92 @@
+/** Why a client's bytes are no OPC UA frames. */
+export interface FrameProblem {
+  readonly status: "BadTcpMessageTypeInvalid" | "BadTcpMessageTooLarge" | "BadDecodingError";
+  readonly text: string;
+}
+
+/** Message type, chunk flag and length (OPC UA part 6, 7.1.2.2 and 6.7.2.2). */
+const HEADER_BYTES = 8;
+/** Chunks of one request together; 10,000 written texts are a third of it. */
+const REQUEST_LIMIT_BYTES = 8 * 1024 * 1024;
+
+interface FrameRule {
+  /** Only the chunks of a service call may be anything but final. */
+  readonly flags: string;
+  /** The smallest and largest whole frame: its headers, and what the stack takes. */
+  readonly minBytes: number;
+  readonly maxBytes: number;
+}
+
+/** What a client may send. ACK, ERR and RHE are the server's to send. */
+const rules: ReadonlyMap<string, FrameRule> = new Map([
+  ["HEL", { flags: "F", minBytes: 32, maxBytes: 4_096 }],
+  ["OPN", { flags: "F", minBytes: 32, maxBytes: 64 * 1024 }],
+  ["MSG", { flags: "FCA", minBytes: 24, maxBytes: 512 * 1024 }],
+  ["CLO", { flags: "F", minBytes: 24, maxBytes: 64 * 1024 }],
+]);
+
+/**
+ * Watches the framing of what one client sends: HEL first and once, then OPN, then whatever a client may send, each
+ * frame of a size that can be. `pass` gets the bytes of a frame once its header is whole and right, never those of two
+ * frames together. The result is called with each chunk, and says what is wrong; after that it must not be called again.
+ */
+export function createFrameCheck(pass: (bytes: Buffer) => void): (chunk: Buffer) => FrameProblem | null {
+  const header = Buffer.alloc(HEADER_BYTES);
+  let headerBytes = 0;
+  let bodyLeft = 0;
+  let expected: "HEL" | "OPN" | "any" = "HEL";
+  /** Of the request whose chunks are coming. */
+  let requestBytes = 0;
+
+  function judge(): FrameProblem | null {
+    const type = header.toString("latin1", 0, 3);
+    const flag = header.toString("latin1", 3, 4);
+    const bytes = header.readUInt32LE(4);
+    const rule = rules.get(type);
+    if (rule === undefined || (expected === "any" ? type === "HEL" : type !== expected)) {
+      return { status: "BadTcpMessageTypeInvalid", text: `a client may not send ${shown(type)} here` };
+    }
+    if (!rule.flags.includes(flag)) {
+      return { status: "BadTcpMessageTypeInvalid", text: `${type} has no chunk of type ${shown(flag)}` };
+    }
+    if (bytes < rule.minBytes) return { status: "BadDecodingError", text: `${type} of ${bytes} bytes` };
+    requestBytes = bytes + (type === "MSG" ? requestBytes : 0);
+    if (bytes > rule.maxBytes || requestBytes > REQUEST_LIMIT_BYTES) {
+      return { status: "BadTcpMessageTooLarge", text: `${type} of ${bytes} bytes` };
+    }
+    if (flag !== "C") requestBytes = 0;
+    expected = type === "HEL" ? "OPN" : "any";
+    bodyLeft = bytes - HEADER_BYTES;
+    return null;
+  }
+
+  return (chunk) => {
+    let at = 0;
+    while (at < chunk.byteLength) {
+      let from = at;
+      if (bodyLeft === 0) {
+        const copied = chunk.copy(header, headerBytes, at);
+        headerBytes += copied;
+        at += copied;
+        if (headerBytes < HEADER_BYTES) return null;
+        const problem = judge();
+        if (problem !== null) return problem;
+        if (copied < HEADER_BYTES) {
+          pass(Buffer.from(header));
+          from = at;
+        }
+        headerBytes = 0;
+      }
+      const body = Math.min(bodyLeft, chunk.byteLength - at);
+      bodyLeft -= body;
+      at += body;
+      if (at > from) pass(chunk.subarray(from, at));
+    }
+    return null;
+  };
+}
+
+/** Bytes of a stranger, fit for a log. */
+function shown(bytes: string): string {
+  return JSON.stringify(bytes);
+}

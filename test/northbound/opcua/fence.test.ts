@@ -1,0 +1,225 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { batteryChange } from "./changes.ts";
+import { newClient, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { exchange, frame, hello, type Script } from "./raw-client.ts";
+
+const SEED = 20_261_120;
+/** How long a stranger waits for an answer that does not come. */
+const SILENCE_MS = 150;
+const ACK_BYTES = 28;
+
+const escaped: unknown[] = [];
+const note = (error: unknown) => escaped.push(error);
+beforeAll(() => {
+  process.on("uncaughtException", note);
+  process.on("unhandledRejection", note);
+});
+afterAll(() => {
+  process.off("uncaughtException", note);
+  process.off("unhandledRejection", note);
+});
+
+const plc1: OpcUaUser = {
+  name: "plc1",
+  confirms: false,
+  role: "operator",
+  secret: { kind: "plain", text: "plc secret" },
+};
+
+/** The same numbers every time, 0 ≤ n < 1 (mulberry32). */
+function createDice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const closedOf = (running: RunningServer) => running.server.health().figures?.connectionsClosed;
+
+/** Everything at once, and nothing after it. */
+function once(...parts: readonly Buffer[]): Script {
+  let isSaid = false;
+  return () => {
+    if (isSaid) return null;
+    isSaid = true;
+    return Buffer.concat(parts);
+  };
+}
+
+/** A Hello, and the rest when it was acknowledged. */
+function afterAck(...parts: readonly Buffer[]): Script {
+  const turns = [hello(), Buffer.concat(parts)];
+  return (answers) => (turns.length === 2 || answers.length > 0 ? (turns.shift() ?? null) : null);
+}
+
+/** The beginning of an OPN of 8192 bytes, which may be: the rest does not come. */
+const begun = Buffer.concat([Buffer.from("OPNF\x00\x20\x00\x00", "latin1"), Buffer.alloc(100)]);
+const huge = Buffer.concat([Buffer.from("OPNF\xff\xff\xff\x7f", "latin1"), Buffer.alloc(100)]);
+const attacks: ReadonlyArray<readonly [what: string, script: () => Script]> = [
+  ["HEL and the largest OPN in one segment", () => once(hello(), huge)],
+  ["ERR of 8 bytes", () => afterAck(Buffer.from("ERRF\x08\x00\x00\x00", "latin1"))],
+  ["ERR with anything in it", () => afterAck(frame("ERRF", Buffer.alloc(30, 0xff)))],
+  ["ACK", () => afterAck(frame("ACKF", Buffer.alloc(20)))],
+  ["RHE", () => afterAck(frame("RHEF", Buffer.alloc(30, 0xff)))],
+  ["HEL twice", () => once(hello(), hello())],
+  ["a size of 3", () => once(Buffer.from("HELF\x03\x00\x00\x00".repeat(10), "latin1"))],
+];
+
+describe.each([
+  ["open to this machine", {}],
+  ["with SignAndEncrypt only", { insecureLoopback: null, users: [plc1] }],
+])("a server %s", (_which, options) => {
+  let running: RunningServer;
+  beforeAll(async () => {
+    running = await startServer(options);
+  });
+  afterAll(() => running.stop());
+
+  it.each(attacks)("closes the connection of a client that sends %s", async (_what, script) => {
+    const before = Number(closedOf(running));
+    const answers = await exchange(running.url, script(), 5_000);
+    if (answers.length > 0) {
+      const error = answers.indexOf("ERRF", 0, "latin1");
+      if (error !== -1) expect(answers.length).toBe(error + answers.readUInt32LE(error + 4));
+    }
+    expect(closedOf(running)).toBe(before + 1);
+    expect(escaped).toEqual([]);
+  });
+
+  it("takes a HEL and the beginning of a large OPN in one segment", async () => {
+    const before = closedOf(running);
+    const answers = await exchange(running.url, once(hello(), begun), SILENCE_MS);
+    expect(answers.toString("latin1", 0, 4)).toBe("ACKF");
+    expect(closedOf(running)).toBe(before);
+    expect(escaped).toEqual([]);
+  });
+
+  it("says why, in an error message", async () => {
+    const answers = await exchange(running.url, afterAck(frame("ERRF", Buffer.alloc(8))), 5_000);
+    const error = answers.subarray(ACK_BYTES);
+    expect(error.toString("latin1", 0, 4)).toBe("ERRF");
+    expect(error.readUInt32LE(4)).toBe(error.length);
+    expect(error.readUInt32LE(8)).toBe(0x807e_0000);
+    expect(error.toString("latin1", 16)).toBe("BadTcpMessageTypeInvalid");
+  });
+
+  it("still answers", async () => {
+    const client = newClient();
+    await client.connect(running.url);
+    expect(await client.getEndpoints()).not.toEqual([]);
+    await client.disconnect();
+    expect(escaped).toEqual([]);
+  });
+});
+
+/** What the frames of a whole session of ours are, as the server got them. */
+async function recordSession(running: RunningServer): Promise<Buffer[]> {
+  const target = Number(new URL(running.url.replace("opc.tcp", "tcp")).port);
+  const recorded: Buffer[] = [];
+  const relay = createServer((client: Socket) => {
+    const upstream = connect({ host: "127.0.0.1", port: target });
+    client.on("data", (bytes) => recorded.push(bytes));
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) socket.on("error", note);
+  });
+  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
+  const { port } = relay.address() as AddressInfo;
+  const caller = await openSession(`opc.tcp://localhost:${port}`);
+  await caller.value("Gateway.Version");
+  await caller.write(["Robots.r1.MissionSlot.Operation", { dataType: "Int32", value: 1 }]);
+  await caller.until("Gateway.Version", "0.0.0");
+  await caller.close();
+  relay.close();
+  return framesOf(Buffer.concat(recorded));
+}
+
+function framesOf(bytes: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += bytes.readUInt32LE(at + 4)) {
+    frames.push(bytes.subarray(at, at + bytes.readUInt32LE(at + 4)));
+  }
+  return frames;
+}
+
+describe("strangers by the hundred", () => {
+  let running: RunningServer;
+  beforeAll(async () => {
+    running = await startServer({
+      robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
+    });
+    running.server.write({ changes: [batteryChange("r1", 55)], notices: [] });
+  });
+  afterAll(() => running.stop());
+
+  async function hold(scripts: readonly Script[]): Promise<void> {
+    for (let at = 0; at < scripts.length; at += 40) {
+      await Promise.all(
+        scripts.slice(at, at + 40).map((script) => exchange(running.url, script, SILENCE_MS)),
+      );
+    }
+    expect(escaped).toEqual([]);
+    const caller = await openSession(running.url);
+    expect(await caller.value("Robots.r1.Battery.ChargePercent")).toBe(55);
+    await caller.close();
+    expect(escaped).toEqual([]);
+  }
+
+  it("send frames of any type, flag, size and content, and harm nobody", async () => {
+    const dice = createDice(SEED);
+    const pick = <T>(...from: readonly T[]) => from[Math.floor(dice() * from.length)] as T;
+    const random = (): Buffer => {
+      const type = pick("HEL", "OPN", "OPN", "MSG", "MSG", "CLO", "ACK", "ERR", "RHE", "XXX");
+      const body = Buffer.alloc(Math.floor(dice() * pick(8, 40, 300, 9_000)));
+      for (let i = 0; i < body.length; i += 1) body[i] = pick(0, 0, 0xff, Math.floor(dice() * 256));
+      const bytes = frame(`${type}${pick("F", "F", "C", "A", "Z")}`, body);
+      const lie = pick(0, 0, 0, 7, 8, 4_097, 8_193, 600_000, 0x7fff_ffff, 0xffff_ffff);
+      if (lie !== 0) bytes.writeUInt32LE(lie, 4);
+      return pick(bytes, bytes, bytes, bytes.subarray(0, Math.floor(dice() * bytes.length)));
+    };
+    const scripts = Array.from({ length: 300 }, () => {
+      const frames = Array.from({ length: 1 + Math.floor(dice() * 4) }, random);
+      return pick(once(...frames), once(hello(), ...frames), afterAck(...frames), afterAck(...frames));
+    });
+    await hold(scripts);
+    expect(closedOf(running)).toBeGreaterThan(100);
+  }, 60_000);
+
+  it("send a session's own frames, spoilt, and harm nobody", async () => {
+    const recorded = await recordSession(running);
+    expect(recorded.length).toBeGreaterThan(6);
+    const dice = createDice(SEED + 1);
+    const spoilt = (bytes: Buffer): Buffer => {
+      const copy = Buffer.from(bytes);
+      const count = dice() < 0.4 ? 0 : 1 + Math.floor(dice() * 6);
+      for (let i = 0; i < count; i += 1) {
+        const at = 12 + Math.floor(dice() * (copy.length - 12));
+        copy[at] = dice() < 0.5 ? 0xff : Math.floor(dice() * 256);
+      }
+      if (dice() < 0.15) {
+        const shorter = copy.subarray(0, 32 + Math.floor(dice() * (copy.length - 32)));
+        shorter.writeUInt32LE(shorter.length, 4);
+        return shorter;
+      }
+      return copy;
+    };
+    const scripts = Array.from({ length: 300 }, (): Script => {
+      const frames = recorded.map(spoilt);
+      frames[0] = hello();
+      const turns = [...frames];
+      return (answers) => {
+        const next = turns.shift();
+        if (next === undefined) return null;
+        // Frames of a channel name it: the server's answer to OPN says which it is.
+        const channel = answers.length >= ACK_BYTES + 12 ? answers.readUInt32LE(ACK_BYTES + 8) : 0;
+        if (next.toString("latin1", 0, 3) === "MSG") next.writeUInt32LE(channel, 8);
+        return next;
+      };
+    });
+    await hold(scripts);
+  }, 60_000);
+});
