@@ -38,7 +38,8 @@ export interface BenchParts {
   readonly robots: readonly string[];
   readonly catalogue?: Catalogue;
   readonly simulator?: Partial<SimulatorOptions>;
-  readonly times?: Partial<FleetTimes>;
+  /** How commands of the gRPC service travel; over gRPC unless told. */
+  readonly transport?: "grpc" | "rest";
 }
 
 /** How long the service waits for a robot here. A late robot acts a second after that. */
@@ -104,7 +105,8 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     grpcAddress: grpcWire.address,
     httpsUrl: `https://${httpsWire.address}`,
     robots: { kind: "ids", ids: parts.robots },
-    times: { ...times, ...parts.times },
+    transport: parts.transport ?? "grpc",
+    times,
     onEvent: (event) => dispatcher.observe(state.apply(event)),
   });
   let requests = 0;

@@ -39,20 +39,6 @@ test("every robot of a location is told of, with its mission, its battery, and a
   await rig.until("the session is up", () => rig.health().state === "up");
 });
 
-test.each(["grpc", "rest"] as const)(
-  "a workflow's answer over %s names every mission that it made",
-  async (transport) => {
-    const rig = await start({ robots: { kind: "ids", ids: ["cart-02"] }, transport });
-    const goals = [{ destinationId: "Station A" }];
-    const request = { robotId: "cart-02", missionWorkflow: { cartWorkflow: { traverse: { goals } } } };
-    const ending = await rig.port.call("CreateMissionWorkflow", JSON.stringify(request), 5_000);
-    if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
-    expect(ending.missionIds?.length).toBeGreaterThan(1);
-    expect(ending.missionId).toBe(ending.missionIds?.[0]);
-    expect(JSON.parse(ending.responseJson)).toEqual({ mission_ids: ending.missionIds });
-  },
-);
-
 test("a mission that is sent comes back on the stream", async () => {
   const rig = await start({ robots: { kind: "ids", ids: ["cart-01"] } });
   await rig.event("mission");
