@@ -258,7 +258,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
   const { clientId } = options;
   const broker =
     options.broker.kind === "embedded"
-      ? createBroker({ options: options.broker, topics, clientId, log })
+      ? createBroker({ options: options.broker, topics, clientId, clock, log })
       : null;
   const link = createMqttLink({
     options,

@@ -1,13 +1,15 @@
 import type { EventEmitter } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { createServer as createTlsServer } from "node:tls";
 import { Aedes, type AuthenticateError, type Client } from "aedes";
+import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type Identity, identify, mayPublish, mayRead, unusableName } from "./broker-rights.ts";
-import { createFrameLimit } from "./frame-limit.ts";
+import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
 import type { EmbeddedBrokerOptions } from "./options.ts";
 import type { Topics } from "./topics.ts";
 
@@ -25,14 +27,14 @@ export interface BrokerParts {
   readonly topics: Topics;
   /** The gateway's client identifier: nobody else may take it. */
   readonly clientId: string;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-const CLIENTS = 500;
-const PACKET_LIMIT_BYTES = 320 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A client that reads nothing for so long is closed: it would hold up deliveries to the others. */
-const DRAIN_TIMEOUT_MS = 10_000;
+/** What clients may take to read the last messages, when the broker closes. */
+const GOODBYE_MS = 1_000;
+const DELIVERY_TURNS = 3;
 const DELIVERIES_AT_ONCE = 1_000;
 const QOS2_HALF_OPEN = 20;
 
@@ -40,7 +42,7 @@ const QOS2_HALF_OPEN = 20;
 interface Running {
   readonly aedes: Aedes;
   readonly server: Server;
-  readonly sockets: Set<Socket>;
+  readonly sockets: ClientSockets;
 }
 
 /** aedes 1.2 behind our rules. Speaks MQTT 3.1 and 3.1.1. */
@@ -59,8 +61,8 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     name: "mqtt-broker",
     async run(signal, ready) {
       warnOfOptions(options, log);
-      const aedes = await createAedes(parts, own);
-      const sockets = new Set<Socket>();
+      const sockets = createClientSockets(parts.clock, signal);
+      const aedes = await createAedes(parts, own, sockets);
       const server = createListener(options, aedes, sockets, log);
       try {
         await listen(server, options);
@@ -88,18 +90,17 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       return near;
     },
     health: () =>
-      running === null ? { state: "down" } : { state: "up", figures: { clients: running.sockets.size } },
+      running === null ? { state: "down" } : { state: "up", figures: running.sockets.figures() },
   };
 }
 
-async function createAedes(parts: BrokerParts, own: WeakSet<object>): Promise<Aedes> {
+async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: ClientSockets): Promise<Aedes> {
   const { options, topics, log } = parts;
   const identities = new WeakMap<Client, Identity>();
   const identityOf = (client: Client) => identities.get(client) ?? nobody;
   const aedes = await Aedes.createBroker({
     concurrency: DELIVERIES_AT_ONCE,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    drainTimeout: DRAIN_TIMEOUT_MS,
     maxInflightInbound: QOS2_HALF_OPEN,
     preConnect(_client, packet, callback) {
       // A session that outlives its connection would queue events for a client that may never
@@ -132,6 +133,7 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>): Promise<Ae
     },
     authorizeForward: (client, packet) => (mayRead(identityOf(client), packet.topic, topics) ? packet : null),
   });
+  aedes.on("client", (client) => paceReplay(client, sockets));
   aedes.on("subscribe", (subscriptions, client) => {
     if (identityOf(client).kind !== "gateway") return;
     // MQTT 3.1.1 hides from a subscriber that a new message was sent with the retain flag; the
@@ -149,9 +151,13 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>): Promise<Ae
   // aedes' types do not know this one; without a listener it would end the process.
   const emitter: EventEmitter = aedes;
   emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));
-  aedes.on("clientError", (client, error) =>
-    log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected"),
-  );
+  // aedes tells of each delivery that a lost client did not get.
+  const toldOf = new WeakSet<Client>();
+  aedes.on("clientError", (client, error) => {
+    if (toldOf.has(client)) return;
+    toldOf.add(client);
+    log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected");
+  });
   aedes.on("connectionError", (_client, error) =>
     log.info({ reason: error.message }, "an MQTT connection was refused"),
   );
@@ -186,24 +192,36 @@ function addressOf(client: Client): string | undefined {
   return "remoteAddress" in client.conn ? client.conn.remoteAddress : undefined;
 }
 
+/** What aedes calls to send a client one message; a retained one at a subscription has no broker id. */
+type Deliver = (packet: { readonly brokerId?: string | null }, done: () => void) => void;
+
+/** A new subscriber gets what is retained as fast as it reads: all of a large fleet's would count as a backlog. */
+function paceReplay(client: Client, sockets: ClientSockets): void {
+  const { conn } = client;
+  if (!(conn instanceof Socket)) return;
+  const inner = client as Client & { deliverQoS: Deliver };
+  const deliver = inner.deliverQoS;
+  inner.deliverQoS = (packet, done) => {
+    if (packet.brokerId !== null) return deliver(packet, done);
+    sockets.whenRoom(conn, () => {
+      if (client.connected) deliver(packet, done);
+    });
+  };
+}
+
 function createListener(
   options: EmbeddedBrokerOptions,
   aedes: Aedes,
-  sockets: Set<Socket>,
+  sockets: ClientSockets,
   log: Log,
 ): Server {
   const take = (socket: Socket) => {
-    // Counted by socket: aedes' own count drifts when clients take each other's places.
-    if (sockets.size >= CLIENTS) {
-      log.warn({ limit: CLIENTS }, "an MQTT connection was refused: there are too many");
-      socket.destroy();
+    if (sockets.add(socket)) {
+      aedes.handle(socket);
       return;
     }
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-    socket.setNoDelay(true);
-    limitFrames(socket);
-    aedes.handle(socket);
+    log.warn(sockets.figures(), "an MQTT connection was refused: there are too many");
+    socket.destroy();
   };
   if (options.tls === null) return createServer(take);
   const server = createTlsServer({ ...options.tls, handshakeTimeout: CONNECT_TIMEOUT_MS }, take);
@@ -211,18 +229,6 @@ function createListener(
     log.info({ reason: error.message }, "an MQTT connection failed its TLS handshake"),
   );
   return server;
-}
-
-/** aedes pulls with read(): what it gets is looked at on the way. */
-function limitFrames(socket: Socket): void {
-  const fits = createFrameLimit(PACKET_LIMIT_BYTES);
-  const read = socket.read.bind(socket);
-  socket.read = (size?: number) => {
-    const chunk: Uint8Array | null = read(size);
-    if (chunk === null || fits(chunk)) return chunk;
-    socket.destroy(new Error(`an MQTT packet of more than ${PACKET_LIMIT_BYTES} bytes`));
-    return null;
-  };
 }
 
 function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {
@@ -236,11 +242,26 @@ function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {
   });
 }
 
-async function close(aedes: Aedes, server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+/** The gateway's last words are with the clients when this resolves, or they took too long to read them. */
+async function close(aedes: Aedes, server: Server, sockets: ClientSockets): Promise<void> {
   const listenerClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+  await delivered(aedes);
+  await sockets.end(GOODBYE_MS);
   await new Promise<void>((resolve) => aedes.close(() => resolve()));
-  for (const socket of sockets) socket.destroy();
   await listenerClosed;
+}
+
+/**
+ * aedes acknowledges a message before it delivers it. One more that goes the longest
+ * way, and that nobody gets, is through after all that came before it; a delivery is
+ * written a turn of the event loop later.
+ */
+async function delivered(aedes: Aedes): Promise<void> {
+  const marker = { cmd: "publish", topic: `$SYS/${aedes.id}/closing`, payload: "" } as const;
+  await new Promise<void>((resolve) =>
+    aedes.publish({ ...marker, qos: 1, retain: true, dup: false }, () => resolve()),
+  );
+  for (let turn = 0; turn < DELIVERY_TURNS; turn += 1) await setImmediate();
 }
 
 function warnOfOptions(options: EmbeddedBrokerOptions, log: Log): void {

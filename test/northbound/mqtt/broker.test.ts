@@ -1,13 +1,16 @@
 import { once } from "node:events";
 import { connect as connectSocket, createServer } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
 import { isLoopback } from "../../../src/northbound/mqtt/broker-rights.ts";
 import type { EmbeddedBrokerOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { type Clock, systemClock } from "../../../src/platform/clock.ts";
+import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { PortTaken } from "../../../src/platform/port-taken.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { base, closed, embedded, listen, start } from "./fixtures.ts";
 
 const users = [
@@ -21,10 +24,15 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startBroker(options: EmbeddedBrokerOptions): Promise<{ broker: EmbeddedBroker; url: string }> {
-  const broker = createBroker({ options, topics: createTopics(base), clientId: "gateway", log: silentLog });
-  cleanups.push(await start(broker));
-  return { broker, url: `mqtt://127.0.0.1:${broker.port()}` };
+async function startBroker(
+  options: EmbeddedBrokerOptions,
+  log: Log = silentLog,
+  clock: Clock = systemClock,
+): Promise<{ broker: EmbeddedBroker; url: string; stop: () => Promise<void> }> {
+  const broker = createBroker({ options, topics: createTopics(base), clientId: "gateway", clock, log });
+  const stop = await start(broker);
+  cleanups.push(stop);
+  return { broker, url: `mqtt://127.0.0.1:${broker.port()}`, stop };
 }
 
 /** A client of a user, with its id when one is given. */
@@ -190,6 +198,107 @@ describe("what is not MQTT, or too much of it", () => {
   });
 });
 
+/** Connects by hand, subscribes to everything, and reads no byte more. */
+async function subscribeAndStall(port: number) {
+  const socket = connectSocket(port, "127.0.0.1");
+  socket.on("error", () => socket.destroy());
+  await once(socket, "connect");
+  const connect = Buffer.from("\x10\x0f\x00\x04MQTT\x04\x02\x00\x00\x00\x03sss", "latin1");
+  const subscribe = Buffer.from("\x82\x06\x00\x01\x00\x01#\x00", "latin1");
+  socket.write(Buffer.concat([connect, subscribe]));
+  await once(socket, "readable");
+  return socket;
+}
+
+describe("a client that does not read", () => {
+  test("slows nobody, is cut off at its limit, and is logged once", async () => {
+    const lines: unknown[] = [];
+    const log = { ...silentLog, info: (fields: object) => void lines.push(fields) };
+    const { broker, url } = await startBroker(embedded, log);
+    const own = await gateway(broker);
+    await subscribeAndStall(broker.port());
+    const other = await login(url, "any", "one");
+    const figures = () => broker.health().figures ?? {};
+    const payload = Buffer.alloc(64 * 1024);
+    let slowestMs = 0;
+    let mostWaiting = 0;
+    for (let n = 0; figures().clientsCutOff === 0 && n < 1_000; n += 1) {
+      own.publish(`${base}/robots/r1/mission`, payload);
+      const sentAt = performance.now();
+      own.publish(`${base}/clients/any/reply/${n}`, "");
+      await other.on(`clients/any/reply/${n}`);
+      slowestMs = Math.max(slowestMs, performance.now() - sentAt);
+      mostWaiting = Math.max(mostWaiting, figures().backlogBytes ?? 0);
+    }
+    await vi.waitFor(() =>
+      expect(figures()).toMatchObject({ clients: 1, clientsCutOff: 1, backlogBytes: 0 }),
+    );
+    expect(slowestMs).toBeLessThan(1_000);
+    expect(mostWaiting).toBeGreaterThan(1024 * 1024);
+    expect(mostWaiting).toBeLessThan(5 * 1024 * 1024);
+    expect(lines).toEqual([{ client: "sss", reason: expect.stringContaining("does not read") }]);
+  });
+
+  test("is cut off after a while, also when little waits for it", async () => {
+    const clock = createManualClock();
+    const { broker } = await startBroker(embedded, silentLog, clock);
+    const own = await gateway(broker);
+    await subscribeAndStall(broker.port());
+    const figures = () => broker.health().figures ?? {};
+    // The kernel's own buffers fill first.
+    for (let n = 0; figures().backlogBytes === 0 && n < 200; n += 1) {
+      own.publish(`${base}/robots/r1/mission`, Buffer.alloc(256 * 1024));
+      await setTimeout(5);
+    }
+    expect(figures()).toMatchObject({ clients: 1, clientsCutOff: 0 });
+    await clock.settle(5_000);
+    expect(figures()).toMatchObject({ clients: 1, clientsCutOff: 0 });
+    await clock.settle(10_000);
+    expect(figures()).toMatchObject({ clients: 0, clientsCutOff: 1 });
+  });
+
+  test("does not mean one that subscribes to more than may wait for it", async () => {
+    const { broker } = await startBroker(embedded);
+    const own = await gateway(broker);
+    const topics = Array.from({ length: 128 }, (_, n) => `${base}/robots/r${n}/mission`);
+    for (const topic of topics)
+      await own.publishAsync(topic, Buffer.alloc(128 * 1024), { qos: 1, retain: true });
+    const socket = await subscribeAndStall(broker.port());
+    await own.publishAsync(`${base}/marker`, "", { qos: 1 });
+    expect(broker.health().figures?.backlogBytes).toBeLessThan(512 * 1024);
+    const expected = topics.length * 128 * 1024;
+    let received = 0;
+    await new Promise<void>((resolve) => {
+      socket.on("data", (chunk: Buffer) => {
+        received += chunk.length;
+        if (received > expected) resolve();
+      });
+    });
+    expect(broker.health().figures).toMatchObject({ clients: 1, clientsCutOff: 0 });
+  });
+});
+
+test("the last words reach everybody who listens, whatever they listen to", async () => {
+  for (let run = 0; run < 20; run += 1) {
+    const { broker, url, stop } = await startBroker(embedded);
+    const own = await gateway(broker);
+    const ears = await Promise.all(["status", "#"].map((filter) => listen(url, {}, `${base}/${filter}`)));
+    // Who does not read costs the others nothing but the time that closing may take.
+    if (run === 0) await subscribeAndStall(broker.port());
+    for (let n = 0; n < 50; n += 1)
+      own.publish(`${base}/robots/r${n}/availability`, "offline", { retain: true });
+    await own.publishAsync(`${base}/status`, "offline", { qos: 1, retain: true });
+    await own.endAsync();
+    const ends = ears.map(({ client }) => closed(client));
+    await stop();
+    await Promise.all(ends);
+    expect(ears.map(({ heard }) => heard.filter(({ topic }) => topic === `${base}/status`).length)).toEqual([
+      1, 1,
+    ]);
+    expect(ears[1]?.heard).toHaveLength(51);
+  }
+});
+
 test("a port that is taken is named", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -200,6 +309,7 @@ test("a port that is taken is named", async () => {
     options: { ...embedded, port },
     topics: createTopics(base),
     clientId: "gateway",
+    clock: systemClock,
     log: silentLog,
   });
   const failure = await start(broker).catch((error: unknown) => error);

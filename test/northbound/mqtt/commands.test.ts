@@ -38,6 +38,7 @@ beforeEach(async () => {
     options: embedded,
     topics: createTopics(base),
     clientId: "fleetgate-test",
+    clock: systemClock,
     log: silentLog,
   });
   cleanups.push(await start(broker));

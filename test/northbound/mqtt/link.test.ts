@@ -29,6 +29,7 @@ beforeEach(async () => {
     options: embedded,
     topics: createTopics(base),
     clientId: "fleetgate-test",
+    clock: systemClock,
     log: silentLog,
   });
   stopBroker = await start(broker);

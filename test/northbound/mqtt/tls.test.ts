@@ -57,6 +57,7 @@ test("the embedded broker speaks TLS to clients that trust its authority", async
     options,
     topics: createTopics(base),
     clientId: "fleetgate-test",
+    clock: systemClock,
     log: silentLog,
   });
   cleanups.push(await start(broker));
