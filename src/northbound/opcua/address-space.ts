@@ -9,7 +9,7 @@ import { addStationSlot, type StationParts, type StationSlot } from "./commands/
 import { openWriteDoor } from "./commands/write-door.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
-import { addGatewayTags, type GatewayFacts } from "./gateway-tags.ts";
+import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { Memory } from "./memory.ts";
 import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
@@ -33,6 +33,7 @@ const TICK_MS = 1_000;
 /**
  * Gives an initialised server our nodes: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as robots are
  * built. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old tickets are replaced.
+ * Returns what shows the gateway's own tags.
  */
 export function openAddressSpace(
   server: OPCUAServer,
@@ -41,7 +42,7 @@ export function openAddressSpace(
   parts: OpcUaParts,
   memory: Memory,
   signal: AbortSignal,
-): void {
+): Pick<GatewayTags, "showLink"> {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
@@ -81,6 +82,7 @@ export function openAddressSpace(
   tick();
   every(clock, TICK_MS, signal, tick);
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
+  return gateway;
 }
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {

@@ -2,6 +2,7 @@ import { Server, type Socket } from "node:net";
 import { type OPCUAServer, StatusCodes } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
+import { containRejections } from "./containment.ts";
 import { createFrameCheck } from "./frame-check.ts";
 
 /** Stands between the network and node-opcua. */
@@ -22,12 +23,12 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
   let closedCount = 0;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
-  function note(socket: Socket, why: string): void {
+  function note(from: string | undefined, why: string): void {
     closedCount += 1;
     const nowMs = clock.monotonicMs();
     if (nowMs - loggedAtMs < LOG_EVERY_MS) return;
     loggedAtMs = nowMs;
-    log.warn({ from: socket.remoteAddress, why, closedCount }, "an OPC UA connection was closed");
+    log.warn({ from, why, closedCount }, "an OPC UA connection was closed");
   }
 
   function guard(socket: Socket): void {
@@ -37,7 +38,7 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
     function close(status: keyof typeof refusals, why: string): void {
       if (isClosed) return;
       isClosed = true;
-      note(socket, why);
+      note(socket.remoteAddress, why);
       // Who does not read what it asked for does not wait for this either.
       if (socket.writableLength > 0) socket.destroy();
       else socket.end(errorFrame(refusals[status], status), () => socket.destroy());
@@ -66,6 +67,7 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
     socket.on("error", (error) => log.debug({ cause: describeError(error) }, "an OPC UA connection failed"));
   }
 
+  containRejections(server, (address, error) => note(address, describeError(error)));
   for (const endpoint of server.endpoints) {
     const listener: unknown = Reflect.get(endpoint, "_server");
     if (!(listener instanceof Server)) throw new Error("node-opcua keeps its listener elsewhere now");

@@ -22,6 +22,8 @@ interface GatewayFigures {
 export interface GatewayTags {
   /** Counts the heartbeat on and shows what is true now; called once a second. */
   tick(nowMs: number, figures: GatewayFigures): void;
+  /** Shows at once whether the link is up: called before robots' qualities are shown, which follow it. */
+  showLink(nowMs: number): void;
 }
 
 /** What an INT of a PLC holds; the heartbeat starts again from 0 after it. */
@@ -40,14 +42,23 @@ export function addGatewayTags(builder: NodeBuilder, facts: GatewayFacts): Gatew
   const startTime = builder.tag(folder, "StartTime", "String");
   const good = StatusCodes.Good;
   let beat = 0;
+  let shownLink: boolean | null = null;
 
   return {
+    showLink(nowMs) {
+      const isUp = facts.fleetLinkUp();
+      if (isUp === shownLink) return;
+      shownLink = isUp;
+      const now = new Date(nowMs);
+      fleetLinkUp.set(isUp, good, { source: now, server: now });
+    },
     tick(nowMs, figures) {
       const now = new Date(nowMs);
       const times = { source: now, server: now };
       beat = beat === LAST_HEARTBEAT ? 0 : beat + 1;
       heartbeat.set(beat, good, times);
-      fleetLinkUp.set(facts.fleetLinkUp(), good, times);
+      shownLink = facts.fleetLinkUp();
+      fleetLinkUp.set(shownLink, good, times);
       robotCount.set(figures.robotCount, good, times);
       robotsNotShown.set(figures.robotsNotShown, good, times);
       version.set(facts.version, good, times);

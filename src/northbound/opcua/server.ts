@@ -31,11 +31,13 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let server: OPCUAServer | null = null;
   let url: string | null = null;
   let guarded: Fence | null = null;
+  let gateway: ReturnType<typeof openAddressSpace> | null = null;
 
   return {
     name: "opcua",
     url: () => url,
     write(batch) {
+      gateway?.showLink(parts.clock.nowMs());
       for (const change of batch.changes) space.apply(change);
     },
     health: () => ({
@@ -57,7 +59,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       try {
         server = await openServer(options, parts.facts.version);
         guarded = fence(server, parts.clock, log);
-        openAddressSpace(server, space, options, parts, memory, signal);
+        gateway = openAddressSpace(server, space, options, parts, memory, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {
@@ -70,6 +72,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         state = "down";
         url = null;
         space.close();
+        gateway = null;
         await server?.shutdown(0);
         server = null;
         await memory.close();

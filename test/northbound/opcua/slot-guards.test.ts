@@ -74,6 +74,52 @@ describe("a refused value", () => {
   );
 });
 
+describe("a refused value that the command does not use", () => {
+  eachWithItsServer();
+
+  const wrongRoute = [slot("Destinations"), texts(new Array(17).fill("A"))] as const;
+  const wrongTarget = [slot("TargetMissionId"), text("x".repeat(255))] as const;
+
+  it.each([10, 11])("does not hold back the stop of Operation %i", async (operation) => {
+    const statuses = await plc.write(
+      wrongRoute,
+      [slot("Destination"), int32(1)],
+      [slot("DestinationNo"), int32(-1)],
+      [slot("TargetMissionId"), text("m-1")],
+      [slot("Operation"), int32(operation)],
+    );
+    expect(statuses.map((status) => status.isGood())).toEqual([false, false, false, true, true]);
+    await plc.write([slot("RequestId"), int32(await nextId())]);
+    const { command } = await commander.next();
+    expect(command.operation).toBe("UpdateMission");
+    expect(command.requestJson).toContain('"m-1"');
+  });
+
+  it("does not hold back a mission", async () => {
+    await plc.write(wrongRoute, wrongTarget);
+    await navigate(await nextId());
+    expect((await commander.next()).command.operation).toBe("CreateMission");
+  });
+
+  it.each([
+    ["the mission that a stop names", 10, wrongTarget],
+    ["the operation", 10, [slot("Operation"), int32(99)]],
+    ["the route of a mission", 2, wrongRoute],
+  ] as const)("but %s does", async (_what, operation, wrong) => {
+    await plc.write(
+      [slot("Operation"), int32(operation)],
+      [slot("TargetMissionId"), text("m-1")],
+      [slot("Destination"), text("Dock A")],
+    );
+    await plc.write(wrong);
+    const ticket = await nextId();
+    await plc.write([slot("RequestId"), int32(ticket)]);
+    await plc.until(slot("DoneId"), ticket);
+    expect(await shown("Outcome", "ErrorId")).toEqual([4, 1000]);
+    expect(commander.submitted).toHaveLength(0);
+  });
+});
+
 describe("two writers", () => {
   eachWithItsServer();
 

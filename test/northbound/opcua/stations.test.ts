@@ -153,3 +153,23 @@ it.each(["nobody", ""])("refuses a robot that has no nodes: %s", async (name) =>
   await send(50, name);
   expect(await shown("Outcome", "ErrorText")).toEqual([4, "Robot and RobotNo name no robot that has nodes"]);
 });
+
+it("stops a conveyor whatever was wrong with the parameters of missions", async () => {
+  await plc.write(
+    [slot("Destinations"), { dataType: "String", arrayType: "Array", value: new Array(17).fill("A") }],
+    [slot("TargetMissionId"), text("x".repeat(255))],
+    [slot("RobotNo"), int32(-1)],
+    [slot("MotorCommand"), int32(1)],
+  );
+  await send(40);
+  expect((await commander.next()).command.operation).toBe("ControlConveyor");
+});
+
+it("does not stop another robot's conveyor where the robot was refused", async () => {
+  await plc.write([slot("Robot"), text("AMR01")], [slot("MotorCommand"), int32(1)]);
+  await plc.write([slot("Robot"), text("x".repeat(255))]);
+  const ticket = (await plc.value(slot("NextId"))) as number;
+  await plc.write([slot("Operation"), int32(40)], [slot("RequestId"), int32(ticket)]);
+  expect(await shown("DoneId", "Outcome", "ErrorId")).toEqual([ticket, 4, 1000]);
+  expect(commander.submitted).toHaveLength(0);
+});

@@ -22,12 +22,13 @@ import {
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
 
 const clock = createManualClock(receivedAtMs);
+let isLinkUp = true;
 const facts = {
   version: "1.2.3",
   sessionId: "s-9",
   startedAtMs: receivedAtMs,
   configHash: "c0ffee",
-  fleetLinkUp: () => true,
+  fleetLinkUp: () => isLinkUp,
 };
 let running: RunningServer;
 let caller: Caller;
@@ -240,6 +241,17 @@ describe("the gateway's tags", () => {
     expect(await caller.value("Gateway.FleetLinkUp")).toBe(true);
     clock.advance(1_000);
     expect(await caller.value("Gateway.RobotCount")).toBe(2);
+  });
+});
+
+describe("the link", () => {
+  it("is shown with what came of it, not a second later", async () => {
+    isLinkUp = false;
+    write(robotChange("r1", "offline"));
+    expect(await caller.value("Gateway.FleetLinkUp")).toBe(false);
+    isLinkUp = true;
+    write(robotChange("r1", "good"));
+    expect(await caller.value("Gateway.FleetLinkUp")).toBe(true);
   });
 });
 

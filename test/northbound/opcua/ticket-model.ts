@@ -103,7 +103,7 @@ export function createPlant() {
     const draft = () => ({ operation: "CreateMission", request: request(), missionId: null });
     stop = new AbortController();
     slot = createSlot(
-      { path: "S", parameters: [], tags, draft, draftOf: draft, follow() {} },
+      { path: "S", parameters: [], tags, draft, reads: () => [], draftOf: draft, follow() {} },
       {
         commander: { submit },
         records: { recall: async (_source, id) => journal.get(id)?.outcome ?? null },

@@ -30,6 +30,7 @@ export function addConveyorSlot(
       parameters: [index, motor],
       tags: addSlotTags(builder, folder, parts),
       draft: () => conveyorRequest(robotId, index.value(), motor.value()),
+      reads: () => [index, motor],
       draftOf: ([at = 0, command = 0]) => conveyorRequest(robotId, at, command),
       follow() {},
     },

@@ -1,4 +1,4 @@
-import type { MissionParameters } from "./mission-request.ts";
+import { type MissionParameters, missionParametersInUse } from "./mission-request.ts";
 import {
   addNumberParameter,
   addTextListParameter,
@@ -14,6 +14,8 @@ const LONGEST_ROUTE = 16;
 export interface MissionParameterTags {
   readonly all: readonly Parameter[];
   read(): MissionParameters;
+  /** Those that count for the operation that is chosen, `Operation` itself among them. */
+  inUse(): readonly Parameter[];
 }
 
 /** Adds them; `isOperation` says which values `Operation` may have. */
@@ -26,14 +28,17 @@ export function addMissionParameters(
   const destinationNo = addNumberParameter(place, "DestinationNo", (value) => value >= 0);
   const destinations = addTextListParameter(place, "Destinations", LONGEST_ROUTE);
   const targetMissionId = addTextParameter(place, "TargetMissionId");
+  const read = (): MissionParameters => ({
+    operation: operation.value(),
+    destination: destination.value(),
+    destinationNos: destinationNo.value() === 0 ? [] : [destinationNo.value()],
+    destinations: destinations.value(),
+    targetMissionId: targetMissionId.value(),
+  });
+  const byName = { destination, destinationNos: destinationNo, destinations, targetMissionId };
   return {
     all: [operation, destination, destinationNo, destinations, targetMissionId],
-    read: () => ({
-      operation: operation.value(),
-      destination: destination.value(),
-      destinationNos: destinationNo.value() === 0 ? [] : [destinationNo.value()],
-      destinations: destinations.value(),
-      targetMissionId: targetMissionId.value(),
-    }),
+    read,
+    inUse: () => [operation, ...missionParametersInUse(read()).map((name) => byName[name])],
   };
 }

@@ -63,6 +63,19 @@ export function isMissionOperation(value: number): boolean {
   );
 }
 
+/** Which parameters `missionRequest` looks at, besides the operation. */
+export function missionParametersInUse(
+  parameters: MissionParameters,
+): ReadonlyArray<Exclude<keyof MissionParameters, "operation">> {
+  const { operation, destinationNos } = parameters;
+  if (missionCommands.has(operation)) return ["targetMissionId"];
+  const kind = missionKinds.get(operation) ?? missionKinds.get(operation - APPEND);
+  if (kind === undefined) return [];
+  // A number beside a list is refused, so the list counts then too.
+  const isListRead = kind.goals === "many" || destinationNos.length > 0;
+  return isListRead ? ["destination", "destinationNos", "destinations"] : ["destination", "destinationNos"];
+}
+
 /** A mission as numbers only: the operation, and destinations by number until the first 0. */
 export function numberedMission(operation: number, numbers: readonly number[]): MissionParameters {
   const end = numbers.findLastIndex((number) => number !== 0) + 1;

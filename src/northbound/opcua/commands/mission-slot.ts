@@ -76,6 +76,7 @@ export function addMissionSlot(
       parameters: parameters.all,
       tags,
       draft: () => missionRequest(parameters.read(), robotNow(), parts.destinations),
+      reads: parameters.inUse,
       draftOf: ([operation = 0, ...numbers]) =>
         missionRequest(numberedMission(operation, numbers), robotNow(), parts.destinations),
       follow(missionId) {

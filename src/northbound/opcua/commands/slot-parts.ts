@@ -42,6 +42,8 @@ export interface SlotKind {
   readonly tags: SlotTags;
   /** The command that the parameters stand for at this moment. */
   draft(): Draft;
+  /** The parameters that `draft` would look at: what stands in the others says nothing about the command. */
+  reads(): readonly Parameter[];
   /** The command that an array stands for: what follows the ticket in `Command`, 11 numbers. */
   draftOf(numbers: readonly number[]): Draft;
   /** A command made this mission, or was about it. */

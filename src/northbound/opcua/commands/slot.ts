@@ -90,10 +90,15 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     parts.log.error({ slot: kind.path, cause: describeError(error) }, message);
   }
 
-  /** A client that does not look at status codes must not start a command with a value that it thinks it has replaced. */
+  /**
+   * A client that does not look at status codes must not start a command with a value that it thinks it has replaced.
+   * Values that the command does not use hold nothing back: least of all a stop.
+   */
   function refusedWrite(writer: Writer): Draft | null {
-    for (const [path, sessionId] of refusedWrites) {
-      if (sessionId === writer.sessionId) return { problem: `the last write to ${path} was refused` };
+    for (const { path } of kind.reads()) {
+      if (refusedWrites.get(path) === writer.sessionId) {
+        return { problem: `the last write to ${path} was refused` };
+      }
     }
     return null;
   }

@@ -75,6 +75,12 @@ export function addStationSlot(
     return missionRequest(order.mission, robot, parts.destinations);
   }
 
+  function inUse(): readonly Parameter[] {
+    const robot = robotName.value() === "" ? [robotName, robotNo] : [robotName];
+    const own = mission.read().operation === CONVEYOR ? [conveyorIndex, motorCommand] : [];
+    return [...robot, ...mission.inUse(), ...own];
+  }
+
   function lease(operation: number, account: Account, robotId: RobotId): Outcome {
     const source = sourceOf(account);
     const refused = changeLease(operation, account, source, robotId);
@@ -117,6 +123,7 @@ export function addStationSlot(
           motorCommand: motorCommand.value(),
           mission: mission.read(),
         }),
+      reads: inUse,
       draftOf: ([operation = 0, number = 0, index = 0, motor = 0, ...destinations]) =>
         draftOf({
           operation,
