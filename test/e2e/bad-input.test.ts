@@ -34,7 +34,7 @@ async function refusedMessages(): Promise<unknown> {
   const { components } = (await health.json()) as {
     components: Record<string, { figures: Record<string, number> }>;
   };
-  return components.mqtt?.figures.refusedMessages;
+  return components.mqtt?.figures.refused_messages;
 }
 
 test("a command without an id is counted and logged, and the gateway goes on", async () => {

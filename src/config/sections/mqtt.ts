@@ -31,6 +31,7 @@ const topics = z
     presence: template(usual.presence, "A robot as the online list shows it."),
     taskChain: template(usual.taskChain, "A task chain."),
     event: template(usual.event, "What happened to a robot, one message each."),
+    gatewayEvent: template(usual.gatewayEvent, "What happened that concerns no single robot."),
     tag: template(usual.tag, "One bare value."),
     command: template(usual.command, "Where clients publish commands."),
     reply: template(usual.reply, "Where they are answered."),

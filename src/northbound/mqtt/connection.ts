@@ -165,7 +165,9 @@ async function writeNotices(
 ): Promise<void> {
   for (let start = 0; start < notices.length; start += NOTICES_IN_FLIGHT) {
     const window = notices.slice(start, start + NOTICES_IN_FLIGHT).map((notice) => {
-      const topic = parts.topics.robot(notice.robotId).event(notice.kind);
+      const { robotId, kind } = notice;
+      const topic =
+        robotId === "" ? parts.topics.gatewayEvent(kind) : parts.topics.robot(robotId).event(kind);
       const payload = noticePayload(notice, parts.sessionId);
       parts.counts.events += 1;
       return loss.orElse((done) => client.publish(topic, payload, { qos: 1 }, done));

@@ -1,4 +1,5 @@
 import type { Health } from "../../platform/component.ts";
+import { publishedHealth } from "../../platform/published-health.ts";
 import { isoTime } from "./json-text.ts";
 
 /** The health of every part of the daemon, by name. */
@@ -10,7 +11,12 @@ const rank = { up: 0, starting: 1, degraded: 2, down: 3 } as const;
 export function healthPayload(report: HealthReport, sessionId: string, nowMs: number): string {
   let worst: Health["state"] = "up";
   for (const part of Object.values(report)) if (rank[part.state] > rank[worst]) worst = part.state;
-  return JSON.stringify({ state: worst, session_id: sessionId, at: isoTime(nowMs), parts: report });
+  return JSON.stringify({
+    state: worst,
+    session_id: sessionId,
+    at: isoTime(nowMs),
+    parts: publishedHealth(report),
+  });
 }
 
 /** What makes a health message worth sending before its time: states and sentences, not figures. */

@@ -11,6 +11,7 @@ export interface TopicTemplates {
   readonly presence: string;
   readonly taskChain: string;
   readonly event: string;
+  readonly gatewayEvent: string;
   readonly tag: string;
   readonly command: string;
   readonly reply: string;
@@ -27,6 +28,7 @@ export const defaultTopicTemplates: TopicTemplates = {
   presence: "robots/{robot}/presence",
   taskChain: "task_chains/{chain}",
   event: "robots/{robot}/event/{kind}",
+  gatewayEvent: "event/{kind}",
   tag: "robots/{robot}/tags/{tag}",
   command: "clients/{client}/command/{operation}",
   reply: "clients/{client}/reply/{id}",
@@ -42,10 +44,13 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   presence: ["robot"],
   taskChain: ["chain"],
   event: ["robot", "kind"],
+  gatewayEvent: ["kind"],
   tag: ["robot", "tag"],
   command: ["client", "operation"],
   reply: ["client", "id"],
 };
+
+type EventKind = "mission" | "alarm" | "conveyor" | "command";
 
 /** A robot's topics, made once. */
 interface RobotTopics {
@@ -54,7 +59,7 @@ interface RobotTopics {
   readonly battery: string;
   readonly presence: string;
   conveyor(index: number): string;
-  event(kind: "mission" | "alarm" | "conveyor" | "command"): string;
+  event(kind: EventKind): string;
   /** A flat topic; `name` may have levels. */
   tag(name: string): string;
 }
@@ -72,6 +77,8 @@ export interface Topics {
   /** The subscription that hears every client's commands. */
   readonly commandFilter: string;
   robot(robotId: RobotId): RobotTopics;
+  /** What happened, but to no single robot. */
+  gatewayEvent(kind: EventKind): string;
   taskChain(chainId: number): string;
   readCommand(topic: string): CommandTopic | null;
   reply(client: string, id: string): string;
@@ -164,6 +171,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
       }
       return topics;
     },
+    gatewayEvent: (kind) => fill(under(templates.gatewayEvent), "kind", kind),
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
     readCommand,
     reply: (client, id) => fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),

@@ -1,4 +1,5 @@
 import type { Health } from "../../platform/component.ts";
+import { publishedHealth } from "../../platform/published-health.ts";
 
 /** What `/healthz` answers. */
 export interface HealthReport {
@@ -16,5 +17,8 @@ const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", 
 export function healthReport(components: Readonly<Record<string, Health>>): HealthReport {
   const states = new Set(Object.values(components).map((part) => part.state));
   const state = worstFirst.find((candidate) => states.has(candidate)) ?? "starting";
-  return { ok: state === "up" || state === "degraded", body: { state, components } };
+  return {
+    ok: state === "up" || state === "degraded",
+    body: { state, components: publishedHealth(components) },
+  };
 }

@@ -56,7 +56,7 @@ async function connect(changes: Partial<MqttParts> = {}): Promise<Connection & {
     log: silentLog,
     catalogue,
     commander,
-    health: () => ({ fleet: { state: "up", figures: { robots: 1 } } }),
+    health: () => ({ fleet: { state: "up", figures: { robotsSeen: 1 } } }),
     openBroker: broker.open,
     onTwin: () => {},
     ...changes,
@@ -78,7 +78,7 @@ describe("what is published", () => {
     expect(status.packet.retain).toBe(true);
     expect(JSON.parse(status.text)).toMatchObject({ state: "online", session_id: "s1", gateway_id: "test" });
     const health = JSON.parse((await late.on("health")).text);
-    expect(health.parts.fleet).toEqual({ state: "up", figures: { robots: 1 } });
+    expect(health.parts.fleet).toEqual({ state: "up", figures: { robots_seen: 1 } });
     expect((await late.on("robots/r%2F1/availability")).text).toBe("good");
     const envelope = JSON.parse((await late.on("robots/r%2F1/mission")).text);
     expect(envelope).toMatchObject({

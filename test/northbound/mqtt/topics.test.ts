@@ -80,6 +80,10 @@ describe("templates", () => {
     expect(plant.robot("r1").conveyor(2)).toBe("plant/agv/r1/belt/2");
   });
 
+  test("an event of no single robot has no empty level", () => {
+    expect(createTopics("base").gatewayEvent("command")).toBe("base/event/command");
+  });
+
   test.each([
     [{ mission: "mission" }, "mission:"],
     [{ mission: "robots/{robot}/{index}" }, "mission:"],
