@@ -9,6 +9,8 @@ const SEED = 20_261_120;
 /** How long a stranger waits for an answer that does not come. */
 const SILENCE_MS = 150;
 const ACK_BYTES = 28;
+/** A DER sequence whose length has two bytes. */
+const CERTIFICATE_START = Buffer.from([0x30, 0x82]);
 
 const escaped: unknown[] = [];
 const note = (error: unknown) => escaped.push(error);
@@ -125,7 +127,7 @@ async function recordSession(running: RunningServer): Promise<Buffer[]> {
     const upstream = connect({ host: "127.0.0.1", port: target });
     client.on("data", (bytes) => recorded.push(bytes));
     client.pipe(upstream).pipe(client);
-    for (const socket of [client, upstream]) socket.on("error", note);
+    for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
   });
   await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
   const { port } = relay.address() as AddressInfo;
@@ -136,6 +138,18 @@ async function recordSession(running: RunningServer): Promise<Buffer[]> {
   await caller.close();
   relay.close();
   return framesOf(Buffer.concat(recorded));
+}
+
+/** Sends the frames one for each answer, those of a channel with its id: the answer to OPN says which it is. */
+function inTurn(frames: readonly Buffer[]): Script {
+  const turns = [...frames];
+  return (answers) => {
+    const next = turns.shift() ?? null;
+    if (next?.toString("latin1", 0, 3) === "MSG" && answers.length >= ACK_BYTES + 12) {
+      next.writeUInt32LE(answers.readUInt32LE(ACK_BYTES + 8), 8);
+    }
+    return next;
+  };
 }
 
 function framesOf(bytes: Buffer): Buffer[] {
@@ -189,6 +203,24 @@ describe("strangers by the hundred", () => {
     expect(closedOf(running)).toBeGreaterThan(100);
   }, 60_000);
 
+  it("send a session's own frames with a certificate cut short, and harm nobody", async () => {
+    const recorded = await recordSession(running);
+    const last = recorded.findIndex((bytes) => bytes.indexOf(CERTIFICATE_START) !== -1);
+    const turns = recorded.slice(0, last + 1).map((bytes) => Buffer.from(bytes));
+    const create = turns[last];
+    if (create === undefined) throw new Error("no request carried a certificate");
+    // The length that the certificate says of itself is then more than there is.
+    const start = create.indexOf(CERTIFICATE_START);
+    create[start + 2] = 0xff;
+    // Before it stand its length and the nonce, which may not come twice.
+    create.fill(7, start - 36, start - 4);
+    const before = Number(closedOf(running));
+    const script = inTurn(turns);
+    await exchange(running.url, script, 1_000);
+    expect(closedOf(running)).toBe(before + 1);
+    await hold([]);
+  });
+
   it("send a session's own frames, spoilt, and harm nobody", async () => {
     const recorded = await recordSession(running);
     expect(recorded.length).toBeGreaterThan(6);
@@ -210,15 +242,7 @@ describe("strangers by the hundred", () => {
     const scripts = Array.from({ length: 300 }, (): Script => {
       const frames = recorded.map(spoilt);
       frames[0] = hello();
-      const turns = [...frames];
-      return (answers) => {
-        const next = turns.shift();
-        if (next === undefined) return null;
-        // Frames of a channel name it: the server's answer to OPN says which it is.
-        const channel = answers.length >= ACK_BYTES + 12 ? answers.readUInt32LE(ACK_BYTES + 8) : 0;
-        if (next.toString("latin1", 0, 3) === "MSG") next.writeUInt32LE(channel, 8);
-        return next;
-      };
+      return inTurn(frames);
     });
     await hold(scripts);
   }, 60_000);
