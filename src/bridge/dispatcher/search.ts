@@ -128,9 +128,19 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
   function seekWatch(lookout: Lookout, otherwise: Outcome): Promise<Outcome> {
     return search(otherwise, (settle) => {
       let isSettled = false;
+      let cancelLook = () => {};
       const check = () => {
-        const said = verdict(lookout.watch, clock.monotonicMs(), options.settleMs);
-        if (isSettled || said.kind === "nothing") return;
+        cancelLook();
+        const nowMs = clock.monotonicMs();
+        const said = verdict(lookout.watch, nowMs, options.settleMs);
+        if (isSettled) return;
+        if (said.kind === "nothing") {
+          // A finding has to stand alone for a while: look again when it has. Timers may fire a moment early.
+          const [first] = lookout.watch.findings;
+          const leftMs = first === undefined ? 0 : options.settleMs - (nowMs - first.seenMs);
+          if (leftMs > 0) cancelLook = clock.after(Math.max(1, leftMs), check);
+          return;
+        }
         isSettled = true;
         settle(
           said.kind === "found"
@@ -138,15 +148,12 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
             : withText(otherwise, said.text),
         );
       };
-      lookout.check = () => {
-        check();
-        // A finding has to stand alone for a while: look again when it has.
-        clock.after(options.settleMs, check);
-      };
-      const poll = clock.after(0, lookout.check);
+      lookout.check = check;
+      const poll = clock.after(0, check);
       return () => {
         isSettled = true;
         poll();
+        cancelLook();
         lookout.check = null;
       };
     });
