@@ -96,7 +96,7 @@ describe("a refused value that the command does not use", () => {
   });
 
   it("does not hold back a mission", async () => {
-    await plc.write(wrongRoute, wrongTarget);
+    await plc.write(wrongTarget);
     await navigate(await nextId());
     expect((await commander.next()).command.operation).toBe("CreateMission");
   });
@@ -105,6 +105,7 @@ describe("a refused value that the command does not use", () => {
     ["the mission that a stop names", 10, wrongTarget],
     ["the operation", 10, [slot("Operation"), int32(99)]],
     ["the route of a mission", 2, wrongRoute],
+    ["a route, though the mission has one destination,", 1, wrongRoute],
   ] as const)("but %s does", async (_what, operation, wrong) => {
     await plc.write(
       [slot("Operation"), int32(operation)],

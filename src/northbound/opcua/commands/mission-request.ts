@@ -63,17 +63,16 @@ export function isMissionOperation(value: number): boolean {
   );
 }
 
-/** Which parameters `missionRequest` looks at, besides the operation. */
-export function missionParametersInUse(
-  parameters: MissionParameters,
-): ReadonlyArray<Exclude<keyof MissionParameters, "operation">> {
-  const { operation, destinationNos } = parameters;
+/**
+ * Which parameters count for an operation, besides itself. Whatever says where a mission goes counts for every
+ * mission: a PLC whose route was refused must not see its robot go to the destination of the last one.
+ */
+export function missionParametersInUse({
+  operation,
+}: MissionParameters): ReadonlyArray<Exclude<keyof MissionParameters, "operation">> {
   if (missionCommands.has(operation)) return ["targetMissionId"];
-  const kind = missionKinds.get(operation) ?? missionKinds.get(operation - APPEND);
-  if (kind === undefined) return [];
-  // A number beside a list is refused, so the list counts then too.
-  const isListRead = kind.goals === "many" || destinationNos.length > 0;
-  return isListRead ? ["destination", "destinationNos", "destinations"] : ["destination", "destinationNos"];
+  const isMission = missionKinds.has(operation) || missionKinds.has(operation - APPEND);
+  return isMission ? ["destination", "destinationNos", "destinations"] : [];
 }
 
 /** A mission as numbers only: the operation, and destinations by number until the first 0. */
