@@ -32,6 +32,7 @@ const OUTDATED_UNTIL_BELIEVED = 3;
  *
  * A number that is repeated with another timestamp on a new subscription is not a
  * repeat: the robot was reset meanwhile and has counted up to the same number again.
+ * A lower number of the same millisecond is older: no robot is reset and heard again within one.
  *
  * @param outdatedBefore how many subscriptions in a row, up to this one, began with a
  * message older than the value held: the third is believed, or a robot whose clock was
@@ -56,7 +57,9 @@ function judgeOnce(
   if (incoming.sequence === held.sequence) return judgeEqual(held, incoming, firstOfSubscription);
   if (firstOfSubscription) {
     if (isOlder(incoming, held)) return "outdated";
-    return incoming.sequence > held.sequence ? "fresh" : "reset";
+    if (incoming.sequence > held.sequence) return "fresh";
+    // A robot may report twice within a millisecond, and the earlier one may come late: no reset.
+    return isOfOneMoment(incoming, held) ? "outdated" : "reset";
   }
   if (incoming.sequence > held.sequence) return "fresh";
   return incoming.sequence === 0 ? "reset" : "regressed";
@@ -77,6 +80,10 @@ function judgeEqual(
   if (firstOfSubscription) return isOlder(incoming, held) ? "outdated" : "reset";
   // 0 is valid after every number, so a 0 of another moment is a second reset.
   return incoming.sequence === 0 ? "reset" : "repeat";
+}
+
+function isOfOneMoment(a: SequenceMark, b: SequenceMark): boolean {
+  return a.sourceTimeMs !== null && a.sourceTimeMs === b.sourceTimeMs;
 }
 
 function isOlder(a: SequenceMark, b: SequenceMark): boolean {

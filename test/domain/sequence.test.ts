@@ -27,6 +27,7 @@ test.each([
     "reset",
   ],
   ["a snapshot older than what is held is dropped", mark(7, 1000), mark(6, 999), true, "outdated"],
+  ["a lower number of the same moment is older", mark(7, 1000), mark(6, 1000), true, "outdated"],
   ["a larger number at an earlier time is dropped too", mark(7, 1000), mark(9, 999), true, "outdated"],
   ["a message without a number is news", mark(7, 1000), mark(null), false, "fresh"],
   ["a number after none is news", mark(null), mark(3, 1), false, "fresh"],
