@@ -106,13 +106,13 @@ async function expectReply<K extends SenderReply["kind"]>(
 
 async function costs(gateway: Gateway) {
   const { components } = await gateway.health();
-  const { journalRecords = Number.NaN, journalSyncs = Number.NaN } = components.commands?.figures ?? {};
-  const { repliesDropped = Number.NaN } = components.mqtt?.figures ?? {};
+  const journal = components.commands?.figures ?? {};
+  const mqtt = components.mqtt?.figures ?? {};
   return {
     cpuMicros: gateway.child.cpuMicros(),
-    records: journalRecords,
-    syncs: journalSyncs,
-    repliesDropped,
+    records: journal.journal_records ?? Number.NaN,
+    syncs: journal.journal_syncs ?? Number.NaN,
+    repliesDropped: mqtt.replies_dropped ?? Number.NaN,
   };
 }
 

@@ -16,6 +16,7 @@ export function readUrl(text: string): URL {
   if (url === undefined) throw invalid("is no URL");
   if (url.protocol !== "https:") throw invalid("must be https");
   if (url.username !== "" || url.password !== "") throw invalid("must not hold a user name or a password");
+  if (url.port === "0") throw invalid("must not name port 0: nothing listens there");
   return url;
 }
 

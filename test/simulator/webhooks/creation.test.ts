@@ -26,6 +26,7 @@ test.each([
   ["hooks.example", /no URL/],
   ["https://", /no URL/],
   ["https://user:word@hooks.example/", /user name/],
+  ["https://hooks.example:0/", /port 0/],
   [`https://hooks.example/${"x".repeat(3_000)}`, /longer/],
 ])("url %j is refused", (url, message) => {
   expect(check({ url })).toThrow(refusal(message));
