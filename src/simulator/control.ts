@@ -7,12 +7,13 @@ import type { WorldDriver } from "./service/world-driver.ts";
 import type { Happening } from "./world/happening.ts";
 import type { RecordEntry } from "./world/record.ts";
 import type { Robot } from "./world/robot.ts";
+import { type RobotState, robotState } from "./world/robot-state.ts";
 import type { Liveliness } from "./world/spec.ts";
 import type { World } from "./world/world.ts";
 
 /**
  * What a client of the service cannot do and a test, a demo or an integrator
- * must: faults, happenings, other people's missions, and the world's own record.
+ * must: faults, happenings, other people's missions, and the world's own record and state.
  * Refuses with a Refusal.
  */
 export interface Control {
@@ -29,6 +30,8 @@ export interface Control {
   setLively(lively: Liveliness): void;
   /** What really happened: the entries whose `seq` is larger. */
   record(since: number): readonly RecordEntry[];
+  /** How every robot really is now. */
+  robots(): readonly RobotState[];
 }
 
 export function createControl(world: World, driver: WorldDriver, faults: FaultRegistry): Control {
@@ -66,6 +69,10 @@ export function createControl(world: World, driver: WorldDriver, faults: FaultRe
     record(since) {
       driver.sync();
       return world.record.since(since);
+    },
+    robots() {
+      driver.sync();
+      return Array.from(world.robots.values(), (robot) => robotState(robot, world.nowMs()));
     },
   };
 }

@@ -20,6 +20,8 @@ export interface RunningSimulator {
   client(options?: { readonly token?: string; readonly serviceName?: string }): Promise<FleetClient>;
   /** A request to the HTTPS side, with a token of the first distributor unless `token` is null or another. */
   rest(method: string, path: string, body?: unknown, token?: string | null): Promise<HttpsAnswer>;
+  /** gRPC calls and streams under way, as the service counts them. */
+  openCalls(): number;
   /** Ends the service and removes its data folder, if it was made for it. Rejects when the service failed. */
   stop(): Promise<void>;
 }
@@ -83,6 +85,7 @@ export async function startSimulator(overrides: Partial<SimulatorOptions> = {}):
       const headers: Record<string, string> = jwt === null ? {} : { authorization: `Bearer ${jwt}` };
       return https({ url: `${endpoints.https}${path}`, ca, method, headers, body });
     },
+    openCalls: () => simulator.health().figures?.openCalls ?? 0,
     async stop() {
       for (const client of clients) client.close();
       stopping.abort();

@@ -62,6 +62,7 @@ export function addControlRoutes(app: FastifyInstance, control: Control): void {
       control.setLively(read(liveliness, parseBody(request.body)).lively);
       return {};
     });
+    scope.get("/simulator/robots", async () => ({ robots: control.robots() }));
     scope.get("/simulator/record", async (request) => {
       const { since, limit, robotId } = read(recordQuery, request.query);
       const entries = control.record(since);

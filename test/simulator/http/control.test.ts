@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RecordEntry } from "../../../src/simulator/world/record.ts";
+import type { RobotState } from "../../../src/simulator/world/robot-state.ts";
 import { type HttpsAnswer, https } from "../../support/https.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 
@@ -74,6 +75,25 @@ test("a robot goes offline and comes back on demand, and the record says so", as
   expect(first?.fact).toEqual({ what: "happening", happening: { kind: "offline", robotId } });
   expect(await recordOf(robotId, `&since=${first?.seq ?? 0}`)).toEqual(rest);
   expect(await recordOf(robotId, "&limit=1")).toEqual([first]);
+});
+
+test("how robots really are is told, in the world's own words", async () => {
+  await control("POST", "/happenings", { kind: "conveyor-health", robotId: "cart-02", index: 1, ok: false });
+  await control("POST", "/happenings", { kind: "battery", robotId: "cart-02", percent: 33.9 });
+  const answer = await control("GET", "/robots");
+  const { robots: told } = answer.json() as { robots: RobotState[] };
+  expect(told.map(({ robotId }) => robotId)).toEqual(expect.arrayContaining(["cart-02", "globex-01"]));
+  expect(told.find(({ robotId }) => robotId === "cart-02")).toMatchObject({
+    amrId: 102,
+    location: "plant-1",
+    online: true,
+    at: "HOME-2",
+    battery: { percent: 33, state: "discharging", method: "none" },
+    conveyors: [
+      { index: 1, installed: true, motor: "stop", loaded: false, healthy: false },
+      { index: 2, installed: true, motor: "stop", loaded: false, healthy: true },
+    ],
+  });
 });
 
 test("robots become lively on demand", async () => {
