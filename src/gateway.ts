@@ -18,7 +18,6 @@ import { conveyorStop } from "./fleet/conveyor-stop.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { createLocalServer } from "./northbound/local/server.ts";
-import { clearSocket } from "./northbound/local/socket-file.ts";
 import { createBroker } from "./northbound/mqtt/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
@@ -30,6 +29,7 @@ import { createWebServer } from "./northbound/web/server.ts";
 import type { Chance } from "./platform/backoff.ts";
 import { type Clock, every } from "./platform/clock.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
+import { lockFolder } from "./platform/folder-lock.ts";
 import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import type { Log } from "./platform/log.ts";
 import { openStore } from "./platform/store.ts";
@@ -61,6 +61,7 @@ const STOP_TIMEOUT_MS = 1_500;
 const NOTICE_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
 const COMMANDS = "commands";
+const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
 const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
 
 /** Everything that the northbounds share. */
@@ -84,26 +85,34 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     attach: (name, sink) => void guests.set(name, sink),
     async run(signal, ready) {
       // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
-      if (config.local !== null) await clearSocket(config.local.socketPath);
-      const components: Component[] = [];
-      const { house, fleet } = furnish(config, parts, components);
-      await house.dispatcher.start();
-      for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
-      // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
-      components.push(fleet, qualityTicker(house));
-      if (config.opcua !== null) components.push(opcua(config.opcua, house));
-      if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
-      if (config.web !== null) components.push(web(config.web, house));
-      if (config.local !== null) components.push(local(config.local, house));
-      components.push(commandDoor(house, config.drainMs));
-      const steps = components.map((component) => ({
-        component,
-        startTimeoutMs: START_TIMEOUT_MS,
-        stopTimeoutMs: STOP_TIMEOUT_MS + (component.name === COMMANDS ? config.drainMs : 0),
-      }));
-      await runSupervised(steps, signal, { ...parts, onReady: ready });
+      const lock = await lockFolder(config.gateway.dataDir, FOLDER_ADVICE);
+      try {
+        await runLocked(signal, ready);
+      } finally {
+        await lock[Symbol.asyncDispose]();
+      }
     },
   };
+
+  async function runLocked(signal: AbortSignal, ready: () => void): Promise<void> {
+    const components: Component[] = [];
+    const { house, fleet } = furnish(config, parts, components);
+    await house.dispatcher.start();
+    for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
+    // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
+    components.push(fleet, qualityTicker(house));
+    if (config.opcua !== null) components.push(opcua(config.opcua, house));
+    if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
+    if (config.web !== null) components.push(web(config.web, house));
+    if (config.local !== null) components.push(local(config.local, house));
+    components.push(commandDoor(house, config.drainMs));
+    const steps = components.map((component) => ({
+      component,
+      startTimeoutMs: START_TIMEOUT_MS,
+      stopTimeoutMs: STOP_TIMEOUT_MS + (component.name === COMMANDS ? config.drainMs : 0),
+    }));
+    await runSupervised(steps, signal, { ...parts, onReady: ready });
+  }
 }
 
 /** Data: fleet → state → fan-out → northbounds. Commands: northbounds → dispatcher → fleet. */

@@ -1,3 +1,4 @@
+import { FolderLocked } from "../platform/folder-lock.ts";
 import { describeError } from "../platform/log.ts";
 import { PortTaken } from "../platform/port-taken.ts";
 
@@ -13,9 +14,10 @@ export type PortOption = (taken: PortTaken) => string;
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const taken = portTaken(error);
+  const reason = error instanceof FolderLocked ? error.message : describeError(error);
   const line =
     taken === null
-      ? describeError(error)
+      ? reason
       : `port ${taken.port} (${taken.listener}) is taken: free it, or choose another with ${portOption(taken)}`;
   process.stderr.write(`fleetgate: ${line}\n`);
   process.exit(exitCodes.failure);

@@ -7,12 +7,17 @@ import type { Endpoints } from "../../src/simulator/simulator.ts";
 
 /** The built gateway as a process of its own. */
 export interface Daemon {
+  readonly pid: number;
+  /** Resolves with its exit code, null when a signal ended it. */
+  readonly ended: Promise<number | null>;
   /** Ends it as a power cut would, and resolves when it is gone. */
   kill(): Promise<void>;
   /** Ends it as systemd would. Resolves with its exit code. */
   stop(): Promise<number | null>;
   /** What it said on standard error so far. */
   said(): string;
+  /** Resolves when it has said this on standard error; rejects when it ends before. */
+  says(text: string): Promise<void>;
 }
 
 /** Writes a configuration whose times suit a test, for commands of anybody. @returns its path. */
@@ -47,11 +52,17 @@ export function startDaemon(configPath: string): Daemon {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
+  const heard = new Set<() => void>();
   child.stderr?.on("data", (chunk: Buffer) => {
     said += chunk.toString("utf8");
+    for (const look of heard) look();
   });
-  const gone = once(child, "exit").then(([code]) => code as number | null);
+  // `close` comes when all that it said was read, too.
+  const gone = once(child, "close").then(([code]) => code as number | null);
+  if (child.pid === undefined) throw new Error("fleetgate could not be started");
   return {
+    pid: child.pid,
+    ended: gone,
     async kill() {
       child.kill("SIGKILL");
       await gone;
@@ -61,5 +72,17 @@ export function startDaemon(configPath: string): Daemon {
       return gone;
     },
     said: () => said,
+    says(text) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          if (!said.includes(text)) return;
+          heard.delete(look);
+          resolve();
+        };
+        heard.add(look);
+        look();
+        void gone.then((code) => reject(new Error(`it ended with ${code} and did not say ${text}: ${said}`)));
+      });
+    },
   };
 }

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, unlink } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+
+/** Another process has the folder, or it cannot be locked; the message says why and what to do. */
+export class FolderLocked extends Error {
+  override readonly name = "FolderLocked";
+}
+
+/** A hold on a folder. Disposing of it lets the next process in. */
+export type FolderLock = AsyncDisposable;
+
+const FOLDER = "lock";
+const SUFFIX = ".sock";
+
+/**
+ * Holds `folder` (made when it is missing) for this process alone. Rejects with FolderLocked,
+ * which ends with `advice`, when a process that lives has it.
+ *
+ * Each process listens on a socket with a name of its own under `lock/` first, and then looks
+ * whether any other there is listened on. Of two that start at once at least one sees the
+ * other, so never do both get in; both may be refused. The kernel closes a socket with its
+ * process, however that ends, so nothing has to be cleaned up by hand, and no process number
+ * that was given again can be mistaken for the process that had it.
+ */
+export async function lockFolder(folder: string, advice: string): Promise<FolderLock> {
+  const path = join(folder, FOLDER);
+  const own = `${process.pid}.${randomBytes(6).toString("hex")}${SUFFIX}`;
+  const hold = await take(path, own).catch((error: unknown) => {
+    throw new FolderLocked(`${folder} cannot be locked: ${String(error)}`, { cause: error });
+  });
+  const other = await holderBeside(path, hold.reach, own).catch(async (error: unknown) => {
+    await hold.release();
+    throw new FolderLocked(`${folder} cannot be locked: ${String(error)}`, { cause: error });
+  });
+  if (other === null) return { [Symbol.asyncDispose]: hold.release };
+  await hold.release();
+  throw new FolderLocked(`${folder} is in use by process ${other}: ${advice}`);
+}
+
+interface Hold {
+  /** The way to a socket of the folder that fits into an address, however deep the folder lies. */
+  readonly reach: (name: string) => string;
+  readonly release: () => Promise<void>;
+}
+
+async function take(path: string, own: string): Promise<Hold> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const handle = await open(path, "r");
+  const reach = (name: string) => shortPath(path, handle, name);
+  const server = createServer((socket) => socket.destroy());
+  const release = async () => {
+    await new Promise((resolve) => server.close(resolve));
+    await unlink(join(path, own)).catch(ignoreMissing);
+    await handle.close();
+  };
+  try {
+    await listen(server, reach(own));
+    return { reach, release };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The address of a socket has 107 bytes; on Linux any folder can be named by the number of its open file. */
+function shortPath(path: string, handle: FileHandle, name: string): string {
+  return process.platform === "linux" ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name);
+}
+
+/** The number of the process that has the folder besides this one; null when none does. What the dead have left is removed. */
+async function holderBeside(
+  path: string,
+  reach: (name: string) => string,
+  own: string,
+): Promise<string | null> {
+  for (const name of await readdir(path)) {
+    if (name === own || !name.endsWith(SUFFIX)) continue;
+    if (await isListenedOn(reach(name))) return name.split(".")[0] ?? name;
+    await unlink(join(path, name)).catch(ignoreMissing);
+  }
+  return null;
+}
+
+/** A dead process's socket refuses connections. Whatever else happens, somebody may be behind it. */
+function isListenedOn(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect({ path });
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", (error) => resolve(!isCode(error, "ECONNREFUSED") && !isCode(error, "ENOENT")));
+  });
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("listening", resolve);
+    server.once("error", reject);
+    server.listen({ path });
+    // The lock must not keep a process alive that has nothing else to do.
+    server.unref();
+  });
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isCode(error, "ENOENT")) throw error;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
