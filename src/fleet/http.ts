@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
+import { within } from "../platform/within.ts";
 import type { FleetOptions } from "./options.ts";
 
 /** One request to the service over HTTPS. */
@@ -54,27 +55,35 @@ export function createHttp(options: Pick<FleetOptions, "tls" | "proxyUrl">): Htt
 }
 
 async function send(what: HttpRequest, shared: Dispatcher, single: Dispatcher): Promise<HttpAnswer> {
-  const deadline = AbortSignal.timeout(what.deadlineMs);
   try {
-    const answer = await request(what.url, {
-      dispatcher: what.reads ? shared : single,
-      method: what.verb as Dispatcher.HttpMethod,
-      headers: what.body === null ? what.headers : { "content-type": "application/json", ...what.headers },
-      body: what.body,
-      idempotent: false,
-      headersTimeout: what.deadlineMs,
-      bodyTimeout: what.deadlineMs,
-      signal: AbortSignal.any([deadline, what.signal]),
-    });
-    return {
-      status: answer.statusCode,
-      headers: singleHeaders(answer.headers),
-      text: await readText(answer.body),
-    };
+    return await within(what.signal, what.deadlineMs, (signal) => exchange(what, shared, single, signal));
   } catch (error) {
     if (isBeforeSending(error)) throw new NothingSent(connectProblem(error), { cause: error });
     throw error;
   }
+}
+
+async function exchange(
+  what: HttpRequest,
+  shared: Dispatcher,
+  single: Dispatcher,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const answer = await request(what.url, {
+    dispatcher: what.reads ? shared : single,
+    method: what.verb as Dispatcher.HttpMethod,
+    headers: what.body === null ? what.headers : { "content-type": "application/json", ...what.headers },
+    body: what.body,
+    idempotent: false,
+    headersTimeout: what.deadlineMs,
+    bodyTimeout: what.deadlineMs,
+    signal,
+  });
+  return {
+    status: answer.statusCode,
+    headers: singleHeaders(answer.headers),
+    text: await readText(answer.body),
+  };
 }
 
 async function readText(body: AsyncIterable<Buffer>): Promise<string> {

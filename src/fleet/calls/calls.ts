@@ -1,5 +1,6 @@
 import { fromJsonString, type Message } from "@bufbuild/protobuf";
 import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import { within } from "../../platform/within.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
 import { readOperations } from "../operations/effect.ts";
@@ -60,7 +61,7 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       }
       const ending = await send(method, request, jwt, deadlineMs);
       if (ending.kind !== "refused" || ending.code !== "UNAUTHENTICATED") return ending;
-      const other = await session.replace(jwt, bounded(signal, deadlineMs));
+      const other = await within(signal, deadlineMs, (bounded) => session.replace(jwt, bounded));
       return other === null ? ending : send(method, request, other, deadlineMs);
     },
   };
@@ -76,9 +77,7 @@ function readRequest(method: Method, requestJson: string): Message | Error {
 
 function tokenWithin(session: Session, waitMs: number, signal: AbortSignal): Promise<string | null> {
   const now = session.token();
-  return now !== null ? Promise.resolve(now) : session.authorized(bounded(signal, waitMs));
-}
-
-function bounded(signal: AbortSignal, timeoutMs: number): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  return now !== null
+    ? Promise.resolve(now)
+    : within(signal, waitMs, (bounded) => session.authorized(bounded));
 }

@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import type { Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
+import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
 
 /** HTTP/2 without a word about it means: no limit. */
@@ -22,7 +23,9 @@ export type Preflight = (signal: AbortSignal) => Promise<number>;
 export function createPreflight(options: FleetOptions): Preflight {
   let underWay: Promise<number> | null = null;
   return (signal) => {
-    underWay ??= readStreamLimit(options, signal).finally(() => {
+    underWay ??= within(signal, options.times.connectMs, (bounded) =>
+      readStreamLimit(options, bounded),
+    ).finally(() => {
       underWay = null;
     });
     return underWay;
@@ -30,8 +33,8 @@ export function createPreflight(options: FleetOptions): Preflight {
 }
 
 async function readStreamLimit(options: FleetOptions, signal: AbortSignal): Promise<number> {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(options.times.connectMs)]);
-  const socket = await openTls(options, bounded);
+  signal.throwIfAborted();
+  const socket = await openTls(options, signal);
   if (socket.alpnProtocol !== "h2") {
     socket.destroy();
     throw new Error("the server does not speak HTTP/2");
@@ -42,7 +45,7 @@ async function readStreamLimit(options: FleetOptions, signal: AbortSignal): Prom
       session.once("remoteSettings", (settings) => resolve(settings.maxConcurrentStreams ?? UNLIMITED));
       session.once("error", reject);
       session.once("close", () => reject(new Error("the connection closed before its settings came")));
-      bounded.addEventListener("abort", () => reject(new Error("the server sends no HTTP/2 settings")), {
+      signal.addEventListener("abort", () => reject(new Error("the server sends no HTTP/2 settings")), {
         once: true,
       });
     });

@@ -62,15 +62,20 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     async send(sent, signal) {
-      const late = new AbortController();
-      const cancel = clock.after(timeoutMs, () => late.abort(new Error(`no answer within ${timeoutMs} ms`)));
+      const over = new AbortController();
+      const cancel = clock.after(timeoutMs, () => over.abort(new Error(`no answer within ${timeoutMs} ms`)));
+      // AbortSignal.any would leave an entry in the service's own signal each time.
+      const stop = () => over.abort(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
       try {
-        return await attempt(sent, AbortSignal.any([signal, late.signal]));
+        return await attempt(sent, over.signal);
       } catch (error) {
         const reason = describeError(error);
         return { kind: isForbidden(error) ? "permanent" : "retryable", reason };
       } finally {
         cancel();
+        signal.removeEventListener("abort", stop);
       }
     },
     close: () => agent.destroy(),

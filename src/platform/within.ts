@@ -1,0 +1,24 @@
+/**
+ * Does `work` with a signal that is aborted with `signal`, or after `timeoutMs` with a TimeoutError, and
+ * lets go of both when the work is over. AbortSignal.any would leave an entry in `signal` each time
+ * (Node 20 never removes them), which adds up in one that lives as long as the daemon.
+ */
+export async function within<T>(
+  signal: AbortSignal,
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const bounded = new AbortController();
+  const giveUp = () => bounded.abort(signal.reason);
+  const late = () => bounded.abort(new DOMException(`not done within ${timeoutMs} ms`, "TimeoutError"));
+  const timer = setTimeout(late, timeoutMs);
+  timer.unref();
+  if (signal.aborted) giveUp();
+  else signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    return await work(bounded.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
+  }
+}
