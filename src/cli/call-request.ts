@@ -1,6 +1,8 @@
 import type { Problem } from "../contracts/operation.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
+import { jsonFault } from "../domain/refusals.ts";
 import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
+import { readJson } from "../platform/strict-json.ts";
 
 /** A request that the operation takes, or what is wrong with it. */
 export type CallRequest =
@@ -27,14 +29,9 @@ export function needsNumber(operation: DescribedOperation, robot: string): boole
 }
 
 function parse(text: string): CallRequest {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return refused("", `the request is not JSON: ${error.message}`);
-  }
-  return isJsonObject(json) ? { ok: true, request: json } : refused("", "the request must be a JSON object");
+  const read = readJson(text);
+  if (!read.ok) return { ok: false, problem: jsonFault(read) };
+  return isJsonObject(read.value) ? { ok: true, request: read.value } : refused("", "must be an object");
 }
 
 /** The request with the robot where the operation has it, whichever spelling the rest uses. */

@@ -5,7 +5,8 @@ import { Command, Option } from "commander";
 import { readSocketPath } from "../config/control-socket.ts";
 import { nearest } from "../config/nearest.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
-import { outcomeJson, refusal } from "../domain/outcome.ts";
+import { outcomeJson } from "../domain/outcome.ts";
+import { badRequest, unknownOperation } from "../domain/refusals.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { operationList, operationPage } from "./call-list.ts";
@@ -57,8 +58,9 @@ async function run(name: string | undefined, request: string, options: Options):
   const id = options.id ?? randomUUID();
   const operation = manual.get(name);
   if (operation === undefined) {
-    const reason = `there is no operation "${name}"; the nearest is "${nearest(name, [...manual.keys()])}"`;
-    return finish(JSON.parse(outcomeJson(id, refusal("UNKNOWN_OPERATION", reason))), options);
+    const unknown = unknownOperation(name);
+    const message = `${unknown.message}; the nearest is "${nearest(name, [...manual.keys()])}"`;
+    return finish(JSON.parse(outcomeJson(id, { ...unknown, message })), options);
   }
   if (options.list === true) return print(operationPage(operation), exitCodes.ok);
   return await call(operation, request === "-" ? await readAll(process.stdin) : request, id, options);
@@ -76,9 +78,7 @@ async function call(
   const robot = await findRobot(operation, options, socketPath, signal);
   const read = readRequest(operation, text, robot);
   if (!read.ok) {
-    const { path, message } = read.problem;
-    const outcome = refusal("MALFORMED", path === "" ? message : `${path}: ${message}`);
-    return finish(JSON.parse(outcomeJson(id, outcome)), options);
+    return finish(JSON.parse(outcomeJson(id, badRequest(read.problem))), options);
   }
   const { expiresIn } = options;
   const line: JsonObject = {

@@ -1,3 +1,4 @@
+import { clip } from "./clip.ts";
 import type { CommandStage } from "./command.ts";
 import type { ErrorName } from "./errors.ts";
 
@@ -22,6 +23,9 @@ export interface Outcome {
   readonly duplicate: boolean;
 }
 
+/** The service, a driver or a sender may say more; a reply and a log line must stay what people read. */
+const LONGEST_MESSAGE = 1_000;
+
 /** A refusal before anything was sent. */
 export function refusal(code: ErrorName, message: string, retrySafe = true): Outcome {
   return ending("refused", code, message, retrySafe);
@@ -32,7 +36,7 @@ export function ending(outcome: OutcomeName, code: ErrorName, message: string, r
   return {
     outcome,
     code,
-    message,
+    message: clip(message, LONGEST_MESSAGE),
     retrySafe,
     responseJson: null,
     missionId: null,

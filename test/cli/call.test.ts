@@ -42,8 +42,9 @@ describe("the request of a call", () => {
   });
 
   it.each<[string, string, string, string | null, RegExp]>([
-    ["no JSON", "SkipGoal", "{robotId}", null, /^: the request is not JSON: /],
-    ["a list", "SkipGoal", "[]", null, /^: the request must be a JSON object$/],
+    ["no JSON", "SkipGoal", "{robotId}", null, /^: is not JSON: /],
+    ["a key twice", "SkipGoal", '{"robotId":"r1","robotId":"r2"}', null, /^: has the key "robotId" twice$/],
+    ["a list", "SkipGoal", "[]", null, /^: must be an object$/],
     ["a field that is missing", "SkipGoal", "{}", null, /^robot_id: is required$/],
     [
       "a deep mistake",

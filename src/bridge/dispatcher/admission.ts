@@ -1,8 +1,10 @@
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import type { Catalogue, Operation, ParsedRequest, Subject } from "../../contracts/operation.ts";
+import { quoted } from "../../domain/clip.ts";
 import type { Command, Source } from "../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
+import { badRequest, unknownOperation } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Job } from "./job.ts";
@@ -33,7 +35,7 @@ export interface AdmissionParts {
   readonly queryDeadlineMs: number;
 }
 
-const LONGEST_REQUEST_ID = 256;
+export const LONGEST_REQUEST_ID = 256;
 
 /** Reads a command by its operation, or says what is wrong with it. Doors have done so too; nothing is sent on their word. */
 export function understand(catalogue: Catalogue, command: Command): Understood | Outcome {
@@ -45,16 +47,11 @@ export function understand(catalogue: Catalogue, command: Command): Understood |
     );
   }
   const operation = catalogue.get(command.operation);
-  if (operation === undefined) {
-    return refusal("UNKNOWN_OPERATION", `there is no operation "${command.operation}"`);
-  }
+  if (operation === undefined) return unknownOperation(command.operation);
   const json = parsedJson(command.requestJson);
-  if (json === undefined) return refusal("MALFORMED", "the request is not JSON");
+  if (json === undefined) return badRequest({ path: "", message: "is not JSON" });
   const parsed = operation.parse(json);
-  if (!parsed.ok) {
-    const { path, message } = parsed.problem;
-    return refusal("MALFORMED", path === "" ? message : `${path}: ${message}`);
-  }
+  if (!parsed.ok) return badRequest(parsed.problem);
   return { request: parsed.request, operation };
 }
 
@@ -93,7 +90,8 @@ export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
   if (effect === "reads" || job.robotId === null) return null;
   if (effect === "moves") {
     const robot = parts.robot(job.robotId);
-    if (robot === undefined) return refusal("UNKNOWN_ROBOT", `robot "${job.robotId}" was never heard of`);
+    if (robot === undefined)
+      return refusal("UNKNOWN_ROBOT", `robot ${quoted(job.robotId)} was never heard of`);
     if (robot.quality !== "good") {
       const message = `robot ${job.robotId} is ${robot.quality}: what it does now is not known, so nothing may move it`;
       return refusal("ROBOT_NOT_GOOD", message);

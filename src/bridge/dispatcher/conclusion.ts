@@ -1,9 +1,12 @@
+import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import type { FleetNotice } from "../../domain/change.ts";
+import { clip } from "../../domain/clip.ts";
 import { type Command, commandId } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { LONGEST_REQUEST_ID } from "./admission.ts";
 import type { Attribution } from "./attribution.ts";
 import { type AuditSink, type CommandTimes, commandRecord } from "./audit.ts";
 import type { Job } from "./job.ts";
@@ -19,6 +22,8 @@ export interface ConclusionParts {
   readonly audit: AuditSink;
   readonly attribution: Attribution;
   readonly search: EvidenceSearch;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** The command is no longer in hand: from now on the journal answers for it. */
   readonly onEnd: (job: Job) => void;
 }
@@ -42,6 +47,7 @@ interface Ended {
 }
 
 const MAX_UNKNOWN = 256;
+const LONGEST_OPERATION = 64;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
   const { journal, clock, log, attribution, search } = parts;
@@ -49,12 +55,17 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   const counts: Record<string, number> = {};
   let events = 0;
 
+  /** A sender may name any robot there is not: it gets no place of its own among those that there are. */
+  function isKnown(robotId: RobotId | null): robotId is RobotId {
+    return robotId !== null && parts.robot(robotId) !== undefined;
+  }
+
   function publish({ command, robotId, outcome }: Ended, foundLater?: string): void {
     events += 1;
     parts.notify({
       kind: "command",
       eventId: `${parts.sessionId}.c${events}`,
-      robotId: robotId ?? "",
+      robotId: isKnown(robotId) ? robotId : "",
       atMs: clock.nowMs(),
       commandId: commandId(command),
       operation: command.operation,
@@ -114,7 +125,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   return {
     refuse(command, outcome) {
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
-      tell({ command, robotId: command.robotId, outcome }, times);
+      tell({ command: clipped(command), robotId: command.robotId, outcome }, times);
       return Promise.resolve(outcome);
     },
     async conclude(job, outcome) {
@@ -144,6 +155,16 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       publish(ended, text);
     },
     counts: () => counts,
+  };
+}
+
+/** What was refused need not have the bounds of a command: names are for people here, and name no record. */
+function clipped(command: Command): Command {
+  const { requestId, operation } = command;
+  return {
+    ...command,
+    requestId: clip(requestId, LONGEST_REQUEST_ID),
+    operation: clip(operation, LONGEST_OPERATION),
   };
 }
 

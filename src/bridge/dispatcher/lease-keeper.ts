@@ -1,4 +1,5 @@
 import type { Stations } from "../../contracts/stations.ts";
+import { clip, quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -22,6 +23,8 @@ import {
 } from "./lease.ts";
 import type { StationOptions } from "./options.ts";
 import type { Sightings } from "./sightings.ts";
+
+const LONGEST_NAME = 64;
 
 export interface LeaseParts {
   readonly stations: readonly StationOptions[];
@@ -108,7 +111,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
 
   function refusedAsk(station: string, source: Source, robotId: RobotId): Outcome | null {
     const known = stationOf(station);
-    if (known === undefined) return refusal("MALFORMED", `there is no station "${station}"`);
+    if (known === undefined) return refusal("MALFORMED", `there is no station ${quoted(station)}`);
     if (known.users !== undefined && !known.users.some((user) => sameSource(user, source))) {
       return refusal("NOT_ALLOWED", `${source.door} "${source.name}" is not a user of station ${station}`);
     }
@@ -117,7 +120,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       return refusal("LEASE_HELD", describeHolder(held, robotId));
     }
     if (!parts.isVisible(robotId)) {
-      return refusal("ROBOT_NOT_GOOD", `where robot ${robotId} is now is not known`);
+      return refusal("ROBOT_NOT_GOOD", `where robot ${clip(robotId, LONGEST_NAME)} is now is not known`);
     }
     if (isHere(station, robotId)) return null;
     return refusal(

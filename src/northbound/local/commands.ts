@@ -1,8 +1,8 @@
 import type { Commander } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Command, Effect } from "../../domain/command.ts";
-import type { ErrorName } from "../../domain/errors.ts";
 import { type Outcome, outcomeJson, refusal } from "../../domain/outcome.ts";
+import { badRequest, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type RequestLine, readRequestLine } from "./request-line.ts";
@@ -36,11 +36,6 @@ export interface LocalCommands {
 /** A command but for its identity. */
 type Understood = Omit<Command, "source" | "requestId">;
 
-interface Refused {
-  readonly code: ErrorName;
-  readonly reason: string;
-}
-
 /** Commands under way, of all clients and of each. Stops have as much again. */
 const IN_FLIGHT = 1_024;
 const IN_FLIGHT_A_CLIENT = 256;
@@ -58,15 +53,11 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
   const counts = { commands: 0, refused: 0 };
   let inFlightOfAll = 0;
 
-  function understand(line: RequestLine): Understood | Refused {
+  function understand(line: RequestLine): Understood | Outcome {
     const operation = catalogue.get(line.operation);
-    if (operation === undefined)
-      return { code: "UNKNOWN_OPERATION", reason: `there is no operation "${line.operation}"` };
+    if (operation === undefined) return unknownOperation(line.operation);
     const parsed = operation.parse(line.request);
-    if (!parsed.ok) {
-      const { path, message } = parsed.problem;
-      return { code: "MALFORMED", reason: path === "" ? message : `${path}: ${message}` };
-    }
+    if (!parsed.ok) return badRequest(parsed.problem);
     const { effect, robotId, json } = parsed.request;
     const startByMs = line.expiresAtMs ?? clock.nowMs() + parts.startByMs;
     return { operation: operation.name, effect, robotId, requestJson: json, startByMs };
@@ -77,9 +68,9 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
     converse(say, onIdle) {
       let inFlight = 0;
 
-      function refuse(id: string | null, code: ErrorName, reason: string): void {
+      function refuse(id: string | null, outcome: Outcome): void {
         counts.refused += 1;
-        say(outcomeJson(id, refusal(code, reason)));
+        say(outcomeJson(id, outcome));
       }
 
       function isFull(effect: Effect): boolean {
@@ -89,9 +80,9 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
 
       function order(line: RequestLine): void {
         const understood = understand(line);
-        if ("reason" in understood) refuse(line.id, understood.code, understood.reason);
+        if ("outcome" in understood) refuse(line.id, understood);
         else if (isFull(understood.effect))
-          refuse(line.id, "QUEUE_FULL", "too many commands wait for their outcome");
+          refuse(line.id, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
         else void submit(line, understood);
       }
 
@@ -119,11 +110,11 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
 
       return {
         inFlight: () => inFlight,
-        reject: (reason) => refuse(null, "MALFORMED", reason),
+        reject: (reason) => refuse(null, refusal("MALFORMED", reason)),
         take(bytes) {
           const read = readRequestLine(bytes);
           if (read.ok) order(read.line);
-          else refuse(read.id, "MALFORMED", read.reason);
+          else refuse(read.id, refusal("MALFORMED", read.reason));
         },
       };
     },

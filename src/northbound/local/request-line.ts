@@ -1,5 +1,8 @@
+import { quoted } from "../../domain/clip.ts";
+import { jsonFault } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
+import { readJson } from "../../platform/strict-json.ts";
 
 /** A line that asks for a command; whether the operation likes the request is another matter. */
 export interface RequestLine {
@@ -27,16 +30,14 @@ const notPlain = /[\p{Cc}\p{Surrogate}]/u;
 /** Reads `{"id","operation","request":{…},"expires_at"?,"user"?}` strictly: what is not understood is refused, never ignored. */
 export function readRequestLine(bytes: Uint8Array): ReadLine {
   const parsed = parse(bytes);
-  if (typeof parsed === "string") return { ok: false, id: null, reason: parsed };
+  if (!parsed.ok) return parsed;
   const { value } = parsed;
   if (!isJsonObject(value))
     return { ok: false, id: null, reason: `the line must be a JSON object with ${known.join(", ")}` };
   const [id, operation, request, expiry, user] = known.map((name) => own(value, name));
-  const readableId = typeof id === "string" && id.length <= ID_LIMIT ? id : null;
-  const refused = (reason: string): ReadLine => ({ ok: false, id: readableId, reason });
+  const refused = (reason: string): ReadLine => ({ ok: false, id: readableId(id), reason });
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
-  if (stranger !== undefined)
-    return refused(`${JSON.stringify(stranger.slice(0, ID_LIMIT))}: is not one of ${known.join(", ")}`);
+  if (stranger !== undefined) return refused(`${quoted(stranger)}: is not one of ${known.join(", ")}`);
   if (!isName(id, ID_LIMIT)) return refused(`id: must be text of 1 to ${ID_LIMIT} printable characters`);
   if (typeof operation !== "string") return refused("operation: must be the name of one");
   if (!isJsonObject(request)) return refused("request: must be an object");
@@ -50,14 +51,29 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   return { ok: true, line: { id, operation, request, expiresAtMs, user: user ?? "local" } };
 }
 
-function parse(bytes: Uint8Array): { readonly value: unknown } | string {
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+function parse(bytes: Uint8Array): Parsed {
+  let text: string;
   try {
-    return { value: JSON.parse(utf8.decode(bytes)) };
+    text = utf8.decode(bytes);
   } catch (error) {
-    if (error instanceof SyntaxError) return `the line is not JSON: ${error.message}`;
-    if (error instanceof TypeError) return "the line is not UTF-8";
+    if (error instanceof TypeError) return { ok: false, id: null, reason: "the line is not UTF-8" };
     throw error;
   }
+  const read = readJson(text);
+  if (read.ok) return read;
+  const { path, message } = jsonFault(read);
+  const reason = path === "" ? `the line ${message}` : `${path}: ${message}`;
+  // With two ids nobody knows whose command is refused.
+  const isNamed = read.kind === "repeated" && isJsonObject(read.value) && !read.atTop.has("id");
+  return { ok: false, id: isNamed ? readableId(own(read.value, "id")) : null, reason };
+}
+
+function readableId(id: unknown): string | null {
+  return typeof id === "string" && id.length <= ID_LIMIT ? id : null;
 }
 
 /** `Object.hasOwn`, so that no inherited name is taken for a field. */

@@ -1,5 +1,8 @@
+import { quoted } from "../../domain/clip.ts";
+import { jsonFault } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
+import { readJson } from "../../platform/strict-json.ts";
 
 /** A command message that has its shape; whether the operation likes the request is another matter. */
 export interface CommandMessage {
@@ -31,7 +34,7 @@ export function readCommandMessage(payload: Uint8Array): ReadMessage {
       `the message has ${payload.byteLength} bytes; at most ${COMMAND_LIMIT_BYTES} are read`,
     );
   const parsed = parse(payload);
-  if (!parsed.ok) return refused(null, parsed.reason);
+  if (!parsed.ok) return refused(parsed.id, parsed.reason);
   const { value } = parsed;
   if (!isJsonObject(value))
     return refused(null, 'the message must be a JSON object {"id","expires_at"?,"request":{…}}');
@@ -49,17 +52,25 @@ function refused(id: string | null, reason: string): ReadMessage {
   return { ok: false, id, reason };
 }
 
-function parse(
-  payload: Uint8Array,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string } {
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+function parse(payload: Uint8Array): Parsed {
+  let text: string;
   try {
-    return { ok: true, value: JSON.parse(utf8.decode(payload)) };
+    text = utf8.decode(payload);
   } catch (error) {
-    if (error instanceof SyntaxError)
-      return { ok: false, reason: `the message is not JSON: ${error.message}` };
-    if (error instanceof TypeError) return { ok: false, reason: "the message is not UTF-8" };
+    if (error instanceof TypeError) return { ok: false, id: null, reason: "the message is not UTF-8" };
     throw error;
   }
+  const read = readJson(text);
+  if (read.ok) return read;
+  const { path, message } = jsonFault(read);
+  const reason = path === "" ? `the message ${message}` : `${path}: ${message}`;
+  // With two ids nobody knows whose command is refused: an answer to one of them may be taken for another's.
+  const isNamed = read.kind === "repeated" && isJsonObject(read.value) && !read.atTop.has("id");
+  return { ok: false, id: isNamed ? readableId(read.value) : null, reason };
 }
 
 /** `Object.hasOwn`, so that no inherited name is taken for a field. */
@@ -88,7 +99,7 @@ function unknownField(object: JsonObject): string | null {
   const name = Object.keys(object).find((key) => !known.has(key));
   return name === undefined
     ? null
-    : `${JSON.stringify(name.slice(0, ID_LIMIT))}: is not a field of a command; it has id, expires_at and request`;
+    : `${quoted(name)}: is not a field of a command; it has id, expires_at and request`;
 }
 
 function requestProblem(object: JsonObject): string | null {

@@ -1,8 +1,9 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Commander } from "../../contracts/commander.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
-import type { ErrorName } from "../../domain/errors.ts";
+import { clip } from "../../domain/clip.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
+import { badRequest, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
@@ -32,12 +33,8 @@ const IN_FLIGHT = 256;
 const IN_FLIGHT_A_CLIENT = 32;
 const LOG_WINDOW_MS = 1_000;
 const LOGS_A_WINDOW = 10;
-
-/** A message that was refused before the commander saw it. */
-interface Refused {
-  readonly code: ErrorName;
-  readonly reason: string;
-}
+/** Of names that clients choose, in a log line. */
+const LONGEST_NAME = 128;
 
 export function createCommandDesk(parts: CommandParts): CommandDesk {
   const { options, topics, clock, log } = parts;
@@ -47,10 +44,10 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const replies = createReplies(log);
   const logRefused = createLimitedLog(clock, log);
 
-  const refuse = (to: ReplyTo, { code, reason }: Refused) => {
+  const refuse = (to: ReplyTo, outcome: Outcome) => {
     counts.refusedMessages += 1;
-    logRefused(to, code, reason);
-    replies.send(to, refusal(code, reason));
+    logRefused(to, outcome);
+    replies.send(to, outcome);
   };
 
   const submit = async (
@@ -95,22 +92,20 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     const read = readCommandMessage(bytesOf(packet));
     const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
     const answer = responseTopicProblem(topics, topic, packet);
-    if (packet.retain) return refuse(to, { code: "RETAINED", reason: "commands must not be retained" });
-    if (!read.ok) return refuse(to, { code: "MALFORMED", reason: read.reason });
-    if (answer !== null) return refuse(to, { code: "MALFORMED", reason: answer });
+    if (packet.retain) return refuse(to, refusal("RETAINED", "commands must not be retained"));
+    if (!read.ok) return refuse(to, refusal("MALFORMED", read.reason));
+    if (answer !== null) return refuse(to, refusal("MALFORMED", answer));
     const operation = parts.catalogue.get(topic.operation);
-    if (operation === undefined)
-      return refuse(to, { code: "UNKNOWN_OPERATION", reason: `there is no operation "${topic.operation}"` });
+    if (operation === undefined) return refuse(to, unknownOperation(topic.operation));
     const parsed = parseRequest(operation, read.message, log);
-    if ("reason" in parsed) return refuse(to, parsed);
+    if ("outcome" in parsed) return refuse(to, parsed);
     const startByMs = startBy(packet, read.message, clock.nowMs());
-    if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry)
-      return refuse(to, {
-        code: "NO_EXPIRY",
-        reason: `${operation.name} moves a robot: give expires_at, or MQTT 5 message expiry`,
-      });
+    if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry) {
+      const message = `${operation.name} moves a robot: give expires_at, or MQTT 5 message expiry`;
+      return refuse(to, refusal("NO_EXPIRY", message));
+    }
     if (full(to.client, parsed))
-      return refuse(to, { code: "QUEUE_FULL", reason: "too many commands wait for their outcome" });
+      return refuse(to, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
     const limitMs = startByMs ?? clock.nowMs() + options.commands.startByMs;
     void submit(to, read.message, operation.name, parsed, limitMs);
   };
@@ -164,16 +159,14 @@ function commandsOn(options: MqttOptions, log: Log): boolean {
   return false;
 }
 
-function parseRequest(operation: Operation, message: CommandMessage, log: Log): ParsedRequest | Refused {
+function parseRequest(operation: Operation, message: CommandMessage, log: Log): ParsedRequest | Outcome {
   try {
     const parsed = operation.parse(message.request);
-    if (parsed.ok) return parsed.request;
-    const { path, message: reason } = parsed.problem;
-    return { code: "MALFORMED", reason: path === "" ? `request: ${reason}` : `request.${path}: ${reason}` };
+    return parsed.ok ? parsed.request : badRequest(parsed.problem);
   } catch (error) {
     // A parser answers with a problem and throws only by our mistake; nothing has left yet.
     log.error({ err: error, operation: operation.name }, "an operation could not read its request");
-    return { code: "INTERNAL_FAULT", reason: "the gateway failed to read the request; nothing was sent" };
+    return refusal("INTERNAL_FAULT", "the gateway failed to read the request; nothing was sent");
   }
 }
 
@@ -228,7 +221,7 @@ function createLimitedLog(clock: Clock, log: Log) {
   let windowAtMs = Number.NEGATIVE_INFINITY;
   let logged = 0;
   let silent = 0;
-  return (to: ReplyTo, code: ErrorName, reason: string) => {
+  return (to: ReplyTo, { code, message: reason }: Outcome) => {
     const nowMs = clock.monotonicMs();
     if (nowMs - windowAtMs >= LOG_WINDOW_MS) {
       windowAtMs = nowMs;
@@ -239,7 +232,8 @@ function createLimitedLog(clock: Clock, log: Log) {
       return;
     }
     logged += 1;
-    const { client, operation, id } = to;
+    const [client, operation] = [to.client, to.operation].map((name) => clip(name, LONGEST_NAME));
+    const id = to.id === null ? null : clip(to.id, LONGEST_NAME);
     log.warn({ client, operation, id, code, reason, notLogged: silent }, "an MQTT command was refused");
     silent = 0;
   };

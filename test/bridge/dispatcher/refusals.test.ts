@@ -28,9 +28,9 @@ describe("refusals before anything is sent", () => {
   it("MALFORMED: a request without the operation's shape", async () => {
     const rig = await createRig();
     const sent = await rig.send("Go", { bad: 1 });
-    expect(sent.outcome).toMatchObject({ code: "MALFORMED", message: "bad: there is no such field" });
+    expect(sent.outcome).toMatchObject({ code: "MALFORMED", message: "request.bad: there is no such field" });
     const text = await rig.send("Go", {}, { requestJson: "{" });
-    expect(text.outcome).toMatchObject({ code: "MALFORMED", message: "the request is not JSON" });
+    expect(text.outcome).toMatchObject({ code: "MALFORMED", message: "request: is not JSON" });
   });
 
   it("UNKNOWN_OPERATION", async () => {
@@ -40,6 +40,24 @@ describe("refusals before anything is sent", () => {
       code: "UNKNOWN_OPERATION",
       message: 'there is no operation "Fly"',
     });
+  });
+
+  it("echoes no more of a name than people read, wherever it stands", async () => {
+    const rig = await createRig();
+    const name = "x".repeat(70_000);
+    const shown = `"${"x".repeat(64)}…"`;
+    const operation = await rig.send(name, {});
+    expect(operation.outcome?.message).toBe(`there is no operation ${shown}`);
+    const robot = await rig.send("Go", { robot: name });
+    expect(robot.outcome?.message).toBe(`robot ${shown} was never heard of`);
+    // No place of its own under the topics of robots either.
+    expect(rig.notices.at(-1)).toMatchObject({ kind: "command", robotId: "" });
+    const id = await rig.send("Go", { robot: "AMR01" }, { requestId: name });
+    expect(id.outcome?.message).toBe("a request id has 1 to 256 characters, this one 70000");
+    for (const notice of rig.notices) expect(JSON.stringify(notice).length).toBeLessThan(1_000);
+    const service = await rig.send("Go", { robot: "AMR01" });
+    await rig.call(0).answer({ kind: "refused", code: "INVALID_ARGUMENT", message: name });
+    expect(service.outcome?.message).toBe(`${"x".repeat(1_000)}…`);
   });
 
   it("IDENTITY_REUSED: the same identity for another command, running or recorded", async () => {

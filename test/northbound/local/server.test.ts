@@ -99,6 +99,14 @@ describe("a line that is refused before anybody was asked", () => {
   it.each<[string, unknown, string | null, string, RegExp]>([
     ["no JSON", "{", null, "MALFORMED", /^the line is not JSON: /],
     ["no object", [1], null, "MALFORMED", /^the line must be a JSON object/],
+    [
+      "a key twice",
+      '{"id":"c1","operation":"CreateMission","request":{"robotId":"r1","robotId":"r2"}}',
+      "c1",
+      "MALFORMED",
+      /^request: has the key "robotId" twice$/,
+    ],
+    ["two ids", '{"id":"c1","id":"c2"}', null, "MALFORMED", /^the line has the key "id" twice$/],
     ["no id", { operation: "CreateMission", request: {} }, null, "MALFORMED", /^id: /],
     ["a number as id", line({ id: 7 }), null, "MALFORMED", /^id: /],
     ["an empty id", line({ id: "" }), "", "MALFORMED", /^id: /],
@@ -119,7 +127,7 @@ describe("a line that is refused before anybody was asked", () => {
       "UNKNOWN_OPERATION",
       /^there is no operation "Fly"/,
     ],
-    ["a field that is missing", line({ request: {} }), "c1", "MALFORMED", /^robotId: is required/],
+    ["a field that is missing", line({ request: {} }), "c1", "MALFORMED", /^request\.robotId: is required$/],
   ])("%s", async (_what, sent, id, code, message) => {
     const client = await bench.client();
     client.send(sent);

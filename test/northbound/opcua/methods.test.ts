@@ -74,13 +74,24 @@ describe("a method of a robot", () => {
 
   it.each([
     ["no request id", ["", mission], "RequestId has 1 to 200 characters, this one 0"],
-    ["no JSON", ["id", "{"], "Request is no JSON object"],
+    ["a list", ["id", "[]"], "request: must be an object"],
+    ["no JSON", ["id", "{"], expect.stringMatching(/^request: is not JSON: /)],
+    [
+      "a key twice",
+      ["id", '{"mission":{"cartMission":{},"cartMission":{}}}'],
+      'request.mission: has the key "cartMission" twice',
+    ],
     [
       "another robot",
       ["id", '{"robot_id":"r2"}'],
-      'Request names robot "r2", and the method is called on "r1"',
+      'request.robot_id: is "r2", and the method is called on "r1"',
     ],
-  ])("refuses %s, and sends nothing", async (_what, texts, errorText) => {
+    [
+      "another robot beside the right one",
+      ["id", '{"robotId":"r1","robot_id":"r2"}'],
+      'request.robot_id: is "r2", and the method is called on "r1"',
+    ],
+  ])("MALFORMED: refuses %s, and sends nothing", async (_what, texts, errorText) => {
     expect(await call(plc, robot, "CreateMission", ...texts)).toMatchObject({
       statusCode: StatusCodes.Good,
       outcome: 4,
@@ -93,7 +104,7 @@ describe("a method of a robot", () => {
   it("refuses what is no robot's request where it is called on no robot", async () => {
     expect(await call(plc, "Operations", "CreateMission", "id", mission)).toMatchObject({
       outcome: 4,
-      errorText: "robotId: is required",
+      errorText: "request.robotId: is required",
     });
   });
 

@@ -1,6 +1,7 @@
 import type { Catalogue } from "../../../contracts/operation.ts";
 import type { Command } from "../../../domain/command.ts";
-import { type Outcome, refusal } from "../../../domain/outcome.ts";
+import type { Outcome } from "../../../domain/outcome.ts";
+import { badRequest, unknownOperation } from "../../../domain/refusals.ts";
 import type { Json } from "../../../platform/json.ts";
 import type { Account } from "../security.ts";
 
@@ -26,14 +27,9 @@ export function commandOf(
   startByMs: number,
 ): Command | Outcome {
   const operation = catalogue.get(draft.operation);
-  if (operation === undefined) {
-    return refusal("UNKNOWN_OPERATION", `this gateway has no operation ${draft.operation}`);
-  }
+  if (operation === undefined) return unknownOperation(draft.operation);
   const parsed = operation.parse(draft.request);
-  if (!parsed.ok) {
-    const { path, message } = parsed.problem;
-    return refusal("MALFORMED", path === "" ? message : `${path}: ${message}`);
-  }
+  if (!parsed.ok) return badRequest(parsed.problem);
   const { effect, robotId, json } = parsed.request;
   return { ...identity, operation: operation.name, effect, robotId, requestJson: json, startByMs };
 }

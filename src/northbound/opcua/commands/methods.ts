@@ -6,12 +6,15 @@ import {
   type Variant,
 } from "node-opcua";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
+import { quoted } from "../../../domain/clip.ts";
 import { roles, type Source } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import { badRequest, jsonFault } from "../../../domain/refusals.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/json.ts";
 import { describeError } from "../../../platform/log.ts";
+import { readJson } from "../../../platform/strict-json.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
 import { commandOf } from "./draft.ts";
@@ -104,9 +107,9 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
         const message = `"${account.name}" is ${account.role}, and ${operation.name} needs ${operation.role}`;
         return answered(refusal("NOT_ALLOWED", message));
       }
-      const json = requestJson(text, robotId);
-      if (typeof json === "string") return answered(refusal("MALFORMED", json));
-      const draft = { operation: operation.name, request: json };
+      const named = namedRequest(text, robotId);
+      if (!named.ok) return answered(named.outcome);
+      const draft = { operation: operation.name, request: named.request };
       const made = commandOf(draft, identity, parts.catalogue, parts.clock.nowMs() + parts.startByMs);
       if ("outcome" in made) return answered(made);
       let stage: keyof typeof stageNumbers = "idle";
@@ -160,25 +163,28 @@ interface Call {
 }
 type Run = (call: Call) => Promise<CallMethodResultOptions>;
 
-/** The request with the robot's name in it, or what is wrong with it. An empty text is an empty request. */
-function requestJson(text: string, robotId: RobotId | null): JsonObject | string {
-  const json = text.trim() === "" ? {} : parsed(text);
-  if (!isJsonObject(json)) return "Request is no JSON object";
-  if (robotId === null) return json;
-  const named = json.robotId ?? json.robot_id ?? robotId;
-  if (named !== robotId)
-    return `Request names robot ${JSON.stringify(named)}, and the method is called on "${robotId}"`;
-  const { robot_id: _same, ...rest } = json;
-  return { ...rest, robotId };
-}
+type NamedRequest =
+  | { readonly ok: true; readonly request: JsonObject }
+  | { readonly ok: false; readonly outcome: Outcome };
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
+/** The request with the robot's name in it, or what is wrong with it. An empty text is an empty request. */
+function namedRequest(text: string, robotId: RobotId | null): NamedRequest {
+  const read = readJson(text.trim() === "" ? "{}" : text);
+  if (!read.ok) return { ok: false, outcome: badRequest(jsonFault(read)) };
+  const json = read.value;
+  if (!isJsonObject(json))
+    return { ok: false, outcome: badRequest({ path: "", message: "must be an object" }) };
+  if (robotId === null) return { ok: true, request: json };
+  const names = ["robotId", "robot_id"].filter((key) => Object.hasOwn(json, key) && json[key] !== null);
+  if (names.length === 0) {
+    const { robot_id: _unset, ...rest } = json;
+    return { ok: true, request: { ...rest, robotId } };
   }
+  const other = names.find((key) => typeof json[key] === "string" && json[key] !== robotId);
+  // What else may be wrong with the name is for the operation to say.
+  if (other === undefined) return { ok: true, request: json };
+  const message = `is ${quoted(String(json[other]))}, and the method is called on ${quoted(robotId)}`;
+  return { ok: false, outcome: badRequest({ path: other, message }) };
 }
 
 function answered(outcome: Outcome): CallMethodResultOptions {

@@ -61,6 +61,8 @@ export function openWriteDoor(
   });
   server.engine.write = (context, nodes) => {
     const done = last.then(() => writeAll(context, nodes));
+    // Only the place in the row: what went wrong goes to the server with `done`, which logs it and answers its
+    // client BadInternalError. It must not fail the next client's write too.
     last = done.catch(() => null);
     return done;
   };

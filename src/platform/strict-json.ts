@@ -1,0 +1,111 @@
+/** A JSON text that was read strictly. */
+export type JsonReading =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly kind: "syntax"; readonly message: string }
+  | {
+      readonly ok: false;
+      readonly kind: "repeated";
+      /** As JSON.parse reads it: of each repeated key the last. */
+      readonly value: unknown;
+      /** Where the first object with a repeated key is: keys, and places in lists. */
+      readonly path: readonly (string | number)[];
+      readonly key: string;
+      /** The keys that the outermost object repeats. */
+      readonly atTop: ReadonlySet<string>;
+    };
+
+/**
+ * Reads JSON and refuses what RFC 8259 leaves open: an object with the same key twice, of which JSON.parse
+ * takes the last, another reader the first. Whoever commands a robot must not be understood in two ways.
+ */
+export function readJson(text: string): JsonReading {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, kind: "syntax", message: error.message };
+    throw error;
+  }
+  const repeated = findRepeated(text);
+  return repeated === null ? { ok: true, value } : { ok: false, kind: "repeated", value, ...repeated };
+}
+
+/** An open object or list, with the key or the place that is being read. */
+type Level = { readonly keys: Set<string>; at: string } | { readonly keys: null; at: number };
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Goes through `text`, which is JSON, once: only what may open, close or part needs a look. */
+function findRepeated(
+  text: string,
+): Omit<Extract<JsonReading, { kind: "repeated" }>, "ok" | "kind" | "value"> | null {
+  const levels: Level[] = [];
+  const atTop = new Set<string>();
+  let level: Level | undefined;
+  let isKey = false;
+  let first: { readonly path: readonly (string | number)[]; readonly key: string } | null = null;
+  for (let place = 0; place < text.length; place += 1) {
+    switch (text.charCodeAt(place)) {
+      case QUOTE: {
+        const end = endOfString(text, place);
+        if (isKey && level !== undefined && level.keys !== null) {
+          const key = keyOf(text, place, end);
+          if (level.keys.has(key)) {
+            first ??= { path: levels.slice(0, -1).map(({ at }) => at), key };
+            if (levels.length === 1) atTop.add(key);
+          }
+          level.keys.add(key);
+          level.at = key;
+          isKey = false;
+        }
+        place = end;
+        break;
+      }
+      case COMMA:
+        if (level?.keys === null) level.at += 1;
+        else isKey = true;
+        break;
+      case OPEN_OBJECT:
+        level = { keys: new Set(), at: "" };
+        levels.push(level);
+        isKey = true;
+        break;
+      case OPEN_LIST:
+        level = { keys: null, at: 0 };
+        levels.push(level);
+        isKey = false;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        levels.pop();
+        level = levels.at(-1);
+        isKey = false;
+        break;
+      default:
+        break;
+    }
+  }
+  return first === null ? null : { ...first, atTop };
+}
+
+/** The place of the quote that ends the string which begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, place: number): boolean {
+  let before = place;
+  while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+  return (place - before) % 2 === 1;
+}
+
+/** The same key may be written in many ways. */
+function keyOf(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end);
+  return raw.includes("\\") ? String(JSON.parse(text.slice(start, end + 1))) : raw;
+}
