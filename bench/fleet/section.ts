@@ -40,10 +40,12 @@ export async function measureFleet(house: House, { robots, quick }: FleetWishes)
   const opened = await streamsOpen(gateway, service, robots);
   await availability.allGood(robots, START_PATIENCE_MS);
   const goodSeconds = (Math.max(...availability.goodAtMs()) - firstConnection(service)) / 1000;
+  await nodesBuilt(gateway, robots);
+  const nodesSeconds = (Date.now() - firstConnection(service)) / 1000;
   const idle = await idleCost(gateway.child, quick ? 10 : IDLE_SECONDS);
   const outages: Outage[] = quick ? [{ awayMs: 1_000, rounds: 1 }] : fullPlan;
   const rounds = await recover(house, { service, wishes, availability, robots }, outages);
-  return findings({ robots, opened, goodSeconds, idle, rounds });
+  return findings({ robots, opened, goodSeconds, nodesSeconds, idle, rounds });
 }
 
 const fullPlan: Outage[] = [
@@ -90,6 +92,16 @@ async function streamsOpen(gateway: Gateway, service: Service, robots: number): 
   };
 }
 
+/** Until every robot, of which the gateway had never heard, has its nodes on OPC UA. */
+async function nodesBuilt(gateway: Gateway, robots: number): Promise<void> {
+  await until(
+    "all nodes built",
+    async () => (await gateway.health()).components.opcua?.figures?.robots === robots,
+    START_PATIENCE_MS,
+    LOOK_MS,
+  );
+}
+
 interface IdleCost {
   readonly percent: number;
   readonly rssAnonMb: number;
@@ -106,12 +118,13 @@ interface Seen {
   readonly robots: number;
   readonly opened: Opened;
   readonly goodSeconds: number;
+  readonly nodesSeconds: number;
   readonly idle: IdleCost;
   readonly rounds: readonly Round[];
 }
 
 function findings(seen: Seen): Findings {
-  const { robots, opened, goodSeconds, idle, rounds } = seen;
+  const { robots, opened, goodSeconds, nodesSeconds, idle, rounds } = seen;
   const p99Ms = quantile(
     rounds.flatMap(({ recoveryMs }) => recoveryMs),
     0.99,
@@ -125,7 +138,7 @@ function findings(seen: Seen): Findings {
     tokenRequestsASecond: peakASecond(round.tokenRequestsAtMs),
   }));
   return {
-    figures: { robots, opened, goodSeconds, idle, recoveryP99Ms: p99Ms, outages },
+    figures: { robots, opened, goodSeconds, nodesSeconds, idle, recoveryP99Ms: p99Ms, outages },
     faults: rounds
       .filter(({ leftGood }) => leftGood < robots)
       .map(({ leftGood }) => `only ${leftGood} of ${robots} robots were seen to be not good in an outage`),
@@ -140,6 +153,7 @@ function findings(seen: Seen): Findings {
         opened.seconds,
       ),
       row("every robot good in s", goodSeconds),
+      row("every robot, none known before, has its OPC UA nodes in s", nodesSeconds),
       row("idle, % of a core", idle.percent),
       row("RssAnon MB", idle.rssAnonMb),
       row("service away", "p50 ms", "p99 ms", "most ms", "conn./s", "tokens/s"),

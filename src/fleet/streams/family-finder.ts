@@ -21,8 +21,8 @@ export interface FamilyFinderParts {
   readonly onCart: (robotId: RobotId) => void;
 }
 
-/** As many questions at a time as do not hold up a command behind them. */
-const ASKED_AT_A_TIME = 8;
+/** A thousand robots are asked about in a second at 30 ms a round trip; a command behind them waits some 10 ms. */
+const ASKED_AT_A_TIME = 32;
 
 /** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
 export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {

@@ -1,11 +1,14 @@
 import {
   DataType,
+  DataTypeIds,
   EnumValueType,
   type INamespace,
   LocalizedText,
+  resolveNodeId,
   type StatusCode,
   StatusCodes,
   type UAObject,
+  VariableTypeIds,
   Variant,
   VariantArrayType,
 } from "node-opcua";
@@ -16,6 +19,10 @@ export interface EnumTable {
   readonly texts: readonly LocalizedText[];
   readonly values: Variant;
 }
+
+// By id: node-opcua looks a name up each time.
+const multiStateValue = resolveNodeId(VariableTypeIds.MultiStateValueDiscreteType);
+const enumValue = resolveNodeId(DataTypeIds.EnumValueType);
 
 /** What ValueAsText shows for a number without a name: nothing, rather than a guess. */
 const noText = new LocalizedText({ text: "" });
@@ -76,7 +83,7 @@ export function addEnumeration(
     componentOf: parent,
     browseName: name,
     nodeId: `s=${path}`,
-    typeDefinition: "MultiStateValueDiscreteType",
+    typeDefinition: multiStateValue,
     dataType: DataType.Int32,
   });
   const values = namespace.addVariable({
@@ -85,7 +92,7 @@ export function addEnumeration(
     browseName: { name: "EnumValues", namespaceIndex: 0 },
     nodeId: `s=${path}.EnumValues`,
     typeDefinition: "PropertyType",
-    dataType: "EnumValueType",
+    dataType: enumValue,
     valueRank: 1,
   });
   values.setValueFromSource(table.values, StatusCodes.Good);

@@ -5,8 +5,13 @@ import { nodeName } from "./node-name.ts";
 import type { KnownRobot } from "./options.ts";
 import type { RobotChange, RobotTags } from "./robot-tags.ts";
 
-/** Building a robot's nodes takes about 2 ms: at most so long at a time, then everybody else has a turn. */
+/** Building a robot's nodes takes some milliseconds: at most so long at a time, then everybody else has a turn. */
 const SLICE_MS = 8;
+/**
+ * Robots that are heard of for the first time come by the hundred, just when streams are opened: their slices
+ * leave twice as long to everybody else. Those known before are built first, and nobody is let in until they are.
+ */
+const REST_FACTOR = 2;
 
 /** Makes the nodes of one robot. */
 type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
@@ -16,8 +21,11 @@ type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
  * newest of each value, so that nothing is shown late and nothing grows.
  */
 export interface FleetSpace {
-  /** Begins to build: first `known` robots, heard of or not; each other robot when it is first heard of. */
-  open(known: readonly KnownRobot[], build: BuildRobot): void;
+  /**
+   * Builds `known` robots, heard of or not, and resolves when they have nodes, or after `close`. Each other robot
+   * follows when it is first heard of.
+   */
+  open(known: readonly KnownRobot[], build: BuildRobot): Promise<void>;
   close(): void;
   apply(change: StateChange): void;
   /** Robots with nodes. */
@@ -41,25 +49,34 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
   const names = new Set<string>();
   let refusedCount = 0;
   let build: BuildRobot | null = null;
-  let slice: NodeJS.Immediate | null = null;
+  let slice: NodeJS.Timeout | null = null;
   let aliases: ReadonlySet<string> = new Set();
+  let onKnownBuilt: (() => void) | null = null;
 
-  function schedule(): void {
-    if (slice === null && build !== null && waiting.size > 0) slice = setImmediate(buildSlice);
+  function schedule(restMs: number): void {
+    if (slice === null && build !== null && waiting.size > 0) slice = setTimeout(buildSlice, restMs);
   }
 
   function buildSlice(): void {
     slice = null;
-    const untilMs = performance.now() + SLICE_MS;
+    const fromMs = performance.now();
+    let tookMs = 0;
     for (const [robotId, { robot, changes }] of waiting) {
       if (build === null) return;
       waiting.delete(robotId);
       const tags = build(freeName(robot), robot);
       built.set(robotId, tags);
       for (const change of changes.values()) tags.apply(change);
-      if (performance.now() > untilMs) break;
+      tookMs = performance.now() - fromMs;
+      if (tookMs > SLICE_MS) break;
     }
-    schedule();
+    if (waiting.size === 0) settleKnown();
+    schedule(onKnownBuilt === null ? tookMs * REST_FACTOR : 0);
+  }
+
+  function settleKnown(): void {
+    onKnownBuilt?.();
+    onKnownBuilt = null;
   }
 
   /** An alias is its robot's own; an id that looks like another robot's alias steps aside. */
@@ -81,7 +98,7 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
     const robot: KnownRobot = { robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] };
     const entry = { robot, changes: new Map() };
     waiting.set(robotId, entry);
-    schedule();
+    schedule(0);
     return entry;
   }
 
@@ -93,7 +110,7 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
   }
 
   return {
-    open(known, builder) {
+    async open(known, builder) {
       const early = waiting;
       waiting = new Map();
       aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
@@ -106,12 +123,17 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
         for (const [key, change] of changes) entry?.changes.set(key, change);
       }
       build = builder;
-      schedule();
+      if (waiting.size === 0) return;
+      await new Promise<void>((resolve) => {
+        onKnownBuilt = resolve;
+        schedule(0);
+      });
     },
     close() {
       build = null;
-      if (slice !== null) clearImmediate(slice);
+      if (slice !== null) clearTimeout(slice);
       slice = null;
+      settleKnown();
     },
     apply(change) {
       if (change.kind === "task_chain") return;

@@ -31,7 +31,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let server: OPCUAServer | null = null;
   let url: string | null = null;
   let guarded: Fence | null = null;
-  let gateway: ReturnType<typeof openAddressSpace> | null = null;
+  let gateway: Awaited<ReturnType<typeof openAddressSpace>> | null = null;
 
   return {
     name: "opcua",
@@ -59,7 +59,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       try {
         server = await openServer(options, parts.facts.version);
         guarded = fence(server, parts.clock, log);
-        gateway = openAddressSpace(server, space, options, parts, memory, signal);
+        // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
+        gateway = await openAddressSpace(server, space, options, parts, memory, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {

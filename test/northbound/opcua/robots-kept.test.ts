@@ -15,7 +15,6 @@ let plc: Caller;
 async function start(options: Parameters<typeof startServer>[0] = {}): Promise<void> {
   running = await startServer(options, { openMemory: () => openMemory(folder, silentLog) });
   plc = await openSession(running.url);
-  while (running.server.health().figures?.robotsWaiting !== 0) await new Promise(setImmediate);
 }
 async function stop(): Promise<void> {
   await plc.close();
@@ -55,6 +54,20 @@ it("a robot that was seen once keeps its nodes, and is not said to be there", as
     }
     expect(await plc.value("Robots.r9.ConveyorSlot.NextId")).toBeGreaterThan(0);
   }
+});
+
+it("every robot that is known has its nodes before anybody is let in", async () => {
+  await stop();
+  const robots = Array.from({ length: 60 }, (_unused, index) => ({
+    robotId: `known-${index}`,
+    alias: null,
+    number: null,
+    family: "cart" as const,
+    conveyorIndexes: [0, 1],
+  }));
+  running = await startServer({ robots }, { openMemory: () => openMemory(folder, silentLog) });
+  expect(running.server.health().figures).toMatchObject({ robots: 60, robotsWaiting: 0 });
+  plc = await openSession(running.url);
 });
 
 it("its values come to the nodes that it had", async () => {

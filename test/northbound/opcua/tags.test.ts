@@ -256,16 +256,20 @@ describe("the link", () => {
 });
 
 describe("a robot that nobody announced", () => {
+  async function built(): Promise<void> {
+    while (running.server.health().figures?.robotsWaiting !== 0) await new Promise(setImmediate);
+  }
+
   it("gets nodes when it is first heard of, with all that was said meanwhile", async () => {
     write(robotChange("new/1", "good"), batteryChange("new/1", 55), batteryChange("new/1", 56));
-    await new Promise(setImmediate);
+    await built();
     expect(await caller.value("Robots.new%2F1.Battery.ChargePercent")).toBe(56);
     expect(await caller.value("Robots.new%2F1.Valid")).toBe(true);
   });
 
   it("steps aside when its id looks like an alias", async () => {
     write(batteryChange("AMR01", 33));
-    await new Promise(setImmediate);
+    await built();
     expect(await caller.value("Robots.AMR01~id.Battery.ChargePercent")).toBe(33);
     expect(await caller.value("Robots.AMR01.RobotId")).toBe("r1");
   });
