@@ -17,6 +17,7 @@ import type { FleetEvent } from "./domain/event.ts";
 import { conveyorStop } from "./fleet/conveyor-stop.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
+import { leavingMs } from "./fleet/options.ts";
 import { createLocalServer } from "./northbound/local/server.ts";
 import { createBroker } from "./northbound/mqtt/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
@@ -61,6 +62,7 @@ const STOP_TIMEOUT_MS = 1_500;
 const NOTICE_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
 const COMMANDS = "commands";
+const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
 const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
 
@@ -109,10 +111,16 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const steps = components.map((component) => ({
       component,
       startTimeoutMs: START_TIMEOUT_MS,
-      stopTimeoutMs: STOP_TIMEOUT_MS + (component.name === COMMANDS ? config.drainMs : 0),
+      stopTimeoutMs: STOP_TIMEOUT_MS + lastWordsMs(component.name, config),
     }));
     await runSupervised(steps, signal, { ...parts, onReady: ready });
   }
+}
+
+/** What a part may need besides to bring to an end what it has begun. */
+function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
+  if (name === COMMANDS) return drainMs;
+  return name === FLEET ? leavingMs(fleet.events) : 0;
 }
 
 /** Data: fleet → state → fan-out → northbounds. Commands: northbounds → dispatcher → fleet. */

@@ -1,8 +1,9 @@
 import type { Config } from "../config/load.ts";
+import type { ParsedRequest } from "../contracts/operation.ts";
 import type { OperationManual } from "../contracts/operation-manual.ts";
 import { roles } from "../domain/command.ts";
-import { detectionLimits } from "../domain/detection.ts";
-import { effectsOf, unknownEndings } from "./operation-facts.ts";
+import { type DeliveryLimits, type DetectionLimits, detectionLimits } from "../domain/detection.ts";
+import { effectsOf, factsOf, unknownEndings } from "./operation-facts.ts";
 
 /** What a valid configuration means, for `fleetgate check`. Nothing in it is a secret. */
 export function checkReport(config: Config, manual: OperationManual): string {
@@ -29,30 +30,68 @@ function robotLines({ fleet, gateway }: Config): readonly string[] {
   return [
     which,
     `streams from ${fleet.grpcAddress}, commands over ${fleet.transport === "grpc" ? "gRPC" : "REST"}`,
+    ...(fleet.events.kind === "streams"
+      ? []
+      : [`missions and batteries by webhook, at ${fleet.events.webhook.publicUrl}`]),
     `what must survive a restart: ${gateway.dataDir}`,
   ];
 }
 
 /** `docs/install.md` gives the same as formulas. */
 function lossLines({ fleet, quality }: Config): readonly string[] {
-  const limits = detectionLimits({ ...fleet.times, ...quality });
-  const { absentMs, absentSlowestMs, rosterSilentMs } = limits;
-  const roster =
-    absentMs === null || absentSlowestMs === null || rosterSilentMs === null
-      ? [row("never", "a robot leaves the online list: the list is not asked for (rosterPollMs: null)")]
-      : [
-          row(
-            seconds(absentMs),
-            `a robot leaves the online list: offline (${seconds(absentSlowestMs)} if its answers take as long as they may)`,
-          ),
-          row(seconds(rosterSilentMs), "the online list is not answered: presence and position are stale"),
-        ];
+  const limits = detectionLimits({ ...fleet.times, ...quality }, fleet.events.kind);
+  return [
+    ...(limits.deliveries === null ? streamLines(limits) : deliveryLines(fleet, limits, limits.deliveries)),
+    row(seconds(limits.notRenewedMs), "a robot's snapshot is not renewed, while others are: stale"),
+    ...rosterLines(limits),
+    row(`+ ${seconds(limits.lostAfterMs)}`, "what is stale or offline is lost: no value is shown any more"),
+  ];
+}
+
+function streamLines({ silentMs, madeUpMs }: DetectionLimits): readonly string[] {
   return [
     row("at once", "a stream is cut: stale; the whole link is down: offline"),
-    row(seconds(limits.silentMs), "a connection falls silent: stale; all of them: offline"),
-    row(seconds(limits.notRenewedMs), "a robot's snapshot is not renewed on a living stream: stale"),
-    ...roster,
-    row(`+ ${seconds(limits.lostAfterMs)}`, "what is stale or offline is lost: no value is shown any more"),
+    row(seconds(silentMs), "a connection falls silent: stale; all of them: offline"),
+    row(seconds(madeUpMs), "a message is lost, which nothing shows: the next snapshot says what it said"),
+  ];
+}
+
+function deliveryLines(
+  { transport, times }: Config["fleet"],
+  { silentMs, madeUpMs }: DetectionLimits,
+  { goneMs, linkGoneMs, standInMs }: DeliveryLimits,
+): readonly string[] {
+  return [
+    row(seconds(goneMs), "the service or the way to it is gone: missions and batteries are stale"),
+    row(seconds(linkGoneMs), "the same: everything is offline"),
+    row(
+      "at once",
+      `conveyors, which come by streams: one is cut (${seconds(silentMs)}: falls silent): stale`,
+    ),
+    ...(transport === "rest"
+      ? [
+          row(
+            seconds(madeUpMs + times.connectMs),
+            "gRPC alone is gone: missions and batteries, which are delivered all the same, are stale",
+          ),
+        ]
+      : []),
+    row(seconds(madeUpMs), "a delivery is lost, which nothing shows: the next snapshot says what it said"),
+    row(seconds(standInMs), "deliveries do not arrive any more: streams stand in"),
+  ];
+}
+
+function rosterLines({ roster }: DetectionLimits): readonly string[] {
+  if (roster === null)
+    return [row("never", "a robot leaves the online list: the list is not asked for (rosterPollMs: null)")];
+  const { absentMs, absentSlowestMs, unansweredMs, silentMs } = roster;
+  return [
+    row(
+      seconds(absentMs),
+      `a robot leaves the online list: offline (${seconds(absentSlowestMs)} if its answers take as long as they may;`,
+    ),
+    row("", `+ ${seconds(unansweredMs)} for each that does not come: it makes nobody absent)`),
+    row(seconds(silentMs), "the online list is not answered: presence and position are stale"),
   ];
 }
 
@@ -101,7 +140,8 @@ function rightsLines({ dispatcher }: Config, manual: OperationManual): readonly 
   ];
 }
 
-function endingLines({ dispatcher }: Config, manual: OperationManual): readonly string[] {
+function endingLines(config: Config, manual: OperationManual): readonly string[] {
+  const { dispatcher } = config;
   const { repeated, sought, never } = unknownEndings(manual);
   const soughtFor =
     dispatcher.evidenceMs === 0
@@ -114,16 +154,50 @@ function endingLines({ dispatcher }: Config, manual: OperationManual): readonly 
     ...wrapped(sought).map((line) => `    ${line}`),
     "the outcome stays unknown: nothing that the service shows could tell:",
     ...wrapped(never).map((line) => `    ${line}`),
+    ...unseenLines(config, manual),
   ];
+}
+
+/** Outcomes that stay unknown because, in this mode, a stream is missing that would show them. */
+function unseenLines({ fleet, quality, dispatcher }: Config, manual: OperationManual): readonly string[] {
+  const isDelivered = fleet.events.kind === "webhook";
+  const { madeUpMs } = detectionLimits({ ...fleet.times, ...quality }, fleet.events.kind);
+  const lines: string[] = [];
+  if (isDelivered && dispatcher.evidenceMs > 0 && dispatcher.evidenceMs < madeUpMs)
+    lines.push(
+      `missions are seen by webhook, their streams rest: where the delivery is lost, the next snapshot comes after up to ${seconds(madeUpMs)},`,
+      "  too late to be evidence, and the outcome stays unknown:",
+      ...wrapped(shownBy(manual, missionEvidence)).map((line) => `    ${line}`),
+    );
+  if (fleet.transport === "rest")
+    lines.push(
+      `commands travel over REST, streams come from ${fleet.grpcAddress}: where gRPC is not served there, the robots are never good,`,
+      "  so what moves them is refused, and what only a stream would show stays unknown:",
+      ...wrapped(
+        shownBy(manual, isDelivered ? conveyorEvidence : [...missionEvidence, ...conveyorEvidence]),
+      ).map((line) => `    ${line}`),
+    );
+  return lines;
+}
+
+type EvidenceKind = ParsedRequest["evidence"]["kind"];
+const missionEvidence: readonly EvidenceKind[] = ["new_mission", "mission_state"];
+const conveyorEvidence: readonly EvidenceKind[] = ["conveyor_state"];
+
+/** The operations whose evidence is of these kinds, each with the kind of request where kinds differ. */
+function shownBy(manual: OperationManual, kinds: readonly EvidenceKind[]): readonly string[] {
+  const names = [...manual.values()].flatMap((operation) => {
+    const facts = factsOf(operation);
+    const shown = facts.filter(({ parsed }) => kinds.includes(parsed.evidence.kind));
+    return shown.length === facts.length
+      ? [operation.name]
+      : shown.map(({ title }) => `${operation.name} (${title})`);
+  });
+  return [...new Set(names)];
 }
 
 function noteLines({ fleet }: Config): readonly string[] {
   const notes: string[] = [];
-  if (fleet.transport === "rest")
-    notes.push(
-      `values and evidence come from the gRPC streams of ${fleet.grpcAddress} though commands travel over REST;`,
-      "  where they are not served, robots are never good (what moves them is refused) and outcomes stay unknown",
-    );
   if (fleet.times.rosterPollMs === null && fleet.amrIds.size === 0)
     notes.push(
       "no robot numbers are known (rosterPollMs is null, robotNumbers is empty): of the operations that name a robot",

@@ -3,54 +3,108 @@ import type { QualityTimes } from "./quality.ts";
 /** How often the gateway looks whether time alone has changed a quality, in milliseconds. */
 export const QUALITY_TICK_MS = 500;
 
-/** Silence is looked for this often within `streamSilenceMs`. */
+/** What stands in for traffic is asked for, and told, this often within `streamSilenceMs`. */
 export const LOOKS_A_SILENCE = 4;
+
+/** Silence itself is looked at this often at least, in milliseconds: finding it late would delay the way back too. */
+const LONGEST_LOOK_MS = 1_000;
+
+/** A subscription is renewed at this share of `resyncMs` at the latest, so that no confirmation comes late. */
+export const LATEST_RENEWAL = 0.7;
+
+/** How missions and batteries come. Conveyors and snapshots come by streams always. */
+export type EventWay = "streams" | "webhook";
 
 /** The configured times that detection hangs on, in milliseconds. */
 export interface DetectionTimes extends QualityTimes {
   /** Between two HTTP/2 pings, and how long one waits for its answer; null: no pings. */
   readonly keepaliveMs: number | null;
   readonly keepaliveTimeoutMs: number;
+  /** How long a connection may take to be made, or a stream to be taken. */
+  readonly connectMs: number;
   /** Between two GetOnlineRobots; null: not polled. */
   readonly rosterPollMs: number | null;
   /** The deadline of a GetOnlineRobots. */
-  readonly callMs: number;
+  readonly pollTimeoutMs: number;
+}
+
+/** What is found out of the online list. */
+export interface RosterLimits {
+  /** A robot leaves the list, while the list is answered at once: offline. */
+  readonly absentMs: number;
+  /** The same, while each answer takes as long as it may. */
+  readonly absentSlowestMs: number;
+  /** What each answer in a row that does not come at all adds to either. */
+  readonly unansweredMs: number;
+  /** The list is not answered any more: a robot's presence is stale. */
+  readonly silentMs: number;
+}
+
+/** What is found out of missions and batteries while webhooks bring them, and their streams rest. */
+export interface DeliveryLimits {
+  /** The service, or the way to it, is gone: stale. However it went, nothing but the watch of subscriptions tells. */
+  readonly goneMs: number;
+  /** The same: offline. */
+  readonly linkGoneMs: number;
+  /** Deliveries no longer arrive, and the subscription stands: streams stand in. */
+  readonly standInMs: number;
 }
 
 /**
  * The longest time between a loss and the moment when values say so, in milliseconds.
- * Null: never found out. What a network needs to carry a message comes on top.
+ * Null: never found out, or nothing of the kind. What a network needs to carry a message comes on top.
  */
 export interface DetectionLimits {
   /** The service or a balancer ends a stream, or the connection: its end is an event, and told at once. */
   readonly streamCutMs: number;
-  /** A connection is dead and says nothing (a cable, a firewall that forgets): values are offline, or stale where other connections live. */
+  /** A connection is dead and says nothing (a cable, a firewall that forgets): values of its streams are offline, or stale where other connections live. */
   readonly silentMs: number;
   /** A robot is no longer heard on a stream that is alive otherwise: stale. */
   readonly notRenewedMs: number;
-  /** A robot leaves the online list, while the list is answered at once: offline. */
-  readonly absentMs: number | null;
-  /** The same, while each answer takes as long as its deadline allows. */
-  readonly absentSlowestMs: number | null;
-  /** The list is not answered any more: a robot's presence is stale. */
-  readonly rosterSilentMs: number | null;
+  /** A message or a delivery is lost, and nothing shows that: the next snapshot has what it said. */
+  readonly madeUpMs: number;
+  /** Null: missions and batteries come by streams, as conveyors do. */
+  readonly deliveries: DeliveryLimits | null;
+  /** Null: the list is not polled. */
+  readonly roster: RosterLimits | null;
   /** From the moment when a value is stale or offline until it is lost. */
   readonly lostAfterMs: number;
 }
 
+/** How often the gateway looks whether a connection, or what stands in for one, has been silent too long, in milliseconds. */
+export function silenceLookMs(streamSilenceMs: number): number {
+  return Math.min(streamSilenceMs / LOOKS_A_SILENCE, LONGEST_LOOK_MS);
+}
+
 /** The limits of a configuration. `docs/install.md` has the same as formulas. */
-export function detectionLimits(times: DetectionTimes): DetectionLimits {
-  const { streamSilenceMs, resyncMs, holdMs, keepaliveMs, keepaliveTimeoutMs, rosterPollMs, callMs } = times;
-  // The proof may have come just after a look, and the silence ends just after another.
-  const noticedMs = streamSilenceMs + streamSilenceMs / LOOKS_A_SILENCE + QUALITY_TICK_MS;
+export function detectionLimits(times: DetectionTimes, events: EventWay): DetectionLimits {
+  const { streamSilenceMs, resyncMs, holdMs, keepaliveMs, keepaliveTimeoutMs, connectMs } = times;
   const pingedMs = keepaliveMs === null ? Number.POSITIVE_INFINITY : keepaliveMs + keepaliveTimeoutMs;
+  const noticedMs = streamSilenceMs + silenceLookMs(streamSilenceMs);
+  const madeUpMs = resyncMs * LATEST_RENEWAL;
   return {
     streamCutMs: 0,
     silentMs: Math.min(noticedMs, pingedMs),
     notRenewedMs: resyncMs + QUALITY_TICK_MS,
-    absentMs: rosterPollMs,
-    absentSlowestMs: rosterPollMs === null ? null : Math.max(rosterPollMs, callMs) + callMs,
-    rosterSilentMs: rosterPollMs === null ? null : Math.min(streamSilenceMs, resyncMs) + QUALITY_TICK_MS,
+    madeUpMs,
+    deliveries:
+      events === "streams"
+        ? null
+        : { goneMs: noticedMs, linkGoneMs: noticedMs + connectMs, standInMs: madeUpMs + noticedMs },
+    roster: rosterLimits(times),
     lostAfterMs: holdMs + QUALITY_TICK_MS,
+  };
+}
+
+function rosterLimits(times: DetectionTimes): RosterLimits | null {
+  const { rosterPollMs, pollTimeoutMs, streamSilenceMs, resyncMs } = times;
+  if (rosterPollMs === null) return null;
+  // One at a time: the next is asked for when the one before is over.
+  const slowestTurnMs = Math.max(rosterPollMs, pollTimeoutMs);
+  return {
+    absentMs: rosterPollMs,
+    absentSlowestMs: slowestTurnMs + pollTimeoutMs,
+    unansweredMs: slowestTurnMs,
+    silentMs: Math.min(streamSilenceMs, resyncMs) + QUALITY_TICK_MS,
   };
 }

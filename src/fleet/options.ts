@@ -40,6 +40,14 @@ export type EventSource =
   | { readonly kind: "streams" }
   | { readonly kind: "webhook"; readonly webhook: WebhookOptions };
 
+/** Long enough to list some subscriptions on a slow service and to delete them, short enough for whoever stops a service. */
+const LEAVING_MS = 8_000;
+
+/** How long a session that stops may take to say to the service what is to be said; 0 where nothing is. */
+export function leavingMs(events: EventSource): number {
+  return events.kind === "webhook" && events.webhook.onShutdown === "delete" ? LEAVING_MS : 0;
+}
+
 /** How long things take, in milliseconds. `defaultFleetTimes` has the product's own. */
 export interface FleetTimes {
   /** Age at which the token is exchanged for a new one. */
@@ -64,7 +72,9 @@ export interface FleetTimes {
   readonly rosterPollMs: number | null;
   /** Between two QueryTaskChain of the chains that are not finished; null: not polled. */
   readonly taskChainPollMs: number | null;
-  /** The deadline of calls that the gateway makes for itself. */
+  /** The deadline of one poll. A poll that hangs must not hold up the next one for as long as a call may take. */
+  readonly pollTimeoutMs: number;
+  /** The deadline of other calls that the gateway makes for itself. */
   readonly callMs: number;
 }
 
@@ -82,6 +92,7 @@ export const defaultFleetTimes: FleetTimes = {
   refusedRetryMs: 60_000,
   rosterPollMs: 2_000,
   taskChainPollMs: 2_000,
+  pollTimeoutMs: 4_000,
   callMs: 15_000,
 };
 

@@ -18,15 +18,24 @@ async function report(text: string): Promise<string> {
   return checkReport(await folder.config(text), manual);
 }
 
+/** A configuration whose missions and batteries come by webhook. */
+async function webhook(more = "", fleet = ""): Promise<string> {
+  await folder.write("hook.pem", "-----BEGIN CERTIFICATE-----\n");
+  await folder.write("hook.key", "-----BEGIN PRIVATE KEY-----\n");
+  return `${minimal}${fleet}  events: { kind: webhook, listen: { port: 8443 }, publicUrl: "https://gateway.example.com/hook", certificate: hook.pem, key: hook.key }\n${more}`;
+}
+
 describe("what check says of a valid configuration", () => {
   it("computes the worst cases from its times", async () => {
     const text = await report(
-      `${minimal}  times: { rosterPollMs: 500, callMs: 4000 }\nquality: { streamSilenceMs: 8000, resyncMs: 20000, holdMs: 60000 }\n`,
+      `${minimal}  times: { rosterPollMs: 500, pollTimeoutMs: 4000 }\nquality: { streamSilenceMs: 8000, resyncMs: 20000, holdMs: 60000 }\n`,
     );
     expect(text).toMatch(/^ {2}at once +a stream is cut/m);
-    expect(text).toMatch(/^ {2}10\.5 s +a connection falls silent/m);
+    expect(text).toMatch(/^ {2}9 s +a connection falls silent/m);
+    expect(text).toMatch(/^ {2}14 s +a message is lost.* the next snapshot/m);
     expect(text).toMatch(/^ {2}20\.5 s +a robot's snapshot is not renewed/m);
     expect(text).toMatch(/^ {2}0\.5 s +a robot leaves the online list: offline \(8 s if/m);
+    expect(text).toMatch(/^ +\+ 4 s for each that does not come/m);
     expect(text).toMatch(/^ {2}8\.5 s +the online list is not answered/m);
     expect(text).toMatch(/^ {2}\+ 60\.5 s +what is stale or offline is lost/m);
   });
@@ -49,10 +58,49 @@ describe("what check says of a valid configuration", () => {
     expect(text).toMatch(/^ {2}cli +off$/m);
   });
 
-  it("says what REST without streams leaves unknown", async () => {
-    expect(await report(minimal)).not.toContain("\nNote");
+  it("computes the worst cases of webhooks, where streams rest", async () => {
+    const text = await report(await webhook("quality: { streamSilenceMs: 8000, resyncMs: 20000 }\n"));
+    expect(text).toContain("missions and batteries by webhook, at https://gateway.example.com/hook");
+    expect(text).toMatch(
+      /^ {2}9 s +the service or the way to it is gone: missions and batteries are stale$/m,
+    );
+    expect(text).toMatch(/^ {2}14 s +the same: everything is offline$/m);
+    expect(text).toMatch(/^ {2}at once +conveyors, .* \(9 s: falls silent\): stale$/m);
+    expect(text).toMatch(/^ {2}14 s +a delivery is lost, which nothing shows/m);
+    expect(text).toMatch(/^ {2}23 s +deliveries do not arrive any more: streams stand in$/m);
+    expect(text).not.toContain("a stream is cut: stale; the whole link is down");
+    expect(text).not.toContain("gRPC alone");
+    const overRest = await webhook("quality: { resyncMs: 20000 }\n", "  transport: rest\n");
+    expect(await report(overRest)).toMatch(
+      /^ {2}19 s +gRPC alone is gone: missions and batteries, .* stale$/m,
+    );
+  });
+
+  it("says nothing of missing streams where there are streams", async () => {
+    const text = await report(minimal);
+    expect(text).not.toContain("\nNote");
+    expect(text).not.toMatch(/seen by webhook|travel over REST/);
+  });
+
+  it("says which outcomes stay unknown where webhooks bring missions", async () => {
+    const text = await report(await webhook());
+    const [, missions = ""] =
+      /missions are seen by webhook.*? up to 42 s,\n.*unknown:\n(.*)$/s.exec(text) ?? [];
+    expect(missions).toMatch(/CreateMission,.*ChargeRobot, UpdateMission$/s);
+    expect(missions).not.toMatch(/ControlConveyor|TaskChain|CreateWebhook|SkipGoal/);
+    const soon = await report(await webhook("quality: { resyncMs: 20000 }\n"));
+    expect(soon).not.toContain("missions are seen by webhook");
+  });
+
+  it("says which outcomes stay unknown, and what is refused, where REST comes without streams", async () => {
     const text = await report(`${minimal}  transport: rest\n`);
-    expect(text).toMatch(/where they are not served, .* outcomes stay unknown/);
+    const [, shown = ""] =
+      /where gRPC is not served there.*what moves them is refused.*unknown:\n(.*)$/s.exec(text) ?? [];
+    expect(shown).toMatch(/CreateMission,.*ChargeRobot.*ControlConveyor \(stop/s);
+    expect(shown).not.toMatch(/TaskChain|CreateWebhook/);
+    const delivered = await report(await webhook("", "  transport: rest\n"));
+    const [, rest = ""] = /where gRPC is not served there.*unknown:\n(.*)$/s.exec(delivered) ?? [];
+    expect(rest.trim()).toMatch(/^ControlConveyor \(stop[^)]*\)$/);
   });
 
   it("says that without evidence outcomes stay unknown, and what numbers are for", async () => {

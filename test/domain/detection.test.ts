@@ -7,35 +7,47 @@ const times: DetectionTimes = {
   holdMs: 300_000,
   keepaliveMs: null,
   keepaliveTimeoutMs: 10_000,
+  connectMs: 5_000,
   rosterPollMs: 2_000,
-  callMs: 15_000,
+  pollTimeoutMs: 4_000,
 };
 
 it("gives the limits of the product's own times", () => {
-  expect(detectionLimits(times)).toEqual({
+  expect(detectionLimits(times, "streams")).toEqual({
     streamCutMs: 0,
-    silentMs: 38_000,
+    silentMs: 31_000,
     notRenewedMs: 60_500,
-    absentMs: 2_000,
-    absentSlowestMs: 30_000,
-    rosterSilentMs: 30_500,
+    madeUpMs: 42_000,
+    deliveries: null,
+    roster: { absentMs: 2_000, absentSlowestMs: 8_000, unansweredMs: 4_000, silentMs: 30_500 },
     lostAfterMs: 300_500,
   });
 });
 
-it("lets pings find a dead connection sooner, never later", () => {
-  expect(detectionLimits({ ...times, keepaliveMs: 10_000 }).silentMs).toBe(20_000);
-  expect(detectionLimits({ ...times, keepaliveMs: 300_000 }).silentMs).toBe(38_000);
+it("gives what webhooks change: missions and batteries hang on the watch of their subscriptions", () => {
+  const { deliveries, ...others } = detectionLimits(times, "webhook");
+  expect(deliveries).toEqual({ goneMs: 31_000, linkGoneMs: 36_000, standInMs: 73_000 });
+  expect(detectionLimits(times, "streams")).toEqual({ ...others, deliveries: null });
+});
+
+it("lets pings find a dead connection sooner, never later; they find no subscription that has gone", () => {
+  const pinged = (keepaliveMs: number) => detectionLimits({ ...times, keepaliveMs }, "webhook");
+  expect(pinged(10_000).silentMs).toBe(20_000);
+  expect(pinged(300_000).silentMs).toBe(31_000);
+  expect(pinged(10_000).deliveries?.goneMs).toBe(31_000);
+});
+
+it("looks at a short silence more often", () => {
+  expect(detectionLimits({ ...times, streamSilenceMs: 2_000 }, "streams").silentMs).toBe(2_500);
 });
 
 it("promises nothing of the online list where it is not polled", () => {
-  expect(detectionLimits({ ...times, rosterPollMs: null })).toMatchObject({
-    absentMs: null,
-    absentSlowestMs: null,
-    rosterSilentMs: null,
-  });
+  expect(detectionLimits({ ...times, rosterPollMs: null }, "streams").roster).toBeNull();
 });
 
 it("counts two slow answers where a poll is rarer than neither", () => {
-  expect(detectionLimits({ ...times, rosterPollMs: 60_000 }).absentSlowestMs).toBe(75_000);
+  expect(detectionLimits({ ...times, rosterPollMs: 60_000 }, "streams").roster).toMatchObject({
+    absentSlowestMs: 64_000,
+    unansweredMs: 60_000,
+  });
 });

@@ -70,11 +70,17 @@ const times = z
       .nullable()
       .default(usual.taskChainPollMs)
       .describe("Between two QueryTaskChain of unfinished chains; null: never asked."),
+    pollTimeoutMs: milliseconds(
+      200,
+      120_000,
+      usual.pollTimeoutMs,
+      "Deadline of one poll, its whole answer included. Longer where a long online list comes over a slow line.",
+    ),
     callMs: milliseconds(
       1_000,
       120_000,
       usual.callMs,
-      "Deadline of the calls that the gateway makes for itself.",
+      "Deadline of the other calls that the gateway makes for itself.",
     ),
   })
   .prefault({})

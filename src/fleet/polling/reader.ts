@@ -20,7 +20,8 @@ export class ReadFailed extends Error {
 
 /**
  * Reads an HTTP operation that has no effect, as the service's own JSON text: a roster
- * of 1,000 robots is too large to go through messages every two seconds. Rejects with ReadFailed.
+ * of 1,000 robots is too large to go through messages every two seconds. Rejects with
+ * ReadFailed, also when the whole answer is not there within `pollTimeoutMs`.
  */
 export type ReadOperation = (operation: string, request: JsonValue) => Promise<string>;
 
@@ -43,17 +44,24 @@ export function createReader(options: FleetOptions, { http, session, signal }: R
         url: `${options.httpsUrl}${path}`,
         headers: { authorization: `Bearer ${jwt}` },
         body,
-        deadlineMs: options.times.callMs,
+        deadlineMs: options.times.pollTimeoutMs,
         signal,
         reads: true,
       })
       .catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        throw new ReadFailed("UNAVAILABLE", message, { cause: error });
+        throw unanswered(error, options.times.pollTimeoutMs);
       });
     if (answer.status === 200) return answer.text;
     const code = codeOfHttp(answer.status, answer.headers);
     if (code === "UNAUTHENTICATED") await session.replace(jwt, signal);
     throw new ReadFailed(code, messageOfHttp(answer.status, answer.headers, answer.text));
   };
+}
+
+function unanswered(error: unknown, deadlineMs: number): ReadFailed {
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return new ReadFailed("DEADLINE_EXCEEDED", `no answer within ${deadlineMs} ms`, { cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new ReadFailed("UNAVAILABLE", message, { cause: error });
 }

@@ -1,6 +1,6 @@
 import type { EventSink } from "../../contracts/event-sink.ts";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
-import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
+import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { every } from "../../platform/clock.ts";
 import type { FleetOptions } from "../options.ts";
@@ -50,7 +50,9 @@ export type StreamsParts = Omit<StreamParts, "onOpen" | "onLost" | "serviceName"
 interface Running {
   readonly aspect: Aspect["name"];
   readonly stream: Stream;
+  /** The proof that was told last, and when. */
   toldMs: number;
+  toldAtMs: number;
 }
 
 /** Robots a stream: few enough that a snapshot is no burst and one that is refused is found fast. */
@@ -68,6 +70,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   let families: FamilyFinder | null = null;
 
   const { relief } = parts;
+  const tellingMs = times.streamSilenceMs / LOOKS_A_SILENCE;
   const aspectParts = { clock, log: parts.log, sink, seen: meet, relief };
   const mission = createMissionAspect(aspectParts);
   const battery = createBatteryAspect(aspectParts);
@@ -95,7 +98,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   function start(id: string, aspect: Aspect, selection: Selection): void {
     if (streams.has(id)) return;
     const stream = createStream(id, aspect, selection, streamParts);
-    streams.set(id, { aspect: aspect.name, stream, toldMs: 0 });
+    streams.set(id, { aspect: aspect.name, stream, toldMs: 0, toldAtMs: 0 });
     runs.push(stream.run(signal));
   }
 
@@ -130,14 +133,20 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
     for (const robotId of ids) meet(robotId);
   }
 
-  /** A quiet stream whose connection was proven alive since the last look is told to be live. */
+  /** A quiet stream whose connection was proven alive is told to be live: now and then, and soon after a silence. */
   function tellLive(): void {
+    const nowMs = clock.monotonicMs();
     for (const entry of streams.values()) {
+      if (nowMs - entry.toldAtMs < tellingMs) continue;
       const provenMs = entry.stream.subscription.state().provenAtMs;
       if (provenMs === null || provenMs <= entry.toldMs) continue;
       entry.toldMs = provenMs;
+      entry.toldAtMs = nowMs;
       sink({ kind: "stream", stream: entry.stream.id, state: "live", atMs: clock.nowMs() });
     }
+  }
+
+  function tellDelivered(): void {
     for (const aspect of deliveredAspects) {
       if ((relief?.provenAtMs(aspect) ?? null) === null) continue;
       sink({ kind: "stream", stream: deliveryStream(aspect), state: "live", atMs: clock.nowMs() });
@@ -199,7 +208,8 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
         },
       });
       tellLink("down", "not connected yet");
-      every(clock, times.streamSilenceMs / LOOKS_A_SILENCE, signal, tellLive);
+      every(clock, silenceLookMs(times.streamSilenceMs), signal, tellLive);
+      every(clock, tellingMs, signal, tellDelivered);
       startSelected();
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();

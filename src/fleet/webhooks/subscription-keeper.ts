@@ -1,5 +1,6 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -17,8 +18,8 @@ import type { Trust } from "./trust.ts";
 export interface SubscriptionKeeper {
   /** Looks at what the service lists, and makes what is missing. Rejects with ReadFailed when it cannot look. */
   turn(): Promise<void>;
-  /** Deletes all of ours, as far as the service answers within `deadlineMs` a call. Never rejects. */
-  remove(deadlineMs: number): Promise<void>;
+  /** Deletes all of ours, as far as the service answers within `budgetMs` altogether; says which are left. Never rejects. */
+  remove(budgetMs: number): Promise<void>;
   /** Subscriptions that were made since the start. */
   made(): number;
 }
@@ -34,6 +35,13 @@ export interface SubscriptionKeeperParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
+}
+
+const TRY_AGAIN_MS = 250;
+
+/** A call that left and was not answered; without a connection there is no use in waiting for one. */
+function isWorthAnotherTry({ code }: ReadFailed): boolean {
+  return code === "DEADLINE_EXCEEDED";
 }
 
 /**
@@ -90,22 +98,56 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
     return false;
   }
 
-  async function deleteAll(ids: readonly string[], deadlineMs: number): Promise<void> {
-    const endings = await Promise.all(
-      ids.map((id) => port.call("DeleteWebhook", JSON.stringify({ id }), deadlineMs)),
+  /** All at the same time. Those that may be there still, each with why. */
+  async function deleteAll(ids: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, string>> {
+    const left = new Map<string, string>();
+    await Promise.all(
+      ids.map(async (id) => {
+        const ending = await port.call("DeleteWebhook", JSON.stringify({ id }), deadlineMs);
+        if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) return;
+        left.set(id, `${codeOf(ending)}: ${ending.message}`);
+      }),
     );
-    for (const ending of endings) {
-      if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) continue;
-      log.warn({ problem: ending.message }, "a webhook subscription of ours could not be deleted");
-    }
+    return left;
   }
 
   async function reconcile(): Promise<void> {
-    const plan = planSubscriptions(await list(times.callMs), wanted(), identity);
+    // One answer that does not come must not cost the proof that the next one would give.
+    const watchMs = Math.min(times.callMs, times.streamSilenceMs / LOOKS_A_SILENCE);
+    const plan = planSubscriptions(await list(watchMs), wanted(), identity);
     for (const { aspect } of plan.kept) trust.confirmed(aspect);
     for (const { wanted: one, reason } of plan.missing) trust.denied(one.aspect, reason);
     // New before old: one that serves a part of what is wanted serves on until then.
-    if (await makeAll(plan.missing)) await deleteAll(plan.useless, times.callMs);
+    if (!(await makeAll(plan.missing))) return;
+    tellLeft(await deleteAll(plan.useless, times.callMs));
+  }
+
+  function tellLeft(left: ReadonlyMap<string, string>): void {
+    if (left.size === 0) return;
+    log.warn(
+      { subscriptions: [...left.keys()], problem: [...left.values()][0] },
+      "webhook subscriptions of ours could not be deleted: they are left behind",
+    );
+  }
+
+  /** Deleting may be repeated (design, Commands): until none is left, or the time is over. Rejects when nobody lists them. */
+  async function removeUntil(untilMs: number, callMs: number): Promise<ReadonlyMap<string, string>> {
+    for (;;) {
+      const leftMs = () => Math.max(1, Math.min(callMs, untilMs - clock.monotonicMs()));
+      const isLastTry = untilMs - clock.monotonicMs() <= callMs;
+      const listed = await list(leftMs()).catch((error: unknown) => {
+        if (isLastTry || !(error instanceof ReadFailed) || !isWorthAnotherTry(error)) throw error;
+        return null;
+      });
+      if (listed === null) continue;
+      const ours = listed.filter(({ description }) => description === descriptionOf(identity));
+      const left = await deleteAll(
+        ours.map(({ id }) => id),
+        leftMs(),
+      );
+      if (left.size === 0 || clock.monotonicMs() >= untilMs) return left;
+      await sleep(clock, TRY_AGAIN_MS, new AbortController().signal);
+    }
   }
 
   return {
@@ -119,17 +161,14 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
       );
       return turn;
     },
-    async remove(deadlineMs) {
+    async remove(budgetMs) {
       isLeaving = true;
-      await Promise.race([underWay, sleep(clock, deadlineMs, new AbortController().signal)]);
+      const untilMs = clock.monotonicMs() + budgetMs;
+      const budgetOver = new AbortController();
+      await Promise.race([underWay, sleep(clock, budgetMs, budgetOver.signal)]);
+      budgetOver.abort();
       try {
-        const ours = (await list(deadlineMs)).filter(
-          ({ description }) => description === descriptionOf(identity),
-        );
-        await deleteAll(
-          ours.map(({ id }) => id),
-          deadlineMs,
-        );
+        tellLeft(await removeUntil(untilMs, budgetMs / 2));
       } catch (error) {
         log.warn({ err: error }, "webhook subscriptions are left behind: the service does not list them");
       }

@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
-import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
+import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { Chance } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { openStore } from "../../platform/store.ts";
-import type { FleetTimes, RobotChoice, WebhookOptions } from "../options.ts";
+import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/poll.ts";
 import { deliveredAspects } from "../streams/relief.ts";
 import type { Streams } from "../streams/streams.ts";
@@ -49,9 +49,6 @@ export interface WebhooksParts {
   readonly chance: Chance;
   readonly log: Log;
 }
-
-/** A shutdown waits for the service three times at most: for what is under way, the list, and the deletion. */
-const LEAVE_MS = 450;
 
 export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): Webhooks {
   const { trust, streams, times, clock } = parts;
@@ -139,7 +136,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
         await receiver.open(identity?.secret ?? "");
         log.info({ port: receiver.port(), publicUrl: options.publicUrl }, "webhooks are received");
         ready();
-        every(clock, times.streamSilenceMs / LOOKS_A_SILENCE, signal, look);
+        every(clock, silenceLookMs(times.streamSilenceMs), signal, look);
         poll = createPoll({
           name: "ListWebhooks",
           periodMs: times.streamSilenceMs / LOOKS_A_SILENCE,
@@ -158,7 +155,8 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
       }
     },
     async leave() {
-      if (options.onShutdown === "delete") await keeper?.remove(LEAVE_MS);
+      const budgetMs = leavingMs({ kind: "webhook", webhook: options });
+      if (budgetMs > 0) await keeper?.remove(budgetMs);
     },
   };
 }
