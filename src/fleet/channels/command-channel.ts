@@ -28,7 +28,7 @@ export interface CommandChannelParts {
   readonly log: Log;
 }
 
-/** One connection after the other, with backoff between them. */
+/** One connection after the other, with backoff between them; the time that an attempt took counts as waited. */
 export function createCommandChannel(parts: CommandChannelParts): CommandChannel {
   const { clock, times, log } = parts;
   const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
@@ -79,15 +79,17 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     problem: () => problem,
     async run(signal) {
       while (!signal.aborted) {
+        let failedAtMs = clock.monotonicMs();
         try {
           await serve(signal);
+          failedAtMs = clock.monotonicMs();
         } catch (error) {
           const message = error instanceof Error ? error.message : String(error);
           if (problem !== message && !signal.aborted)
             log.warn({ problem: message }, "no connection for commands");
           problem = message;
         }
-        await sleep(clock, backoff.nextMs(), signal);
+        await sleep(clock, backoff.nextMs() - (clock.monotonicMs() - failedAtMs), signal);
       }
       for (const waiter of [...waiters]) waiter(null);
     },

@@ -1,4 +1,5 @@
 import { type Client, status } from "@grpc/grpc-js";
+import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { FleetOptions } from "../options.ts";
 import { authorization } from "./authorization.ts";
 
@@ -19,7 +20,8 @@ const noAnswer: ReadonlySet<number> = new Set([
  * called that names no robot. Any answer is a sign of life, a refusal too.
  */
 export function proveAlive(client: Client, options: FleetOptions, jwt: string | null): Promise<boolean> {
-  const waitMs = Math.min(options.times.callMs, options.times.streamSilenceMs / 4);
+  const { callMs, connectMs, streamSilenceMs } = options.times;
+  const waitMs = Math.min(callMs, connectMs, streamSilenceMs / LOOKS_A_SILENCE);
   return new Promise((resolve) => {
     client.makeUnaryRequest(
       `/${options.serviceName}/ListWebhooks`,

@@ -1,5 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
-import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
+import { silenceLookMs } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -15,8 +15,11 @@ export interface StreamSlot {
   provenAtMs(): number;
   /** Asks the server for a sign of life now; resolves whether one came. */
   prove(): Promise<boolean>;
-  /** The server left a stream unanswered though others are answered: it allows fewer than it says. */
-  crowded(): void;
+  /**
+   * The server left a stream and a plain call unanswered. Either it allows fewer streams than it says; or,
+   * where it never answered anything on this connection, the connection is dead.
+   */
+  unanswered(): void;
   release(): void;
 }
 
@@ -64,8 +67,11 @@ interface Lane {
   readonly holders: Set<SlotHolder>;
   readonly openedAtMs: number;
   capacity: number;
+  /** Whether anything ever came on it. */
+  isHeard: boolean;
   provenAtMs: number;
   proving: Promise<boolean> | null;
+  isRousing: boolean;
   leaving: boolean;
 }
 
@@ -78,10 +84,13 @@ interface Waiter {
 const USUAL_LIMIT = 100;
 /** Beyond this, one connection's flow control and loss hurt too many streams at once. */
 const MOST_STREAMS = 1_000;
+/** A sign of life that did not come is asked for again after this time. */
+const PROVE_AGAIN_MS = 1_000;
 
 /**
  * While there is no connection at all, one attempt is made at a time: a service that
- * comes back is not met by all our connections at once.
+ * comes back is not met by all our connections at once. The time that an attempt took
+ * counts as waited: one that hung until its end must not delay the next one further.
  */
 export function createStreamPool(parts: StreamPoolParts): StreamPool {
   const { clock, times, log } = parts;
@@ -92,7 +101,8 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
   let connecting = 0;
   let problem: string | null = "not connected yet";
   let failures = 0;
-  let mustWait = false;
+  /** When the last attempt began that came to nothing, or its connection was lost; null: no wait is due. */
+  let failedAtMs: number | null = null;
   let running: AbortSignal = AbortSignal.abort();
 
   function pump(): void {
@@ -115,16 +125,13 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     return {
       client: lane.connection.client,
       proven() {
-        lane.provenAtMs = clock.monotonicMs();
+        hear(lane);
       },
       provenAtMs: () => lane.provenAtMs,
       prove: () => prove(lane),
-      crowded() {
-        lane.capacity = Math.max(1, Math.min(lane.capacity, lane.holders.size - 1));
-        log.warn(
-          { streams: lane.capacity },
-          "the service answers fewer streams on a connection than it allows",
-        );
+      unanswered() {
+        if (lane.isHeard) crowd(lane);
+        else giveUp(lane, "a connection answers nothing: it is given up");
       },
       release() {
         if (!lane.holders.delete(holder)) return;
@@ -134,26 +141,49 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     };
   }
 
+  function hear(lane: Lane): void {
+    lane.isHeard = true;
+    lane.provenAtMs = clock.monotonicMs();
+  }
+
+  function crowd(lane: Lane): void {
+    lane.capacity = Math.max(1, Math.min(lane.capacity, lane.holders.size - 1));
+    log.warn({ streams: lane.capacity }, "the service answers fewer streams on a connection than it allows");
+  }
+
   function prove(lane: Lane): Promise<boolean> {
     lane.proving ??= parts.prove(lane.connection.client).then((answered) => {
       lane.proving = null;
-      if (answered) lane.provenAtMs = clock.monotonicMs();
+      if (answered) hear(lane);
       return answered;
     });
     return lane.proving;
   }
 
+  /** Asks for signs of life, one after the other, while the connection is silent. */
+  function rouse(lane: Lane): void {
+    if (lane.isRousing) return;
+    lane.isRousing = true;
+    void prove(lane).then(async (answered) => {
+      const mayGoOn = !answered && (await sleep(clock, PROVE_AGAIN_MS, running));
+      lane.isRousing = false;
+      if (mayGoOn && lanes.has(lane) && !lane.leaving) rouse(lane);
+    });
+  }
+
   async function addLane(signal: AbortSignal): Promise<void> {
     connecting += 1;
+    let beganAtMs = clock.monotonicMs();
     try {
-      if (mustWait) await sleep(clock, backoff.nextMs(), signal);
+      if (failedAtMs !== null) await sleep(clock, backoff.nextMs() - (beganAtMs - failedAtMs), signal);
       if (signal.aborted) return;
+      beganAtMs = clock.monotonicMs();
       const connection = await parts.connect(signal);
       openLane(connection);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       failures += 1;
-      mustWait = true;
+      failedAtMs = beganAtMs;
       if (problem !== message && !signal.aborted)
         log.warn({ problem: message }, "no connection to the service");
       problem = message;
@@ -171,12 +201,14 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       holders: new Set(),
       openedAtMs: nowMs,
       capacity: capacityOf(limit),
+      isHeard: false,
       provenAtMs: nowMs,
       proving: null,
+      isRousing: false,
       leaving: false,
     };
     if (lanes.size === 0) log.info({ streamLimit: limit }, "connected to the service");
-    mustWait = false;
+    failedAtMs = null;
     problem = null;
     lanes.add(lane);
     void connection.lost.then(() => leave(lane));
@@ -190,7 +222,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     if (clock.monotonicMs() - lane.openedAtMs > times.backoffCapMs) backoff.reset();
     if (usableLanes() === 0) {
       limit = null;
-      mustWait = true;
+      failedAtMs = clock.monotonicMs();
       problem ??= "the connection was lost";
       if (!running.aborted) log.warn({}, "the connection to the service was lost");
     }
@@ -211,12 +243,17 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     const nowMs = clock.monotonicMs();
     for (const lane of [...lanes]) {
       const silentMs = nowMs - lane.provenAtMs;
-      if (silentMs > times.streamSilenceMs) {
-        log.warn({ silentMs: Math.round(silentMs) }, "a connection is silent: it is given up");
-        for (const holder of [...lane.holders]) holder.silent();
-        leave(lane);
-      } else if (silentMs > times.streamSilenceMs / 2) void prove(lane);
+      if (silentMs > times.streamSilenceMs) giveUp(lane, "a connection is silent: it is given up");
+      // A call on one that is leaving would go by another connection, and prove that one.
+      else if (!lane.leaving && silentMs > times.streamSilenceMs / 2) rouse(lane);
     }
+  }
+
+  function giveUp(lane: Lane, why: string): void {
+    if (lane.leaving && lane.holders.size === 0) return;
+    log.warn({ silentMs: Math.round(clock.monotonicMs() - lane.provenAtMs) }, why);
+    for (const holder of [...lane.holders]) holder.silent();
+    leave(lane);
   }
 
   return {
@@ -249,7 +286,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     }),
     async run(signal) {
       running = signal;
-      every(clock, times.streamSilenceMs / LOOKS_A_SILENCE, signal, look);
+      every(clock, silenceLookMs(times.streamSilenceMs), signal, look);
       pump();
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();

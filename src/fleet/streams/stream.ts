@@ -1,6 +1,6 @@
 import type { EventSink } from "../../contracts/event-sink.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { every } from "../../platform/clock.ts";
+import { every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import { probeStream } from "./probe.ts";
@@ -42,6 +42,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
   const { clock, log, sink, times } = parts;
   const setAside = new Map<string, string>();
   const relievedAtMs = () => parts.relief?.provenAtMs(aspect.name) ?? null;
+  let running: AbortSignal = AbortSignal.abort();
   let tries = 0;
   let newestCall = 0;
 
@@ -139,7 +140,9 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         if (selection.kind === "location") setAside.clear();
         sink({ kind: "stream", stream: id, state: "live", atMs: clock.nowMs() });
         parts.onOpen(id);
-        clock.after(times.resyncMs * SNAPSHOT_SHARE, () => lookForMissing(call));
+        void sleep(clock, times.resyncMs * SNAPSHOT_SHARE, running).then((passed) => {
+          if (passed) lookForMissing(call);
+        });
       },
       lost(ending) {
         sink({ kind: "stream", stream: id, state: "lost", atMs: clock.nowMs() });
@@ -161,6 +164,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
       subscription.renewSoon();
     },
     async run(signal) {
+      running = signal;
       let asking: Promise<void> = Promise.resolve();
       const ask = () => {
         asking = asking.then(() => reconsider(signal));

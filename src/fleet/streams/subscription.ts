@@ -1,3 +1,4 @@
+import { LATEST_RENEWAL } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { SlotHolder, StreamPool, StreamSlot } from "../channels/stream-pool.ts";
@@ -52,9 +53,8 @@ export interface SubscriptionParts {
   readonly chance: Chance;
 }
 
-/** A renewal takes place at this share of `resyncMs`, so that no confirmation comes late. */
+/** A renewal takes place from this share of `resyncMs` on. */
 const RENEW_FROM = 0.5;
-const RENEW_TO = 0.7;
 /** Renewals that something asked for keep at least this distance, growing while they go on. */
 const HASTE = { baseMs: 1_000, capMs: 30_000 };
 
@@ -76,6 +76,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   const haste = createBackoff(HASTE, () => 1);
   let serving: Serving | null = null;
   let calls = 0;
+  let calledAtMs = 0;
   let problem: string | null = "not open yet";
   let isRenewalWanted = false;
   let wake: () => void = () => {};
@@ -91,6 +92,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     if (slot === null) return null;
     calls += 1;
     const number = calls;
+    calledAtMs = clock.monotonicMs();
     const call = openStream(request, jwt, slot, (bytes) => subscriber.receive(bytes, number));
     holder.leaving = () => renewSoon();
     holder.silent = () => call.cancel();
@@ -131,7 +133,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     // A server with nothing to send yet need not answer a stream; but if it leaves a plain
     // call unanswered too, the stream waits in a queue that grpc-js does not show.
     if (await slot.prove()) return null;
-    slot.crowded();
+    slot.unanswered();
     call.cancel();
     return { code: "UNAVAILABLE", message: `no answer within ${times.connectMs} ms` };
   }
@@ -176,7 +178,9 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
 
   /** Waits for the time to renew, for the call to end, or for somebody to ask. */
   async function rest(signal: AbortSignal): Promise<void> {
-    const share = isFirstRenewal ? chance() * RENEW_TO : RENEW_FROM + (RENEW_TO - RENEW_FROM) * chance();
+    const share = isFirstRenewal
+      ? chance() * LATEST_RENEWAL
+      : RENEW_FROM + (LATEST_RENEWAL - RENEW_FROM) * chance();
     isFirstRenewal = false;
     const isInHaste = isRenewalWanted;
     await wait(isInHaste ? haste.nextMs() : times.resyncMs * share, signal, !isInHaste);
@@ -233,7 +237,9 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
         }
         stayOut(ending);
         if (isRefusal(ending) && (await subscriber.refused(ending, signal))) continue;
-        await sleep(clock, (isFutile(ending) ? patience : backoff).nextMs(), signal);
+        // The time that a call hung until it was given up counts as waited.
+        const hungMs = clock.monotonicMs() - calledAtMs;
+        await sleep(clock, isFutile(ending) ? patience.nextMs() : backoff.nextMs() - hungMs, signal);
       }
       serving?.call.cancel();
     },
