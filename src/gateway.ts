@@ -284,6 +284,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     log,
     catalogue,
     commander: dispatcher,
+    stations: dispatcher.stations,
     health,
     openBroker: broker?.open ?? null,
     onTwin: twinAlarm(house),
@@ -327,6 +328,7 @@ function local(options: NonNullable<Config["local"]>, house: House): Component {
   return createLocalServer(options, {
     commander: dispatcher,
     catalogue,
+    stations: dispatcher.stations,
     clock,
     log: log.child({ part: "local" }),
   });

@@ -7,11 +7,22 @@ const pages = ["README.md", ...readdirSync("docs").map((name) => join("docs", na
   path.endsWith(".md"),
 );
 
-it("docs/plc.md lists every error of the gateway, and no other", () => {
-  const rows = [...readFileSync("docs/plc.md", "utf8").matchAll(/^\| (1\d{3}) \| (\w+) \| (.+) \|$/gm)];
-  const documented = rows.map(([, id, name, advice]) => ({ id: Number(id), name, advice }));
-  const known = Object.entries(gatewayErrors).map(([name, { id, advice }]) => ({ id, name, advice }));
-  expect(documented).toEqual(known);
+it("one page lists every error of the gateway, and the others point to it", () => {
+  const rows = pages.flatMap((page) =>
+    Array.from(
+      readFileSync(page, "utf8").matchAll(/^\| (1\d{3}) \| (\w+) \| (.+) \|$/gm),
+      ([, id, name, advice]) => ({ page, id: Number(id), name, advice }),
+    ),
+  );
+  const known = Object.entries(gatewayErrors).map(([name, { id, advice }]) => ({
+    page: join("docs", "commands.md"),
+    id,
+    name,
+    advice,
+  }));
+  expect(rows).toEqual(known);
+  for (const page of ["docs/plc.md", "docs/scada.md"])
+    expect(readFileSync(page, "utf8")).toContain("(commands.md#codes)");
 });
 
 it("no page points to a file of the project that is not there", () => {

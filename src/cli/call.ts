@@ -25,6 +25,7 @@ interface Options {
   readonly socket?: string;
   readonly json?: boolean;
   readonly list?: boolean;
+  readonly override?: string;
 }
 
 /** `fleetgate call`: sends a command to the gateway of this machine and prints what becomes of it. */
@@ -40,6 +41,7 @@ export function callCommand(): Command {
     .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
     .option("--json", "print a JSON object a line")
     .option("--list", "list the operations, or describe one")
+    .option("--override <robot>", "instead of an operation: end whoever's hold on the robot (for engineers)")
     .action(async (operation: string | undefined, request: string, options: Options) => {
       try {
         process.exitCode = await run(operation, request, options);
@@ -53,6 +55,7 @@ export function callCommand(): Command {
 async function run(name: string | undefined, request: string, options: Options): Promise<number> {
   const manual = createCatalogue();
   if (options.list === true && name === undefined) return print(operationList(manual), exitCodes.ok);
+  if (options.override !== undefined) return await override(options.override, name, options);
   if (name === undefined)
     throw new CallFailed("name an operation; fleetgate call --list names them all", false);
   const id = options.id ?? randomUUID();
@@ -97,6 +100,13 @@ async function call(
     if (!(error instanceof CallFailed) || !error.wasSent) throw error;
     throw new CallFailed(`${error.message}; ask again with --id ${id}`, true, { cause: error });
   }
+}
+
+/** Ends whoever's hold on a robot. It can be said again at no risk, so that no id is needed. */
+async function override(robot: string, operation: string | undefined, options: Options): Promise<number> {
+  if (operation !== undefined) throw new CallFailed("--override takes no operation", false);
+  const line: JsonObject = { id: options.id ?? randomUUID(), override: robot, user: userName() };
+  return finish(await callGateway(await findSocket(options), line, () => {}, stopSignal()), options);
 }
 
 async function findSocket({ config, socket }: Options): Promise<string> {

@@ -37,6 +37,8 @@ export function commandsPage(manual: OperationManual): string {
     "",
     ...outcomeTables,
     "",
+    ...holds,
+    "",
     "## Requests",
     "",
     ...requests,
@@ -109,9 +111,24 @@ const outcomeTables = [
   ...Object.entries(gatewayErrors).map(([name, { id, advice }]) => `| ${id} | ${name} | ${advice} |`),
 ];
 
+const holds = [
+  "## Holds of stations",
+  "",
+  "While a station holds a robot, only its owner may send that robot anything but stops and reads. The owner is the source that asked:",
+  "a user of OPC UA or a client of MQTT. A hold is no command and has no identity: it can be asked for, kept and let go as often",
+  "as one likes. A restart of the gateway ends none. Whoever the rights make engineer for the robot ends any hold on it, at every door:",
+  "",
+  "| | OPC UA (docs/plc.md) | MQTT (docs/scada.md) | command line |",
+  "|---|---|---|---|",
+  "| hold a robot | `Operation` 50 | `station/<station>/ask` | |",
+  "| be alive | a change of `Heartbeat` | `station/<station>/beat` | |",
+  "| let it go | `Operation` 51 | `station/<station>/release` | |",
+  "| end whoever's hold | `Operation` 52 | `station/<station>/override` | `fleetgate call --override ROBOT` |",
+];
+
 const requests = [
-  "A request is proto3 JSON; field names may be camelCase or snake_case, enums names or numbers. An unknown field is refused,",
-  "with its path, before anything is sent. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
+  "A request is proto3 JSON; field names may be camelCase or snake_case, enums names or numbers. An unknown field, and a key",
+  "that stands twice, is refused with its path before anything is sent. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
   "`request` of an MQTT command (docs/scada.md).",
 ];
 

@@ -34,7 +34,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
       ? []
       : [...rightsFindings(rights, fleet), ...operationFindings(rights, catalogue)]),
     ...(rights === undefined || opcua === undefined ? [] : opcUaUserFindings(rights, opcua)),
-    ...(stations === undefined ? [] : stationFindings(stations, opcua)),
+    ...(stations === undefined ? [] : stationFindings(stations, opcua, mqtt)),
     ...portFindings(sections),
   ];
 }

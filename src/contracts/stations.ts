@@ -26,4 +26,6 @@ export interface Stations {
   /** Ends a lease whoever owns it: for engineers. */
   override(source: Source, robotId: RobotId): Outcome | null;
   holder(robotId: RobotId): LeaseHolder | null;
+  /** The robots that this user holds for the station now; null: there is no such station. */
+  held(station: string, source: Source): readonly RobotId[] | null;
 }

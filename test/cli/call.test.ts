@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { exitCodeOf, outcomeText } from "../../src/cli/call-output.ts";
 import { type CallRequest, needsNumber, numberOf, readRequest } from "../../src/cli/call-request.ts";
 import { readSocketPath } from "../../src/config/control-socket.ts";
@@ -169,7 +169,7 @@ describe("fleetgate call", () => {
     expect(JSON.parse(out)).toMatchObject({
       outcome: "refused",
       code: "MALFORMED",
-      message: expect.stringMatching(/^mission\.cart: is no field of Mission/),
+      message: expect.stringMatching(/^request\.mission\.cart: is no field of Mission/),
     });
     expect(bench.server.health().figures).toMatchObject({ commands: 0, refused: 0 });
   });
@@ -207,6 +207,25 @@ describe("fleetgate call", () => {
       code: 1,
       err: `fleetgate: no gateway runs behind ${bench.socketPath}\n`,
     });
+  });
+
+  it("--override ends whoever's hold on a robot, for an engineer and nobody else", async () => {
+    vi.stubEnv("SUDO_USER", "ann");
+    expect(await call("--override", "r1")).toMatchObject({
+      code: 4,
+      out: expect.stringContaining('refused: NOT_ALLOWED\n  cli "ann" may not\n'),
+    });
+    vi.stubEnv("SUDO_USER", "chief");
+    expect(await call("--override", "r1")).toEqual({
+      code: 0,
+      out: 'succeeded\n  station Dock held it for opcua "plc"\n',
+      err: "",
+    });
+    expect(await call("SkipGoal", "--override", "r1")).toMatchObject({
+      code: 1,
+      err: "fleetgate: --override takes no operation\n",
+    });
+    vi.unstubAllEnvs();
   });
 
   it("lists every operation", async () => {

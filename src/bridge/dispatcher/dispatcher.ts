@@ -130,6 +130,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return quality === "good" || quality === "stale";
     },
     stopConveyors,
+    refusedHold: (source, robotId) =>
+      refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
     refusedOverride: (source, robotId) =>
       refusedRight(options.rights, { source, operation: "an override", role: "engineer", robotId }),
     remember(robotId, lease) {

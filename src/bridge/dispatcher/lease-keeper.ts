@@ -36,6 +36,8 @@ export interface LeaseParts {
   readonly isVisible: (robotId: RobotId) => boolean;
   /** Sends the stop of conveyors that a station has left running. */
   readonly stopConveyors: (lease: Lease) => void;
+  /** Why a source may not hold the robot, whatever station it is of; null when it may. */
+  readonly refusedHold: (source: Source, robotId: RobotId) => string | null;
   /** Why a source may not end another's lease; null when it may. */
   readonly refusedOverride: (source: Source, robotId: RobotId) => string | null;
   /** Keeps a lease over a restart; null: there is none any more. Never throws. */
@@ -115,6 +117,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     if (known.users !== undefined && !known.users.some((user) => sameSource(user, source))) {
       return refusal("NOT_ALLOWED", `${source.door} "${source.name}" is not a user of station ${station}`);
     }
+    const right = parts.refusedHold(source, robotId);
+    if (right !== null) return refusal("NOT_ALLOWED", right);
     const held = leases.get(robotId);
     if (held !== undefined && !(held.station === station && sameSource(held.owner, source))) {
       return refusal("LEASE_HELD", describeHolder(held, robotId));
@@ -173,6 +177,13 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       return null;
     },
     holder: (robotId) => leases.get(robotId) ?? null,
+    held(station, source) {
+      if (stationOf(station) === undefined) return null;
+      const isOwn = (lease: Lease) => lease.station === station && sameSource(lease.owner, source);
+      return Array.from(leases.values())
+        .filter(isOwn)
+        .map(({ robotId }) => robotId);
+    },
     holdOf(robotId, source) {
       const held = leases.get(robotId);
       if (held === undefined || sameSource(held.owner, source)) return null;

@@ -5,7 +5,8 @@ import type { RightsRule } from "./options.ts";
 /** What is asked for. `robotId` is null when it concerns no single robot, or one that is not known. */
 export interface RightsQuestion {
   readonly source: Source;
-  readonly operation: string;
+  /** Null: to hold the robot, for which any operation that is allowed will do. */
+  readonly operation: string | null;
   /** The role that the operation needs. */
   readonly role: Role;
   readonly robotId: RobotId | null;
@@ -27,7 +28,8 @@ export function refusedRight(rules: readonly RightsRule[], question: RightsQuest
   if (reasons.includes("")) return null;
   const who = `${question.source.door} "${question.source.name}"`;
   const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
-  return `${who} may not send ${question.operation}, which needs ${question.role}: ${why}`;
+  const act = question.operation === null ? "hold robots" : `send ${question.operation}`;
+  return `${who} may not ${act}, which needs ${question.role}: ${why}`;
 }
 
 function isFor(rule: RightsRule["source"], source: Source): boolean {
@@ -37,7 +39,7 @@ function isFor(rule: RightsRule["source"], source: Source): boolean {
 /** What `rule` lacks for the question; null when it allows it. */
 function shortfall(rule: RightsRule, { operation, role, robotId }: RightsQuestion): string | null {
   if (roles.indexOf(rule.role) < roles.indexOf(role)) return `makes it ${rule.role}`;
-  if (rule.operations !== undefined && !rule.operations.includes(operation)) {
+  if (operation !== null && rule.operations !== undefined && !rule.operations.includes(operation)) {
     return `names only ${rule.operations.join(", ")}`;
   }
   if (rule.robots !== undefined && (robotId === null || !rule.robots.includes(robotId))) {

@@ -34,6 +34,7 @@ const topics = z
     gatewayEvent: template(usual.gatewayEvent, "What happened that concerns no single robot."),
     tag: template(usual.tag, "One bare value."),
     command: template(usual.command, "Where clients publish commands."),
+    station: template(usual.station, "Where clients ask for robots for a station, and let them go."),
     reply: template(usual.reply, "Where they are answered."),
   })
   .prefault({})

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { StationOptions } from "../../bridge/dispatcher/options.ts";
+import type { Source } from "../../domain/command.ts";
 import { milliseconds, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
+import type { MqttSection } from "./mqtt.ts";
 import type { OpcUaSection } from "./opcua.ts";
 
 /** `stations:` each a PLC and the destinations that are its own. */
@@ -12,12 +14,17 @@ export const stationsSection = z
       destinations: names(
         "Display names of destinations, or codes of points: where the station may hold a robot.",
       ).min(1),
-      users: names("OPC UA users who may hold robots for it. Left out: all who may write.").min(1).optional(),
+      users: names("OPC UA users who may hold robots for it.").min(1).optional(),
+      clients: names(
+        "MQTT clients who may hold robots for it, by the name in their topics. Left out with users: all who may command the robot.",
+      )
+        .min(1)
+        .optional(),
       heartbeatMs: milliseconds(
         1_000,
         600_000,
         10_000,
-        "A hold ends, and the conveyors that the station started stop, when its Heartbeat did not change for so long.",
+        "A hold ends, and the conveyors that the station started stop, when its Heartbeat did not change, and no message came to beat, for so long.",
       ),
     }),
   )
@@ -28,28 +35,55 @@ export type StationsSection = z.output<typeof stationsSection>;
 
 /** What the section says, as the dispatcher wants it. */
 export function stationOptions(section: StationsSection): readonly StationOptions[] {
-  return Object.entries(section).map(([name, { destinations, users, heartbeatMs }]) => ({
+  return Object.entries(section).map(([name, { destinations, users, clients, heartbeatMs }]) => ({
     name,
     destinations,
     heartbeatMs,
-    users: users?.map((user) => ({ door: "opcua", name: user })),
+    users: users === undefined && clients === undefined ? undefined : namedSources(users, clients),
   }));
 }
 
-/** A station is a slot on OPC UA, for users that log on there. */
+/** With one of the lists, whoever is in neither is kept out, whichever door it comes through. */
+function namedSources(users: readonly string[] = [], clients: readonly string[] = []): readonly Source[] {
+  return [
+    ...users.map((name) => ({ door: "opcua", name }) as const),
+    ...clients.map((name) => ({ door: "mqtt", name }) as const),
+  ];
+}
+
+/** A station is a slot on OPC UA for users that log on there, and topics on MQTT for its clients. */
 export function stationFindings(
   section: StationsSection,
   opcua: OpcUaSection | undefined,
+  mqtt: MqttSection | undefined,
 ): readonly Finding[] {
   const entries = Object.entries(section);
-  if (entries.length > 0 && opcua === undefined) {
-    return [unwise(["stations"], "have no slots, for there is no section opcua")];
+  if (entries.length > 0 && opcua === undefined && mqtt === undefined) {
+    return [unwise(["stations"], "cannot be asked for: there is neither a section opcua nor mqtt")];
   }
-  return entries.flatMap(([name, { users = [] }]) =>
-    users.flatMap((user, place) =>
-      opcua === undefined || Object.hasOwn(opcua.users, user) || user === "anonymous"
-        ? []
-        : [wrong(["stations", name, "users", place], "is no user of opcua.users")],
-    ),
+  return entries.flatMap(([name, { users = [], clients = [] }]) => [
+    ...(opcua === undefined ? [] : strangers(["stations", name, "users"], users, opcUaNames(opcua))),
+    ...(mqtt === undefined ? [] : strangers(["stations", name, "clients"], clients, mqttNames(mqtt))),
+  ]);
+}
+
+/** The names that a door knows; null where anybody's broker says who is who. */
+interface Known {
+  readonly names: readonly string[] | null;
+  readonly problem: string;
+}
+
+function opcUaNames({ users }: OpcUaSection): Known {
+  return { names: [...Object.keys(users), "anonymous"], problem: "is no user of opcua.users" };
+}
+
+function mqttNames({ broker, users, anonymousLoopback }: MqttSection): Known {
+  const isOpen = broker !== "embedded" || anonymousLoopback;
+  return { names: isOpen ? null : Object.keys(users ?? {}), problem: "is no user of mqtt.users" };
+}
+
+function strangers(path: readonly string[], given: readonly string[], { names, problem }: Known): Finding[] {
+  return given.flatMap((name, place) =>
+    names === null || names.includes(name) ? [] : [wrong([...path, place], problem)],
   );
 }

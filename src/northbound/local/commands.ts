@@ -1,15 +1,18 @@
 import type { Commander } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
+import type { Stations } from "../../contracts/stations.ts";
+import { quoted } from "../../domain/clip.ts";
 import type { Command, Effect } from "../../domain/command.ts";
-import { type Outcome, outcomeJson, refusal } from "../../domain/outcome.ts";
+import { ending, type Outcome, outcomeJson, refusal } from "../../domain/outcome.ts";
 import { badRequest, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type RequestLine, readRequestLine } from "./request-line.ts";
+import { type OverrideLine, type RequestLine, readRequestLine } from "./request-line.ts";
 
 export interface LocalCommandParts {
   readonly commander: Commander;
   readonly catalogue: Catalogue;
+  readonly stations: Pick<Stations, "override" | "holder">;
   /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
   readonly startByMs: number;
   readonly clock: Clock;
@@ -63,6 +66,17 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
     return { operation: operation.name, effect, robotId, requestJson: json, startByMs };
   }
 
+  /** Ends whoever's hold on the robot. */
+  function override({ override: robotId, user }: OverrideLine): Outcome {
+    const holder = parts.stations.holder(robotId);
+    const refused = parts.stations.override({ door: "cli", name: user }, robotId);
+    const was =
+      holder === null
+        ? "nobody held it"
+        : `station ${holder.station} held it for ${holder.owner.door} ${quoted(holder.owner.name)}`;
+    return refused ?? ending("succeeded", "OK", was, true);
+  }
+
   return {
     figures: () => ({ ...counts, commandsInFlight: inFlightOfAll }),
     converse(say, onIdle) {
@@ -71,6 +85,11 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
       function refuse(id: string | null, outcome: Outcome): void {
         counts.refused += 1;
         say(outcomeJson(id, outcome));
+      }
+
+      function answer(id: string, outcome: Outcome): void {
+        if (outcome.outcome === "refused") refuse(id, outcome);
+        else say(outcomeJson(id, outcome));
       }
 
       function isFull(effect: Effect): boolean {
@@ -113,8 +132,9 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
         reject: (reason) => refuse(null, refusal("MALFORMED", reason)),
         take(bytes) {
           const read = readRequestLine(bytes);
-          if (read.ok) order(read.line);
-          else refuse(read.id, refusal("MALFORMED", read.reason));
+          if (!read.ok) refuse(read.id, refusal("MALFORMED", read.reason));
+          else if ("override" in read.line) answer(read.line.id, override(read.line));
+          else order(read.line);
         },
       };
     },

@@ -15,30 +15,52 @@ export interface RequestLine {
   readonly user: string;
 }
 
+/** A line that ends whoever's hold on a robot: for engineers. */
+export interface OverrideLine {
+  readonly id: string;
+  /** The robot, by robot_id. */
+  readonly override: string;
+  readonly user: string;
+}
+
 /** What became of a line. `id` is the line's own where it could be read: then it can be answered. */
 export type ReadLine =
-  | { readonly ok: true; readonly line: RequestLine }
+  | { readonly ok: true; readonly line: RequestLine | OverrideLine }
   | { readonly ok: false; readonly id: string | null; readonly reason: string };
 
 const ID_LIMIT = 128;
 const USER_LIMIT = 64;
+const ROBOT_LIMIT = 256;
 const DEPTH_LIMIT = 64;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const known = ["id", "operation", "request", "expires_at", "user"] as const;
+const known = ["id", "operation", "request", "expires_at", "user", "override"] as const;
 const notPlain = /[\p{Cc}\p{Surrogate}]/u;
 
-/** Reads `{"id","operation","request":{…},"expires_at"?,"user"?}` strictly: what is not understood is refused, never ignored. */
+/**
+ * Reads `{"id","operation","request":{…},"expires_at"?,"user"?}`, or `{"id","override","user"?}`, strictly:
+ * what is not understood is refused, never ignored.
+ */
 export function readRequestLine(bytes: Uint8Array): ReadLine {
   const parsed = parse(bytes);
   if (!parsed.ok) return parsed;
   const { value } = parsed;
   if (!isJsonObject(value))
     return { ok: false, id: null, reason: `the line must be a JSON object with ${known.join(", ")}` };
-  const [id, operation, request, expiry, user] = known.map((name) => own(value, name));
+  const [id, operation, request, expiry, user, override] = known.map((name) => own(value, name));
   const refused = (reason: string): ReadLine => ({ ok: false, id: readableId(id), reason });
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
   if (stranger !== undefined) return refused(`${quoted(stranger)}: is not one of ${known.join(", ")}`);
   if (!isName(id, ID_LIMIT)) return refused(`id: must be text of 1 to ${ID_LIMIT} printable characters`);
+  if (user !== undefined && !isUser(user))
+    return refused(`user: must be text of 1 to ${USER_LIMIT} printable characters without /`);
+  const by = user ?? "local";
+  if (override !== undefined) {
+    if (operation !== undefined || request !== undefined || expiry !== undefined)
+      return refused("override: stands beside no operation, request or expires_at");
+    if (!isName(override, ROBOT_LIMIT))
+      return refused(`override: must be a robot_id of 1 to ${ROBOT_LIMIT} printable characters`);
+    return { ok: true, line: { id, override, user: by } };
+  }
   if (typeof operation !== "string") return refused("operation: must be the name of one");
   if (!isJsonObject(request)) return refused("request: must be an object");
   if (deeperThan(request, DEPTH_LIMIT))
@@ -46,9 +68,7 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   const expiresAtMs = expiry === undefined ? null : dateTimeMs(expiry);
   if (expiry !== undefined && expiresAtMs === null)
     return refused("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
-  if (user !== undefined && !isUser(user))
-    return refused(`user: must be text of 1 to ${USER_LIMIT} printable characters without /`);
-  return { ok: true, line: { id, operation, request, expiresAtMs, user: user ?? "local" } };
+  return { ok: true, line: { id, operation, request, expiresAtMs, user: by } };
 }
 
 type Parsed =

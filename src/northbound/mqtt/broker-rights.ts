@@ -31,13 +31,13 @@ export function identify(
   return anonymousLoopback && isLoopback(login.remoteAddress) ? { kind: "anonymous" } : null;
 }
 
-/** A client publishes only commands, and only in its own name; the gateway writes everywhere. */
+/** A client publishes only what the gateway hears, and only in its own name; the gateway writes everywhere. */
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
   if (identity.kind === "gateway") return true;
-  const command = topics.readCommand(topic);
-  if (command === null) return false;
-  return identity.kind === "anonymous" || command.client === identity.name;
+  const heard = topics.readCommand(topic) ?? topics.readStation(topic);
+  if (heard === null) return false;
+  return identity.kind === "anonymous" || heard.client === identity.name;
 }
 
 /** Everybody reads the fleet; answers and commands are read by the client that they belong to. */

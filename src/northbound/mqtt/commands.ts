@@ -1,6 +1,7 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Commander } from "../../contracts/commander.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
+import type { Stations } from "../../contracts/stations.ts";
 import { clip } from "../../domain/clip.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { badRequest, unknownOperation } from "../../domain/refusals.ts";
@@ -9,7 +10,9 @@ import type { Log } from "../../platform/log.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyTo } from "./replies.ts";
-import type { CommandTopic, Topics } from "./topics.ts";
+import { bytesOf, replyTo, responseTopicProblem } from "./reply-to.ts";
+import { takeStationMessage } from "./station-desk.ts";
+import type { CommandTopic, StationTopic, Topics } from "./topics.ts";
 
 /** What the command desk needs of the house. */
 export interface CommandParts {
@@ -19,6 +22,7 @@ export interface CommandParts {
   readonly log: Log;
   readonly catalogue: Catalogue;
   readonly commander: Commander;
+  readonly stations: Stations;
 }
 
 /** Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its connections. */
@@ -38,7 +42,7 @@ const LONGEST_NAME = 128;
 
 export function createCommandDesk(parts: CommandParts): CommandDesk {
   const { options, topics, clock, log } = parts;
-  const counts = { commands: 0, refusedMessages: 0 };
+  const counts = { commands: 0, stationMessages: 0, refusedMessages: 0 };
   const inFlight = new Map<string, number>();
   let allInFlight = 0;
   const replies = createReplies(log);
@@ -91,7 +95,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const take = (topic: CommandTopic, packet: IPublishPacket) => {
     const read = readCommandMessage(bytesOf(packet));
     const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
-    const answer = responseTopicProblem(topics, topic, packet);
+    const answer = responseTopicProblem(topics, topic.client, packet);
     if (packet.retain) return refuse(to, refusal("RETAINED", "commands must not be retained"));
     if (!read.ok) return refuse(to, refusal("MALFORMED", read.reason));
     if (answer !== null) return refuse(to, refusal("MALFORMED", answer));
@@ -110,17 +114,26 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     void submit(to, read.message, operation.name, parsed, limitMs);
   };
 
+  const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
+    counts.stationMessages += 1;
+    const { to, outcome } = takeStationMessage(parts, topic, packet);
+    if (outcome.outcome === "refused") refuse(to, outcome);
+    else replies.send(to, outcome);
+  };
+
   const cleared = createClearing();
   const hear = (client: MqttClient, name: string, packet: IPublishPacket) => {
-    const topic = topics.readCommand(name);
-    if (topic === null) return;
+    const command = topics.readCommand(name);
+    const station = command === null ? topics.readStation(name) : null;
+    if (command === null && station === null) return;
     const empty = bytesOf(packet).byteLength === 0;
     if (empty && cleared.echo(name)) return;
     if (packet.retain && !empty) {
       cleared.expect(name);
       client.publish(name, "", { qos: 1, retain: true });
     }
-    take(topic, packet);
+    if (command !== null) take(command, packet);
+    if (station !== null) takeForStation(station, packet);
   };
 
   return {
@@ -133,9 +146,16 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       client.on("message", onMessage);
       void lost.then(() => client.removeListener("message", onMessage));
       // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
-      const granted = await client.subscribeAsync(topics.commandFilter, { qos: 1, rap: true });
-      if (granted.some((grant) => grant.qos === 128))
-        throw new Error(`the broker refused the subscription ${topics.commandFilter}`);
+      const { commandFilter, stationFilter } = topics;
+      const granted = await client.subscribeAsync([commandFilter, stationFilter], { qos: 1, rap: true });
+      const refused = granted.filter((grant) => grant.qos === 128).map(({ topic }) => topic);
+      if (refused.includes(commandFilter))
+        throw new Error(`the broker refused the subscription ${commandFilter}`);
+      if (refused.length > 0)
+        log.warn(
+          { filter: stationFilter },
+          "the broker keeps stations from us: nobody can hold robots over MQTT",
+        );
     },
     figures: () => ({ ...counts, commandsInFlight: allInFlight, ...replies.figures() }),
   };
@@ -176,28 +196,6 @@ function startBy(packet: IPublishPacket, message: CommandMessage, nowMs: number)
   const expiryMs = seconds === undefined ? null : nowMs + seconds * 1000;
   if (expiryMs === null || message.expiresAtMs === null) return expiryMs ?? message.expiresAtMs;
   return Math.min(expiryMs, message.expiresAtMs);
-}
-
-function replyTo(topics: Topics, topic: CommandTopic, packet: IPublishPacket, id: string | null): ReplyTo {
-  const { responseTopic, correlationData } = packet.properties ?? {};
-  const own = responseTopic !== undefined && topics.mayAnswerOn(topic.client, responseTopic);
-  return {
-    client: topic.client,
-    operation: topic.operation,
-    id,
-    topic: own ? responseTopic : id === null ? null : topics.reply(topic.client, id),
-    correlationData: correlationData ?? null,
-  };
-}
-
-function responseTopicProblem(topics: Topics, topic: CommandTopic, packet: IPublishPacket): string | null {
-  const response = packet.properties?.responseTopic;
-  if (response === undefined || topics.mayAnswerOn(topic.client, response)) return null;
-  return "the response topic is outside the client's own subtree";
-}
-
-function bytesOf(packet: IPublishPacket): Uint8Array {
-  return typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
 }
 
 function count(counts: Map<string, number>, key: string, by: number): void {

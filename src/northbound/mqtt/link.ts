@@ -1,6 +1,7 @@
 import type { Commander } from "../../contracts/commander.ts";
 import type { Link } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
+import type { Stations } from "../../contracts/stations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
@@ -22,6 +23,7 @@ export interface MqttParts {
   readonly log: Log;
   readonly catalogue: Catalogue;
   readonly commander: Commander;
+  readonly stations: Stations;
   /** The daemon's health for the `health` topic; asked once a second. */
   readonly health: () => HealthReport;
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */

@@ -14,6 +14,7 @@ export interface TopicTemplates {
   readonly gatewayEvent: string;
   readonly tag: string;
   readonly command: string;
+  readonly station: string;
   readonly reply: string;
 }
 
@@ -31,6 +32,7 @@ export const defaultTopicTemplates: TopicTemplates = {
   gatewayEvent: "event/{kind}",
   tag: "robots/{robot}/tags/{tag}",
   command: "clients/{client}/command/{operation}",
+  station: "clients/{client}/station/{station}/{action}",
   reply: "clients/{client}/reply/{id}",
 };
 
@@ -47,6 +49,7 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   gatewayEvent: ["kind"],
   tag: ["robot", "tag"],
   command: ["client", "operation"],
+  station: ["client", "station", "action"],
   reply: ["client", "id"],
 };
 
@@ -70,21 +73,31 @@ export interface CommandTopic {
   readonly operation: string;
 }
 
+/** What a client asks of a station's hold on robots, by topic. Nothing is decoded: names of stations need no encoding. */
+export interface StationTopic {
+  readonly client: string;
+  readonly station: string;
+  readonly action: string;
+}
+
 /** Every topic of one gateway. */
 export interface Topics {
   readonly status: string;
   readonly health: string;
   /** The subscription that hears every client's commands. */
   readonly commandFilter: string;
+  /** The subscription that hears what every client asks of stations. */
+  readonly stationFilter: string;
   robot(robotId: RobotId): RobotTopics;
   /** What happened, but to no single robot. */
   gatewayEvent(kind: EventKind): string;
   taskChain(chainId: number): string;
   readCommand(topic: string): CommandTopic | null;
+  readStation(topic: string): StationTopic | null;
   reply(client: string, id: string): string;
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
-  /** Whether a client may be answered on `topic`: its own, no wildcard, and no command topic. */
+  /** Whether a client may be answered on `topic`: its own, no wildcard, and none that the gateway hears. */
   mayAnswerOn(client: string, topic: string): boolean;
 }
 
@@ -128,10 +141,9 @@ export function templateProblems(base: string, templates: TopicTemplates): strin
     if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
     seen.set(shape, name);
   }
-  const commandLevels = templates.command.split("/");
-  const replyLevels = templates.reply.split("/");
-  if (ownPrefix(commandLevels) !== ownPrefix(replyLevels))
-    problems.push("reply: must begin as command does up to {client}: it is that client's own subtree");
+  for (const name of ["station", "reply"] as const)
+    if (ownPrefix(templates[name]) !== ownPrefix(templates.command))
+      problems.push(`${name}: must begin as command does up to {client}: it is that client's own subtree`);
   return problems;
 }
 
@@ -144,25 +156,24 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
   if (problems.length > 0) throw new Error(`MQTT topics: ${problems.join("; ")}`);
   const under = (template: string) => `${base}/${template}`;
   const robots = new Map<RobotId, RobotTopics>();
-  const commandLevels = under(templates.command).split("/");
-  const clientAt = commandLevels.indexOf("{client}");
-  const operationAt = commandLevels.indexOf("{operation}");
-  const own = `${commandLevels.slice(0, clientAt).join("/")}/`;
+  const own = `${ownPrefix(under(templates.command))}/`;
+  const commandLevels = levelReader(under(templates.command));
+  const stationLevels = levelReader(under(templates.station));
 
   const readCommand = (topic: string): CommandTopic | null => {
-    const levels = topic.split("/");
-    if (levels.length !== commandLevels.length) return null;
-    for (const [at, level] of levels.entries())
-      if (at !== clientAt && at !== operationAt && level !== commandLevels[at]) return null;
-    const client = levels[clientAt];
-    const operation = levels[operationAt];
+    const { client, operation } = commandLevels(topic) ?? {};
     return client && operation ? { client, operation } : null;
+  };
+  const readStation = (topic: string): StationTopic | null => {
+    const { client, station, action } = stationLevels(topic) ?? {};
+    return client && station && action ? { client, station, action } : null;
   };
 
   return {
     status: under(templates.status),
     health: under(templates.health),
-    commandFilter: under(templates.command).replace("{client}", "+").replace("{operation}", "+"),
+    commandFilter: filterOf(under(templates.command)),
+    stationFilter: filterOf(under(templates.station)),
     robot(robotId) {
       let topics = robots.get(robotId);
       if (topics === undefined) {
@@ -174,6 +185,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     gatewayEvent: (kind) => fill(under(templates.gatewayEvent), "kind", kind),
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
     readCommand,
+    readStation,
     reply: (client, id) => fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {
       if (!topic.startsWith(own)) return null;
@@ -181,7 +193,10 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
       return end === -1 ? topic.slice(own.length) : topic.slice(own.length, end);
     },
     mayAnswerOn: (client, topic) =>
-      topic.startsWith(`${own}${client}/`) && !/[#+\0]/.test(topic) && readCommand(topic) === null,
+      topic.startsWith(`${own}${client}/`) &&
+      !/[#+\0]/.test(topic) &&
+      readCommand(topic) === null &&
+      readStation(topic) === null,
   };
 }
 
@@ -217,6 +232,28 @@ function cached<K>(values: Map<K, string>, key: K, make: () => string): string {
   return made;
 }
 
-function ownPrefix(levels: readonly string[]): string {
+/** What comes before the client's name. */
+function ownPrefix(template: string): string {
+  const levels = template.split("/");
   return levels.slice(0, levels.indexOf("{client}")).join("/");
+}
+
+function filterOf(template: string): string {
+  return template.replace(/\{\w+\}/g, "+");
+}
+
+/** Reads topics of a template: the levels by their names, or null for a topic that is not of it. */
+function levelReader(template: string): (topic: string) => Readonly<Record<string, string>> | null {
+  const wanted = template.split("/").map((level) => ({ level, name: /^\{(\w+)\}$/.exec(level)?.[1] }));
+  return (topic) => {
+    const levels = topic.split("/");
+    if (levels.length !== wanted.length) return null;
+    const read: Record<string, string> = {};
+    for (const [place, { level, name }] of wanted.entries()) {
+      const given = levels[place] ?? "";
+      if (name !== undefined) read[name] = given;
+      else if (given !== level) return null;
+    }
+    return read;
+  };
 }

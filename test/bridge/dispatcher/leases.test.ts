@@ -60,6 +60,33 @@ describe("a station's lease", () => {
     });
   });
 
+  it("NOT_ALLOWED: is refused to whoever may not move the robot, and given for any operation that may", async () => {
+    const rules = [
+      { source: plc, role: "operator", operations: ["RollBelts"], robots: ["AMR01"] },
+      { source: { door: "opcua", name: "panel" }, role: "observer" },
+    ] as const;
+    const rig = await createRig({ stations, options: { rights: rules } });
+    for (const robot of ["AMR01", "AMR02"]) await rig.see(missions(robot, rig.clock.nowMs(), atDock));
+    const { stations: leases } = rig.dispatcher;
+    expect(leases.ask("Dock", plc, "AMR01")).toBeNull();
+    expect(leases.held("Dock", plc)).toEqual(["AMR01"]);
+    expect(leases.held("Press", plc)).toEqual([]);
+    expect(leases.held("Moon", plc)).toBeNull();
+    expect(leases.ask("Dock", plc, "AMR02")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: 'opcua "plc" may not hold robots, which needs operator: rights[0] names only AMR01',
+    });
+    expect(leases.ask("Dock", { door: "opcua", name: "panel" }, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: 'opcua "panel" may not hold robots, which needs operator: rights[1] makes it observer',
+    });
+    expect(leases.ask("Dock", scada, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message:
+        'mqtt "scada" may not hold robots, which needs operator: no rule names it, so it may only read',
+    });
+  });
+
   it("LEASE_HELD: keeps others from moving the robot, with the owner's name; stops and reads pass", async () => {
     const rig = await rigAt(atDock);
     rig.dispatcher.stations.ask("Dock", plc, "AMR01");

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LeaseHolder, Stations } from "../../../src/contracts/stations.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
 import { createLineReader } from "../../../src/northbound/local/line-reader.ts";
 import { createLocalServer } from "../../../src/northbound/local/server.ts";
 import type { Component } from "../../../src/platform/component.ts";
@@ -33,9 +35,10 @@ export async function createLocalBench(): Promise<LocalBench> {
   const socketPath = join(folder, "control.sock");
   const commander = createFakeCommander();
   const clock = createManualClock();
+  const stations = createFakeStations();
   const server = createLocalServer(
     { socketPath, startByMs: 10_000 },
-    { commander, catalogue: fakeCatalogue(), clock, log: silentLog },
+    { commander, catalogue: fakeCatalogue(), stations, clock, log: silentLog },
   );
   const stop = await start(server);
   return {
@@ -48,6 +51,19 @@ export async function createLocalBench(): Promise<LocalBench> {
     async [Symbol.asyncDispose]() {
       await stop();
       await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Station Dock holds r1 for a PLC, and only an engineer may end that. */
+export function createFakeStations(): Pick<Stations, "override" | "holder"> {
+  let held: LeaseHolder | null = { station: "Dock", owner: { door: "opcua", name: "plc" }, sinceMs: 0 };
+  return {
+    holder: (robotId) => (robotId === "r1" ? held : null),
+    override(source, robotId) {
+      if (source.name !== "chief") return refusal("NOT_ALLOWED", `${source.door} "${source.name}" may not`);
+      if (robotId === "r1") held = null;
+      return null;
     },
   };
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLocalServer } from "../../../src/northbound/local/server.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { fakeCatalogue, succeeded } from "../opcua/fake-commands.ts";
-import { createLocalBench, type LocalBench, start } from "./local-bench.ts";
+import { createFakeStations, createLocalBench, type LocalBench, start } from "./local-bench.ts";
 
 let bench: LocalBench;
 
@@ -92,6 +92,45 @@ describe("a command through the socket", () => {
     client.send(line({ id: "c2" }));
     (await bench.commander.next()).end(succeeded(null));
     expect(await client.next()).toMatchObject({ id: "c2", outcome: "succeeded" });
+  });
+});
+
+describe("an engineer's override", () => {
+  it("ends whoever's hold on a robot, and says whose it was", async () => {
+    const client = await bench.client();
+    client.send({ id: "o1", override: "r1", user: "chief" });
+    expect(await client.next()).toMatchObject({
+      id: "o1",
+      outcome: "succeeded",
+      code: "OK",
+      message: 'station Dock held it for opcua "plc"',
+      retry_safe: true,
+    });
+    client.send({ id: "o2", override: "r1", user: "chief" });
+    expect(await client.next()).toMatchObject({ outcome: "succeeded", message: "nobody held it" });
+  });
+
+  it("NOT_ALLOWED: is for nobody else", async () => {
+    const client = await bench.client();
+    client.send({ id: "o1", override: "r1", user: "ann" });
+    expect(await client.next()).toMatchObject({
+      outcome: "refused",
+      code: "NOT_ALLOWED",
+      message: 'cli "ann" may not',
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ["no robot", { override: "" }, "override: must be a robot_id of 1 to 256 printable characters"],
+    [
+      "an operation too",
+      { override: "r1", operation: "CreateMission", request: {} },
+      "override: stands beside no operation, request or expires_at",
+    ],
+  ])("MALFORMED: with %s", async (_what, fields, message) => {
+    const client = await bench.client();
+    client.send({ id: "o1", user: "chief", ...fields });
+    expect(await client.next()).toMatchObject({ id: "o1", outcome: "refused", code: "MALFORMED", message });
   });
 });
 
@@ -221,6 +260,6 @@ describe("the socket's file", () => {
 function another({ socketPath, commander, clock }: LocalBench) {
   return createLocalServer(
     { socketPath, startByMs: 10_000 },
-    { commander, catalogue: fakeCatalogue(), clock, log: silentLog },
+    { commander, catalogue: fakeCatalogue(), stations: createFakeStations(), clock, log: silentLog },
   );
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COMMAND_LIMIT_BYTES, readCommandMessage } from "../../../src/northbound/mqtt/command-message.ts";
+import { readCommandMessage } from "../../../src/northbound/mqtt/command-message.ts";
+import { MESSAGE_LIMIT_BYTES } from "../../../src/northbound/mqtt/message.ts";
 
 function read(text: string) {
   return readCommandMessage(Buffer.from(text));
@@ -56,7 +57,7 @@ describe("what is wrong is said, with the id where there is one", () => {
   });
 
   test("more bytes than anybody needs are not even parsed", () => {
-    const result = readCommandMessage(Buffer.alloc(COMMAND_LIMIT_BYTES + 1, "["));
+    const result = readCommandMessage(Buffer.alloc(MESSAGE_LIMIT_BYTES + 1, "["));
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining("at most") });
   });
 

@@ -15,6 +15,7 @@ import {
   type Listener,
   listen,
   mqttOptions,
+  noStations,
   recordingCommander,
   start,
 } from "./fixtures.ts";
@@ -60,6 +61,7 @@ async function connect(options: MqttOptions): Promise<void> {
     log: silentLog,
     catalogue,
     commander,
+    stations: noStations,
     health: () => ({}),
     openBroker: broker.open,
     onTwin: () => {},

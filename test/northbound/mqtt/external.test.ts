@@ -15,6 +15,7 @@ import {
   mission,
   missionChange,
   mqttOptions,
+  noStations,
   recordingCommander,
 } from "./fixtures.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
@@ -34,6 +35,7 @@ function createLink(options: MqttOptions, changes: Partial<MqttParts> = {}) {
     log: silentLog,
     catalogue,
     commander: recordingCommander(),
+    stations: noStations,
     health: () => ({}),
     openBroker: null,
     onTwin: () => {},

@@ -1,6 +1,7 @@
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Commander } from "../../../src/contracts/commander.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
+import type { Stations } from "../../../src/contracts/stations.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
 import type { Command, Effect } from "../../../src/domain/command.ts";
 import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
@@ -126,6 +127,16 @@ export function recordingCommander(
     },
   };
 }
+
+/** A house without stations. */
+export const noStations: Stations = {
+  ask: () => null,
+  release: () => null,
+  beat() {},
+  override: () => null,
+  holder: () => null,
+  held: () => null,
+};
 
 interface Received {
   readonly topic: string;

@@ -14,6 +14,7 @@ import {
   listen,
   missionChange,
   mqttOptions,
+  noStations,
   recordingCommander,
   start,
 } from "./fixtures.ts";
@@ -56,6 +57,7 @@ async function connect(changes: Partial<MqttParts> = {}): Promise<Connection & {
     log: silentLog,
     catalogue,
     commander,
+    stations: noStations,
     health: () => ({ fleet: { state: "up", figures: { robotsSeen: 1 } } }),
     openBroker: broker.open,
     onTwin: () => {},

@@ -16,6 +16,7 @@ import {
   external,
   listen,
   mqttOptions,
+  noStations,
   recordingCommander,
   start,
 } from "./fixtures.ts";
@@ -45,6 +46,7 @@ function createLink(
     log: silentLog,
     catalogue,
     commander: recordingCommander(),
+    stations: noStations,
     health: () => ({}),
     openBroker,
     onTwin: () => {},

@@ -58,6 +58,7 @@ describe("command topics", () => {
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/answers/1")).toBe(true);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/command/CreateMission")).toBe(false);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc2/reply/1")).toBe(false);
+    expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/station/Dock/ask")).toBe(false);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/#")).toBe(false);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/status")).toBe(false);
   });
@@ -92,6 +93,8 @@ describe("templates", () => {
     [{ mission: "robots/#/{robot}" }, "mission:"],
     [{ mission: "robots/{robot}/battery" }, "battery: is the same topic as mission"],
     [{ reply: "answers/{client}/{id}" }, "reply: must begin as command does"],
+    [{ station: "stations/{client}/{station}/{action}" }, "station: must begin as command does"],
+    [{ station: "clients/{client}/station/{action}" }, "station:"],
   ])("%j is refused with its name", (change, problem) => {
     const problems = templateProblems("base", { ...defaultTopicTemplates, ...change });
     expect(problems.join("\n")).toContain(problem);

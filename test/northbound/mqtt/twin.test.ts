@@ -5,7 +5,15 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { type Chronicle, createChronicle } from "../../support/chronicle.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
-import { base, catalogue, external, listen, mqttOptions, recordingCommander } from "./fixtures.ts";
+import {
+  base,
+  catalogue,
+  external,
+  listen,
+  mqttOptions,
+  noStations,
+  recordingCommander,
+} from "./fixtures.ts";
 
 interface Told {
   readonly active: boolean;
@@ -38,6 +46,7 @@ async function gateway(sessionId: string): Promise<Gateway> {
     log: silentLog,
     catalogue,
     commander: recordingCommander(),
+    stations: noStations,
     health: () => ({}),
     openBroker: null,
     onTwin: (active, text) => told.add({ active, text }),

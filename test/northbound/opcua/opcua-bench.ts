@@ -73,6 +73,7 @@ const noStations: Stations = {
   beat() {},
   override: () => null,
   holder: () => null,
+  held: () => null,
 };
 
 export interface RunningServer {

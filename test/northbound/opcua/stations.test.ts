@@ -2,6 +2,7 @@ import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { LeaseHolder, Stations } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { robotChange } from "./changes.ts";
 import { createFakeCommander, succeeded } from "./fake-commands.ts";
@@ -36,6 +37,7 @@ const stations: Stations = {
     return null;
   },
   holder: () => holder,
+  held: () => [],
 };
 
 beforeEach(async () => {
@@ -99,10 +101,36 @@ it("holds a robot for the user that asks, and shows who does", async () => {
   ]);
 });
 
-it("leaves an override to engineers", async () => {
+it("NOT_ALLOWED: leaves an override to engineers", async () => {
   await send(52);
-  expect(await shown("Outcome", "ErrorId")).toEqual([4, 1006]);
+  expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
+    4,
+    1006,
+    '"anonymous" is operator, and an override needs engineer',
+  ]);
   expect(asked).toEqual([]);
+});
+
+it("ends another's hold for an engineer", async () => {
+  await send(50);
+  await plc.close();
+  await running.stop();
+  const chief: OpcUaUser = {
+    name: "chief",
+    role: "engineer",
+    confirms: false,
+    secret: { kind: "plain", text: "a secret" },
+  };
+  running = await startServer(
+    { robots, stations: ["packing"], users: [chief] },
+    { commander, clock, stations },
+  );
+  running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
+  plc = await openSession(running.url, { user: { name: "chief", password: "a secret" } });
+  expect(holder).not.toBeNull();
+  await send(52);
+  expect(await shown("Outcome", "ErrorId", "Held", "HolderUser")).toEqual([3, 0, false, ""]);
+  expect(asked.at(-1)).toBe("override r1");
 });
 
 it("shows a hold that ends by itself", async () => {

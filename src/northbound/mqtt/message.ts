@@ -1,0 +1,92 @@
+import { quoted } from "../../domain/clip.ts";
+import { jsonFault } from "../../domain/refusals.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
+import { readJson } from "../../platform/strict-json.ts";
+
+/** A message from a client as an object with an id, or what is wrong with it. `id` is its own where it can be answered. */
+export type ReadObject =
+  | { readonly ok: true; readonly id: string; readonly object: JsonObject }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+/** What a kind of message looks like. */
+export interface MessageShape {
+  /** What it is, as in "not a field of a command". */
+  readonly kind: string;
+  readonly fields: readonly string[];
+  /** The whole of it, for whoever sends something else. */
+  readonly example: string;
+}
+
+/** The largest payload that is read, in bytes. */
+export const MESSAGE_LIMIT_BYTES = 256 * 1024;
+
+const ID_LIMIT = 128;
+const READABLE_ID_LIMIT = 1_000;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads what every message has; what is in the other fields is for the caller to judge. */
+export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject {
+  if (payload.byteLength > MESSAGE_LIMIT_BYTES) {
+    const reason = `the message has ${payload.byteLength} bytes; at most ${MESSAGE_LIMIT_BYTES} are read`;
+    return { ok: false, id: null, reason };
+  }
+  const parsed = parse(payload);
+  if (!parsed.ok) return parsed;
+  const { value } = parsed;
+  if (!isJsonObject(value))
+    return { ok: false, id: null, reason: `the message must be a JSON object ${shape.example}` };
+  const id = readableId(value);
+  const problem = idProblem(value) ?? unknownField(value, shape);
+  if (problem !== null || id === null) return { ok: false, id, reason: problem ?? "id: is missing" };
+  return { ok: true, id, object: value };
+}
+
+/** `Object.hasOwn`, so that no inherited name is taken for a field. */
+export function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+function parse(payload: Uint8Array): Parsed {
+  let text: string;
+  try {
+    text = utf8.decode(payload);
+  } catch (error) {
+    if (error instanceof TypeError) return { ok: false, id: null, reason: "the message is not UTF-8" };
+    throw error;
+  }
+  const read = readJson(text);
+  if (read.ok) return read;
+  const { path, message } = jsonFault(read);
+  const reason = path === "" ? `the message ${message}` : `${path}: ${message}`;
+  // With two ids nobody knows whose command is refused: an answer to one of them may be taken for another's.
+  const isNamed = read.kind === "repeated" && isJsonObject(read.value) && !read.atTop.has("id");
+  return { ok: false, id: isNamed ? readableId(read.value) : null, reason };
+}
+
+/** An id that an answer can carry, also where it is not one that a command may have. */
+function readableId(object: JsonObject): string | null {
+  const id = own(object, "id");
+  if (typeof id === "number") return String(id);
+  return typeof id === "string" && id !== "" && id.length <= READABLE_ID_LIMIT ? id : null;
+}
+
+function idProblem(object: JsonObject): string | null {
+  const id = own(object, "id");
+  if (id === undefined) return "id: is missing";
+  if (typeof id !== "string") return "id: must be text";
+  if (id === "" || id.length > ID_LIMIT) return `id: must have 1 to ${ID_LIMIT} characters`;
+  if (/[\p{Cc}\p{Surrogate}]/u.test(id))
+    return "id: must not hold control characters or half surrogate pairs";
+  return null;
+}
+
+function unknownField(object: JsonObject, { kind, fields }: MessageShape): string | null {
+  const name = Object.keys(object).find((key) => !fields.includes(key));
+  if (name === undefined) return null;
+  const all = fields.length === 1 ? fields[0] : `${fields.slice(0, -1).join(", ")} and ${fields.at(-1)}`;
+  return `${quoted(name)}: is not a field of a ${kind}; it has ${all}`;
+}

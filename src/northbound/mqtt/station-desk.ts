@@ -1,0 +1,105 @@
+import type { IPublishPacket } from "mqtt";
+import type { Stations } from "../../contracts/stations.ts";
+import { quoted } from "../../domain/clip.ts";
+import type { Source } from "../../domain/command.ts";
+import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
+import { type MessageShape, own, readObject } from "./message.ts";
+import type { ReplyTo } from "./replies.ts";
+import { bytesOf, replyTo, responseTopicProblem } from "./reply-to.ts";
+import type { StationTopic, Topics } from "./topics.ts";
+
+/** What became of a message to a station, and where it is to be told. */
+export interface StationAnswer {
+  readonly to: ReplyTo;
+  readonly outcome: Outcome;
+}
+
+/** What a client may do about a station's hold on robots. */
+const actions = ["ask", "beat", "release", "override"] as const;
+type Action = (typeof actions)[number];
+
+const LONGEST_ROBOT_ID = 256;
+const aboutRobot: MessageShape = {
+  kind: "hold",
+  fields: ["id", "robot_id"],
+  example: '{"id","robot_id"}',
+};
+const ofNoRobot: MessageShape = { kind: "heartbeat", fields: ["id"], example: '{"id"}, or empty' };
+
+/**
+ * Takes what a client says for a station: it asks for a robot, lets it go, ends somebody else's hold, or is alive.
+ * All of it is done at once, and as often as it is said: so it needs no journal, and no expiry.
+ */
+export function takeStationMessage(
+  parts: { readonly topics: Topics; readonly stations: Stations },
+  topic: StationTopic,
+  packet: IPublishPacket,
+): StationAnswer {
+  const { topics, stations } = parts;
+  const action = actions.find((name) => name === topic.action);
+  const read = readStationMessage(bytesOf(packet), action);
+  const asking = { client: topic.client, operation: `${topic.station}/${topic.action}` };
+  const to = replyTo(topics, asking, packet, read.id);
+  const refused = (code: "RETAINED" | "MALFORMED" | "UNKNOWN_OPERATION", message: string): StationAnswer => ({
+    to,
+    outcome: refusal(code, message),
+  });
+  if (packet.retain) return refused("RETAINED", "commands must not be retained");
+  if (action === undefined)
+    return refused(
+      "UNKNOWN_OPERATION",
+      `a station has ${actions.join(", ")}, and not ${quoted(topic.action)}`,
+    );
+  if (!read.ok) return refused("MALFORMED", read.reason);
+  const answerProblem = responseTopicProblem(topics, topic.client, packet);
+  if (answerProblem !== null) return refused("MALFORMED", answerProblem);
+  const source: Source = { door: "mqtt", name: topic.client };
+  if (stations.held(topic.station, source) === null)
+    return refused("MALFORMED", `there is no station ${quoted(topic.station)}`);
+  const outcome = perform(stations, action, topic.station, source, read.robotId);
+  return { to, outcome: outcome ?? done(stations.held(topic.station, source) ?? []) };
+}
+
+/** Null when it is done. */
+function perform(
+  stations: Stations,
+  action: Action,
+  station: string,
+  source: Source,
+  robotId: string,
+): Outcome | null {
+  switch (action) {
+    case "ask":
+      return stations.ask(station, source, robotId);
+    case "release":
+      return stations.release(station, source, robotId);
+    case "override":
+      return stations.override(source, robotId);
+    case "beat":
+      stations.beat(station, source);
+      return null;
+  }
+}
+
+/** With what the client holds now: a lease that has ended by itself is missed there. */
+function done(held: readonly string[]): Outcome {
+  return { ...ending("succeeded", "OK", "", true), responseJson: JSON.stringify({ held }) };
+}
+
+type ReadStationMessage =
+  | { readonly ok: true; readonly id: string | null; readonly robotId: string }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+function readStationMessage(payload: Uint8Array, action: Action | undefined): ReadStationMessage {
+  if (action === "beat" && payload.byteLength === 0) return { ok: true, id: null, robotId: "" };
+  const read = readObject(payload, action === "beat" ? ofNoRobot : aboutRobot);
+  if (!read.ok || action === "beat") return read.ok ? { ok: true, id: read.id, robotId: "" } : read;
+  const robotId = own(read.object, "robot_id");
+  if (typeof robotId === "string" && robotId !== "" && robotId.length <= LONGEST_ROBOT_ID)
+    return { ok: true, id: read.id, robotId };
+  const reason =
+    robotId === undefined
+      ? "robot_id: is missing"
+      : `robot_id: must be text of 1 to ${LONGEST_ROBOT_ID} characters`;
+  return { ok: false, id: read.id, reason };
+}

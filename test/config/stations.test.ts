@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
+
+let folder: ConfigFolder;
+const station = (more: string) => `stations: { packing: { destinations: [A]${more} } }\n`;
+const opcua = "opcua: { users: { line1: { password: pw, role: operator } } }\n";
+const mqtt = "mqtt: { broker: embedded, users: { hmi: { password: pw } } }\n";
+
+beforeEach(async () => {
+  folder = await createConfigFolder();
+  await folder.write("pw", "password");
+});
+
+afterEach(async () => {
+  await folder[Symbol.asyncDispose]();
+});
+
+it("a station is for whoever may command the robot, or only for those that are named", async () => {
+  const open = await folder.config(`${minimal}${opcua}${mqtt}${station("")}`);
+  expect(open.stations).toMatchObject([{ name: "packing", users: undefined }]);
+  const named = await folder.config(
+    `${minimal}${opcua}${mqtt}${station(", users: [line1], clients: [hmi]")}`,
+  );
+  expect(named.stations).toMatchObject([
+    {
+      users: [
+        { door: "opcua", name: "line1" },
+        { door: "mqtt", name: "hmi" },
+      ],
+    },
+  ]);
+  const one = await folder.config(`${minimal}${opcua}${mqtt}${station(", clients: [hmi]")}`);
+  expect(one.stations).toMatchObject([{ users: [{ door: "mqtt", name: "hmi" }] }]);
+});
+
+it.each<[string, string, string]>([
+  ["user", `${opcua}${station(", users: [line9]")}`, "stations.packing.users[0]: is no user of opcua.users"],
+  ["client", `${mqtt}${station(", clients: [hm]")}`, "stations.packing.clients[0]: is no user of mqtt.users"],
+])("a %s that its door does not know is a mistake", async (_what, text, problem) => {
+  expect(await folder.problems(`${minimal}${text}`)).toEqual([expect.stringContaining(problem)]);
+});
+
+it("a broker of the plant knows its own clients", async () => {
+  const plant = "mqtt: { broker: mqtts://broker.example.com }\n";
+  const config = await folder.config(`${minimal}${plant}${station(", clients: [anyone]")}`);
+  expect(config.stations).toHaveLength(1);
+});
+
+it("stations that nobody could ask for are unwise", async () => {
+  expect(await folder.warnings(`${minimal}${station("")}`)).toEqual([
+    expect.stringContaining("stations: cannot be asked for: there is neither a section opcua nor mqtt"),
+  ]);
+  expect(await folder.warnings(`${minimal}${mqtt}${station("")}`)).toEqual([]);
+});

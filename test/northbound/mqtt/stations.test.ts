@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
+import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
+import { createRig, mission, missions, type Rig } from "../../bridge/dispatcher/rig.ts";
+import { base, embedded, type Listener, listen, mqttOptions, start } from "./fixtures.ts";
+
+const rights = [
+  { source: { door: "mqtt", name: "line1" }, role: "operator", operations: ["Go"] },
+  { source: { door: "mqtt", name: "line2" }, role: "operator" },
+  { source: { door: "mqtt", name: "chief" }, role: "engineer" },
+] as const;
+const stations = [
+  { name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 },
+  { name: "Press", destinations: ["D1"], heartbeatMs: 5_000, users: [{ door: "opcua", name: "press" }] },
+] as const;
+
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+let rig: Rig;
+let clients: Listener;
+let asked = 0;
+
+/** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
+beforeEach(async () => {
+  rig = await createRig({ stations, options: { rights } });
+  await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
+  const broker = createBroker({
+    options: embedded,
+    topics: createTopics(base),
+    clientId: "fleetgate-test",
+    clock: systemClock,
+    log: silentLog,
+  });
+  cleanups.push(await start(broker));
+  clients = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
+  cleanups.push(() => clients.client.endAsync(true));
+  const link = createMqttLink({
+    options: mqttOptions({
+      commands: { enabled: true, brokerEnforcesClientNames: true, requireExpiry: false, startByMs: 10_000 },
+    }),
+    sessionId: "s1",
+    clock: rig.clock,
+    log: silentLog,
+    catalogue: testCatalogue,
+    commander: rig.dispatcher,
+    stations: rig.dispatcher.stations,
+    health: () => ({}),
+    openBroker: broker.open,
+    onTwin: () => {},
+  });
+  const connection = await link.connect(new AbortController().signal);
+  cleanups.push(() => {
+    // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
+    const closing = connection[Symbol.asyncDispose]();
+    rig.clock.advance(10_000);
+    return closing;
+  });
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Publishes for a client and waits for its answer. */
+async function tell(client: string, topic: string, fields: object): Promise<Record<string, unknown>> {
+  asked += 1;
+  const id = `q${asked}`;
+  const payload = JSON.stringify({ id, ...fields });
+  await clients.client.publishAsync(`${base}/clients/${client}/${topic}`, payload, { qos: 1 });
+  return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
+}
+
+const robot = { robot_id: "AMR01" };
+const ask = (client: string) => tell(client, "station/Dock/ask", robot);
+
+describe("a station's hold, over MQTT", () => {
+  test("is the client's that asks; others are refused with its name until it lets go", async () => {
+    expect(await ask("line1")).toMatchObject({
+      outcome: "succeeded",
+      code: "OK",
+      retry_safe: true,
+      response: { held: ["AMR01"] },
+      duplicate: false,
+    });
+    expect(rig.dispatcher.stations.holder("AMR01")).toMatchObject({
+      station: "Dock",
+      owner: { door: "mqtt", name: "line1" },
+    });
+    const message = 'station Dock holds robot AMR01 for mqtt "line1"';
+    expect(await ask("line2")).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
+    const move = await tell("line2", "command/Go", { request: { robot: "AMR01", to: "X" } });
+    expect(move).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
+    const theft = await tell("line2", "station/Dock/release", robot);
+    expect(theft).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
+    expect(await tell("line1", "station/Dock/release", robot)).toMatchObject({
+      outcome: "succeeded",
+      response: { held: [] },
+    });
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+  });
+
+  test("lasts while the client is heard of, also by an empty message, and ends when it falls silent", async () => {
+    await ask("line1");
+    for (let second = 0; second < 8; second += 4) {
+      await rig.clock.settle(4_000);
+      await clients.client.publishAsync(`${base}/clients/line1/station/Dock/beat`, "", { qos: 1 });
+      // Another client's sign of life is none of the owner's. Its answer comes after the empty one was heard.
+      expect(await tell("line2", "station/Dock/beat", {})).toMatchObject({ response: { held: [] } });
+    }
+    await rig.clock.settle(4_000);
+    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { held: ["AMR01"] } });
+    await rig.clock.settle(7_000);
+    expect(rig.audit.at(-1)).toMatchObject({ user: "line1", reason: "the station's heartbeat has lapsed" });
+    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({
+      outcome: "succeeded",
+      response: { held: [] },
+    });
+  });
+
+  test("ends when the robot leaves, whatever the heartbeat says", async () => {
+    await ask("line1");
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
+    await rig.clock.settle(1_000);
+    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { held: [] } });
+    expect(await ask("line1")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
+  });
+
+  test("is ended by an engineer, and by no other", async () => {
+    await ask("line1");
+    expect(await tell("line2", "station/Dock/override", robot)).toMatchObject({
+      outcome: "refused",
+      code: "NOT_ALLOWED",
+      message: 'mqtt "line2" may not send an override, which needs engineer: rights[1] makes it operator',
+    });
+    expect(await tell("chief", "station/Dock/override", robot)).toMatchObject({ outcome: "succeeded" });
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({ event: "lease", user: "chief", reason: "overridden" });
+  });
+
+  test("is not for clients that no rule names, nor for others than a station's own", async () => {
+    expect(await ask("stranger")).toMatchObject({
+      outcome: "refused",
+      code: "NOT_ALLOWED",
+      message:
+        'mqtt "stranger" may not hold robots, which needs operator: no rule names it, so it may only read',
+    });
+    expect(await tell("line1", "station/Press/ask", robot)).toMatchObject({
+      outcome: "refused",
+      code: "NOT_ALLOWED",
+      message: 'mqtt "line1" is not a user of station Press',
+    });
+  });
+});
+
+describe("refusals with a reply", () => {
+  test.each<[string, string, object, string, string]>([
+    [
+      "an action that there is not",
+      "Dock/steal",
+      robot,
+      "UNKNOWN_OPERATION",
+      'a station has ask, beat, release, override, and not "steal"',
+    ],
+    ["a station that there is not", "Moon/ask", robot, "MALFORMED", 'there is no station "Moon"'],
+    ["a heartbeat for none", "Moon/beat", {}, "MALFORMED", 'there is no station "Moon"'],
+    ["no robot", "Dock/ask", {}, "MALFORMED", "robot_id: is missing"],
+    ["a number", "Dock/ask", { robot_id: 7 }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
+    [
+      "another field",
+      "Dock/release",
+      { ...robot, force: true },
+      "MALFORMED",
+      '"force": is not a field of a hold; it has id and robot_id',
+    ],
+    [
+      "a heartbeat with more",
+      "Dock/beat",
+      robot,
+      "MALFORMED",
+      '"robot_id": is not a field of a heartbeat; it has id',
+    ],
+    [
+      "a robot that nobody knows",
+      "Dock/ask",
+      { robot_id: "r".repeat(256) },
+      "ROBOT_NOT_GOOD",
+      `where robot ${"r".repeat(64)}… is now is not known`,
+    ],
+  ])("%s", async (_what, topic, fields, code, message) => {
+    const answer = await tell("line1", `station/${topic}`, fields);
+    expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+  });
+
+  test("RETAINED: what the broker would say again at every start", async () => {
+    const payload = JSON.stringify({ id: "kept", ...robot });
+    const options = { qos: 1, retain: true } as const;
+    await clients.client.publishAsync(`${base}/clients/line1/station/Dock/ask`, payload, options);
+    expect(JSON.parse((await clients.on("clients/line1/reply/kept")).text)).toMatchObject({
+      code: "RETAINED",
+      message: "commands must not be retained",
+    });
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+  });
+});
