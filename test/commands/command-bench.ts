@@ -16,6 +16,7 @@ import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { createGate, type Gate } from "./gate.ts";
+import { openWebhookDoor } from "./webhook-door.ts";
 
 /** The real dispatcher on a real session, over TLS and two wires that can be cut, to a real simulated service. */
 export interface CommandBench {
@@ -40,6 +41,10 @@ export interface BenchParts {
   readonly simulator?: Partial<SimulatorOptions>;
   /** How commands of the gRPC service travel; over gRPC unless told. */
   readonly transport?: "grpc" | "rest";
+  /** What brings missions and batteries; streams unless told. */
+  readonly events?: "streams" | "webhook";
+  /** Whether the gRPC port can be reached at first; it can unless told. */
+  readonly hasGrpc?: boolean;
 }
 
 /** How long the service waits for a robot here. A late robot acts a second after that. */
@@ -63,17 +68,21 @@ const times: Partial<FleetTimes> = {
 };
 
 export async function openCommandBench(parts: BenchParts): Promise<CommandBench> {
+  const door = parts.events === "webhook" ? await openWebhookDoor() : null;
   const simulator = await startSimulator({
     scenario: { kind: "given", scenario: contractScenario() },
     confirmWaitMs: CONFIRM_WAIT_MS,
     // Slower than life: missions must not end of themselves while a test looks at them.
     timeFactor: 0.2,
-    resolve: () => Promise.resolve(["93.184.216.34"]),
+    ...(door === null
+      ? { resolve: () => Promise.resolve(["93.184.216.34"]) }
+      : { unsafeWebhookTargets: { trustedCa: door.trustedCa } }),
     ...parts.simulator,
   });
   const { endpoints } = simulator;
   const grpcWire = await startTcpProxy(() => endpoints.grpc);
   const httpsWire = await startTcpProxy(() => new URL(endpoints.https).host);
+  if (parts.hasGrpc === false) await grpcWire.unplug();
   const catalogue = parts.catalogue ?? createCatalogue();
   const state: FleetState = createFleetState({
     times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 },
@@ -106,6 +115,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     httpsUrl: `https://${httpsWire.address}`,
     robots: { kind: "ids", ids: parts.robots },
     transport: parts.transport ?? "grpc",
+    events: door === null ? { kind: "streams" } : { kind: "webhook", webhook: door.options },
     times,
     onEvent: (event) => dispatcher.observe(state.apply(event)),
   });
@@ -144,6 +154,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
       await rig.stop();
       await Promise.all([grpcWire.close(), httpsWire.close()]);
       await simulator.stop();
+      await door?.close();
     },
   };
 }

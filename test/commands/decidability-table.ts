@@ -5,6 +5,8 @@ import type { OutcomeName } from "../../src/domain/outcome.ts";
  *
  * - `delay-taken`, `delay-not-taken`, `delay-taken-late`: DEADLINE_EXCEEDED after the
  *   service's wait for the robot, with the effect there, never there, or there only afterwards;
+ * - `delay-taken-expired`: the effect is there, and the command's time is over when the
+ *   DEADLINE_EXCEEDED comes, so that nothing may be sent again;
  * - `internal-before`, `internal-after`: INTERNAL, without and with the effect;
  * - `cut-before`, `cut-after`: the connection is cut while the request is under way, or
  *   when the service has it and before it answers;
@@ -14,6 +16,7 @@ export const faults = [
   "delay-taken",
   "delay-not-taken",
   "delay-taken-late",
+  "delay-taken-expired",
   "internal-before",
   "internal-after",
   "cut-before",
@@ -46,6 +49,7 @@ const shown: Allowed = {
   "delay-taken": inferred,
   "delay-not-taken": unknown,
   "delay-taken-late": inferred,
+  "delay-taken-expired": inferred,
   "internal-before": unknown,
   "internal-after": inferred,
   "cut-before": unknown,
@@ -58,6 +62,7 @@ const hidden: Allowed = {
   "delay-taken": unknown,
   "delay-not-taken": unknown,
   "delay-taken-late": unknown,
+  "delay-taken-expired": unknown,
   "internal-before": unknown,
   "internal-after": unknown,
   "cut-before": unknown,
@@ -65,11 +70,12 @@ const hidden: Allowed = {
   away: refused,
 };
 
-/** Sent again until the service says yes; doing it twice is doing it once. */
+/** Sent again until the service says yes, or its time is over; doing it twice is doing it once. */
 const repeated: Allowed = {
   "delay-taken": done,
   "delay-not-taken": done,
   "delay-taken-late": done,
+  "delay-taken-expired": unknown,
   "internal-before": done,
   "internal-after": done,
   "cut-before": done,
@@ -85,11 +91,14 @@ const repeatedOnce: Allowed = {
   "cut-after": inferred,
 };
 
+/** What is sent again, and can be seen when it may be no longer. */
+const visibly = (allowed: Allowed): Allowed => ({ ...allowed, "delay-taken-expired": inferred });
+
 /**
  * Commands over HTTPS have a connection each, made for them: without one, nothing has
  * left, and that is certain.
  */
-const overHttps = (allowed: Allowed): Allowed => ({ ...allowed, "cut-before": refused });
+export const overHttps = (allowed: Allowed): Allowed => ({ ...allowed, "cut-before": refused });
 
 const never = (operation: string, allowed: Allowed, because: string, variant?: string): DecidabilityRow => ({
   operation,
@@ -113,12 +122,12 @@ export const commandTable: readonly DecidabilityRow[] = [
   never("AppendMission", shown, newMission),
   never("CreateMissionWorkflow", shown, newMission),
   never("ChargeRobot", shown, newMission),
-  again("UpdateMission", repeatedOnce, "a mission that has ended needs no canceling", "CANCEL"),
-  again("UpdateMission", repeatedOnce, "the mission is seen as paused, and was not", "PAUSE"),
+  again("UpdateMission", visibly(repeatedOnce), "a mission that has ended needs no canceling", "CANCEL"),
+  again("UpdateMission", visibly(repeatedOnce), "the mission is seen as paused, and was not", "PAUSE"),
   never("UpdateMission", shown, "the mission is seen as running, and was not", "RESUME"),
   never("UpdateMission", shown, "the mission is seen as succeeded, and was not", "FINISH"),
   never("SkipGoal", hidden, "a goal that was skipped looks like one that was reached"),
-  again("ControlConveyor", repeated, "a conveyor that stands may be told to stop", "STOP"),
+  again("ControlConveyor", visibly(repeated), "a conveyor that stands may be told to stop", "STOP"),
   never("ControlConveyor", hidden, "ROLLING does not tell clockwise from counter-clockwise", "CW"),
   never("ControlConveyor", hidden, "ROLLING does not tell clockwise from counter-clockwise", "CCW"),
   never(
@@ -136,6 +145,7 @@ export const commandTable: readonly DecidabilityRow[] = [
       ...shown,
       // A stop does not wait: when its effect comes first, the state before it was never seen.
       "delay-taken": ["probably_succeeded", "unknown"],
+      "delay-taken-expired": ["probably_succeeded", "unknown"],
       "internal-after": ["probably_succeeded", "unknown"],
       "cut-after": ["probably_succeeded", "unknown"],
     }),

@@ -1,8 +1,10 @@
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
+import { methods } from "../../src/fleet/operations/method.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
 import { createRobotPool, type TestRobot } from "../contract/plant.ts";
 import { type CommandBench, openCommandBench } from "./command-bench.ts";
+import { type Mode, streamsMode } from "./decidability-modes.ts";
 import type { DecidabilityRow, FaultName } from "./decidability-table.ts";
 import { type Prepared, recipes } from "./prepared-commands.ts";
 
@@ -41,6 +43,8 @@ const robotless: ReadonlySet<string> = new Set([
 const START_WITHIN_MS = 10_000;
 /** What cannot leave has to be given up within a test. */
 const AWAY_START_WITHIN_MS = 1_500;
+/** Long enough to leave in, on a machine that has much to do. */
+const SHORT_START_WITHIN_MS = 2_000;
 /** What changes nothing is not in the service's record. */
 const readNames: ReadonlySet<string> = new Set([
   "GetConveyorIndex",
@@ -58,7 +62,7 @@ const LATE_MS = 1_500;
 export async function tryAll(
   rows: readonly DecidabilityRow[],
   fault: FaultName,
-  catalogue?: Catalogue,
+  { catalogue, mode = streamsMode }: { readonly catalogue?: Catalogue; readonly mode?: Mode } = {},
 ): Promise<readonly Trial[]> {
   const fresh = createRobotPool();
   const chosen = rows.map((row) => {
@@ -68,24 +72,27 @@ export async function tryAll(
   });
   const bench = await openCommandBench({
     robots: chosen.map(({ robot }) => robot.id),
+    ...mode,
     ...(catalogue === undefined ? {} : { catalogue }),
     simulator: fault === "cut-after" ? { confirmMs: SLOW_CONFIRM_MS } : {},
   });
   try {
-    await isKnown(
-      bench,
-      chosen.map(({ robot }) => robot),
-    );
+    const chosenRobots = chosen.map(({ robot }) => robot);
+    await isKnown(bench, chosenRobots, mode);
     const attempts = await Promise.all(
       chosen.map(async ({ row, recipe, robot }) => {
         const prepared = await recipe.prepare(bench.ask, robot);
         return { name: nameOf(row), row, robot, prepared };
       }),
     );
-    await Promise.all(attempts.map((attempt) => isSeen(bench, attempt)));
+    const hasMissions = attempts.some(({ prepared }) => prepared.missionSeen !== undefined);
+    if (mode.hasGrpc || mode.events === "webhook") {
+      await Promise.all(attempts.map((attempt) => isSeen(bench, attempt)));
+    }
+    if (mode.events === "webhook" && hasMissions) await isDelivered(bench, mode);
     const since = bench.simulator.control.record(0).at(-1)?.seq ?? 0;
     const webhooksBefore = await webhookUrls(bench);
-    const outcomes = await strike(bench, attempts, fault, since);
+    const outcomes = await strike(bench, attempts, fault, since, mode);
     if (fault === "delay-taken-late") await new Promise((resolve) => setTimeout(resolve, LATE_MS));
     const record = bench.simulator.control.record(since);
     const webhooksAfter = await webhookUrls(bench);
@@ -104,10 +111,24 @@ export async function tryAll(
   }
 }
 
-/** Waits until every robot may be moved, and its number is known. */
-async function isKnown({ rig, state }: CommandBench, robots: readonly TestRobot[]): Promise<void> {
-  await rig.until("every robot is good", () => robots.every(({ id }) => state.robot(id)?.quality === "good"));
+/** Waits until every robot may be moved where that can be, its number is known, and webhooks are wanted. */
+async function isKnown(
+  { rig, state }: CommandBench,
+  robots: readonly TestRobot[],
+  { hasGrpc, events }: Mode,
+): Promise<void> {
+  const isGood = ({ id }: TestRobot) => state.robot(id)?.quality === "good";
+  if (hasGrpc) await rig.until("every robot is good", () => robots.every(isGood));
   await rig.event("roster");
+  if (events === "webhook") {
+    await rig.until("the service is to deliver", () => rig.figure("webhook_subscriptions_made") === 2);
+  }
+}
+
+/** Waits until missions come by webhook alone: some have been delivered, and their stream rests. */
+async function isDelivered({ rig }: CommandBench, { hasGrpc }: Mode): Promise<void> {
+  await rig.until("missions are delivered", () => rig.figure("webhook_sources_proven") === 1);
+  if (hasGrpc) await rig.until("their stream rests", () => rig.figure("streams_resting") === 1);
 }
 
 /** Waits until the gateway has seen what the service had to be told first. */
@@ -130,8 +151,10 @@ async function strike(
   attempts: readonly Attempt[],
   fault: FaultName,
   since: number,
+  { transport }: Mode,
 ): Promise<readonly Outcome[]> {
-  const { simulator, rig, grpcWire, httpsWire } = bench;
+  const { rig, grpcWire, httpsWire } = bench;
+  const failures = rig.figure("poll_failures");
   const submitAll = (startWithinMs = START_WITHIN_MS) =>
     Promise.all(
       attempts.map(({ row, prepared }) => bench.submit(row.operation, prepared.request, startWithinMs)),
@@ -139,19 +162,57 @@ async function strike(
   switch (fault) {
     case "cut-before":
     case "cut-after":
-      return cutDuring(bench, attempts, submitAll, fault === "cut-after" ? since : null);
+      return cutDuring(bench, attempts, submitAll, transport, fault === "cut-after" ? since : null);
     case "away":
       await Promise.all([grpcWire.unplug(), httpsWire.unplug()]);
-      await rig.until("the loss is noticed", () => rig.health().detail?.includes("for commands") ?? false);
+      await rig.until("the loss is noticed", () =>
+        transport === "grpc"
+          ? (rig.health().detail?.includes("for commands") ?? false)
+          : rig.figure("poll_failures") > failures,
+      );
       return submitAll(AWAY_START_WITHIN_MS);
+    case "delay-taken-expired":
+      return holdBeyondExpiry(bench, attempts, submitAll);
     default:
-      for (const { row, robot } of attempts) {
-        const whose = robotless.has(row.operation) ? {} : { robotId: robot.id };
-        const { operation } = row;
-        simulator.control.apply({ kind: "command", operation, effect: fault, count: 1, ...whose });
-      }
+      befall(bench, attempts, fault);
       return submitAll();
   }
+}
+
+/** The service does this to the next call of each. */
+function befall(
+  { simulator }: CommandBench,
+  attempts: readonly Attempt[],
+  effect: Exclude<FaultName, "cut-before" | "cut-after" | "away" | "delay-taken-expired">,
+): void {
+  for (const { row, robot } of attempts) {
+    const whose = robotless.has(row.operation) ? {} : { robotId: robot.id };
+    simulator.control.apply({ kind: "command", operation: row.operation, effect, count: 1, ...whose });
+  }
+}
+
+/** Lets all go when they have left the dispatcher in time, and may not be sent again any more. */
+async function holdBeyondExpiry(
+  bench: CommandBench,
+  attempts: readonly Attempt[],
+  submitAll: (startWithinMs: number) => Promise<readonly Outcome[]>,
+): Promise<readonly Outcome[]> {
+  const { gate, rig } = bench;
+  const tried = new Set(attempts.map(({ row }) => row.operation));
+  gate.shut((operation) => tried.has(operation));
+  const outcomes = submitAll(SHORT_START_WITHIN_MS);
+  const expired = new Promise((resolve) => setTimeout(resolve, SHORT_START_WITHIN_MS));
+  await rig.until("all are about to leave", () => gate.waiting() === leavingOf(attempts).length);
+  await expired;
+  // Not before: the gateway's own polls must not meet it.
+  befall(bench, attempts, "delay-taken");
+  gate.open();
+  return outcomes;
+}
+
+/** What the table refuses in a mode never leaves. */
+function leavingOf(attempts: readonly Attempt[]): readonly Attempt[] {
+  return attempts.filter(({ row }) => row.allowed["delay-taken"].join() !== "refused");
 }
 
 /**
@@ -162,19 +223,31 @@ async function cutDuring(
   bench: CommandBench,
   attempts: readonly Attempt[],
   submitAll: () => Promise<readonly Outcome[]>,
+  transport: Mode["transport"],
   since: number | null,
 ): Promise<readonly Outcome[]> {
   const { simulator, gate, grpcWire, httpsWire, rig } = bench;
-  const commands = attempts.filter(({ row }) => !readNames.has(row.operation));
+  const leaving = leavingOf(attempts);
+  const commands = leaving.filter(({ row }) => !readNames.has(row.operation));
   // A read is held where it is tried itself, and passes where it is asked for what is known before a command.
   const tried = new Set(attempts.map(({ row }) => row.operation));
   gate.shut((operation) => tried.has(operation));
   const outcomes = submitAll();
-  await rig.until("all are about to leave", () => gate.waiting() === attempts.length);
+  await rig.until("all are about to leave", () => gate.waiting() === leaving.length);
+  const accepted = httpsWire.accepted();
+  const overHttps = commands.filter(
+    ({ row }) => transport === "rest" || methods.get(row.operation)?.hasGrpc === false,
+  );
   if (since === null) {
     for (const wire of [grpcWire, httpsWire]) wire.stall();
     gate.open();
-    await rig.until("requests are on both wires", () => grpcWire.withheld() > 0 && httpsWire.withheld() > 0);
+    await rig.until(
+      "requests are on their wires",
+      () =>
+        httpsWire.withheld() > 0 &&
+        httpsWire.accepted() - accepted >= overHttps.length &&
+        (transport === "rest" || grpcWire.withheld() > 0),
+    );
   } else {
     grpcWire.stall("answers");
     gate.open();

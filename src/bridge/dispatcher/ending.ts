@@ -63,7 +63,8 @@ function refused(work: Sent, ending: Extract<CallEnding, { kind: "refused" }>): 
 }
 
 function unknownOutcome(work: Sent, ending: Extract<CallEnding, { kind: "unknown" }>): Outcome {
-  const message = `${ending.message || "the call ended without an answer"}; the robot may have acted, or may act later`;
+  const reason = ending.message || "the call ended without an answer";
+  const message = work.effect === "reads" ? reason : `${reason}; the robot may have acted, or may act later`;
   return outcomeOf("unknown", ending.code, message, work.repeat.kind === "repeatable");
 }
 
