@@ -23,6 +23,7 @@ export interface House {
   readonly mqtt: MqttEar;
   readonly mqttUrl: string;
   readonly plc: Plc;
+  readonly opcuaUrl: string;
   readonly webUrl: string;
   /** The gateway's log, a line an entry. */
   readonly log: Chronicle<string>;
@@ -55,12 +56,14 @@ export async function openHouse(
   const stopGateway = await runGateway(await configOf(folder, endpoints, listeners, sections), log);
   const mqttUrl = `mqtt://127.0.0.1:${listeners}`;
   const mqtt = await listenMqtt(mqttUrl, CLIENT, "fleetgate/e2e");
-  const plc = await openPlc(`opc.tcp://localhost:${listeners + 1}`);
+  const opcuaUrl = `opc.tcp://localhost:${listeners + 1}`;
+  const plc = await openPlc(opcuaUrl);
   return {
     simulator: () => simulator,
     mqtt,
     mqttUrl,
     plc,
+    opcuaUrl,
     webUrl: `http://127.0.0.1:${listeners + 2}`,
     log,
     record: (robotId) => simulator.control.record(0).filter((entry) => entry.robotId === robotId),

@@ -10,6 +10,7 @@ import {
   SecurityPolicy,
   type StatusCode,
   TimestampsToReturn,
+  UserTokenType,
   type VariantOptions,
 } from "node-opcua";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
@@ -41,8 +42,14 @@ export const text = (value: string): VariantOptions => ({ dataType: "String", va
 
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 
-/** Connects without security, as anonymous. */
-export async function openPlc(url: string): Promise<Plc> {
+/** Who logs on. */
+export interface PlcUser {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** Connects without security, as this user, or as anonymous. */
+export async function openPlc(url: string, user?: PlcUser): Promise<Plc> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-plc-"));
   const client = OPCUAClient.create({
     applicationName: "e2e",
@@ -54,7 +61,11 @@ export async function openPlc(url: string): Promise<Plc> {
     connectionStrategy: { maxRetry: 3, initialDelay: 50, maxDelay: 200 },
   });
   await client.connect(url);
-  const session = await client.createSession();
+  const session = await client.createSession(
+    user === undefined
+      ? undefined
+      : { type: UserTokenType.UserName, userName: user.name, password: user.password },
+  );
   const namespace = (await session.readNamespaceArray()).indexOf(FLEET_NAMESPACE);
   const nodeId = (tag: string) => `ns=${namespace};s=${tag}`;
 
