@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { createFanOut } from "../../../src/bridge/fan-out.ts";
+import { createLinkRunner } from "../../../src/bridge/link-runner.ts";
+import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
+import { createRoster } from "../../../src/fleet/polling/roster.ts";
+import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
+import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import {
+  base,
+  catalogue,
+  embedded,
+  listen,
+  mqttOptions,
+  noStations,
+  recordingCommander,
+  start,
+} from "./fixtures.ts";
+
+const robot = (id: number, pos: string) => ({ id: String(id), name: `r${id}`, pos, taskChainId: 0 });
+
+/** The whole way of the online list, from the service's answers to a foreign client. */
+test("a robot that the online list shows as before is not published again", async () => {
+  const clock = systemClock;
+  const log = silentLog;
+  const topics = createTopics(base);
+  const broker = createBroker({ options: embedded, topics, clientId: "fleetgate-test", clock, log });
+  const stopBroker = await start(broker);
+  const client = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/robots/+/presence`);
+  const state = createFleetState({
+    times: { holdMs: 60_000, resyncMs: 60_000, streamSilenceMs: 60_000 },
+    maxRobots: 10,
+    maxTaskChains: 10,
+    sessionId: "s1",
+    clock,
+    log,
+    commandOf: () => null,
+  });
+  const fanOut = createFanOut({ state, log });
+  const link = createMqttLink({
+    options: mqttOptions(),
+    sessionId: "s1",
+    clock,
+    log,
+    catalogue,
+    commander: recordingCommander(),
+    stations: noStations,
+    health: () => ({}),
+    openBroker: broker.open,
+    onTwin: () => {},
+  });
+  const limits = { changes: 1_000, notices: 1_000, perTurn: 100 };
+  const stopLink = await start(
+    createLinkRunner(link, {
+      outlet: fanOut.attachOutlet("mqtt", limits),
+      backoff: { baseMs: 10, capMs: 10 },
+      writeTimeoutMs: 10_000,
+      drainMs: 100,
+      clock,
+      chance: () => 0.5,
+      log,
+    }),
+  );
+  let answer: readonly object[] = [];
+  const roster = createRoster({
+    read: async () => JSON.stringify({ robots: answer }),
+    clock,
+    log,
+    sink: (event) => fanOut.offer(state.apply(event)),
+    knows: () => true,
+    amrIds: new Map(),
+  });
+  /** The position that was published of a robot, and each time that something was. */
+  const shown = (name: string) =>
+    client.heard
+      .filter(({ topic }) => topic === `${base}/robots/${name}/presence`)
+      .map(({ text }) => JSON.parse(text).state.pos);
+  const see = async (name: string, pos: string, ...robots: readonly object[]) => {
+    answer = robots;
+    await roster.turn();
+    await client.on(`robots/${name}/presence`, ({ text }) => JSON.parse(text).state.pos === pos);
+  };
+
+  await see("r2", "A", robot(1, "A"), robot(2, "A"));
+  await see("r2", "B", robot(1, "A"), robot(2, "B"));
+  await see("r2", "C", robot(2, "C"), robot(1, "A"));
+  expect(shown("r1")).toEqual(["A"]);
+  expect(shown("r2")).toEqual(["A", "B", "C"]);
+  await see("r1", "B", robot(1, "B"), robot(2, "C"));
+  await see("r1", "C", robot(1, "C"), robot(2, "C"));
+  expect(shown("r2")).toEqual(["A", "B", "C"]);
+  expect(shown("r1")).toEqual(["A", "B", "C"]);
+
+  await stopLink();
+  await client.client.endAsync(true);
+  await stopBroker();
+});
