@@ -10,10 +10,31 @@ import { systemClock } from "../../../../dist/platform/clock.js";
 import { silentLog } from "../../../../dist/platform/log.js";
 import { openStore } from "../../../../dist/platform/store.js";
 
-const [directory, count, life] = process.argv.slice(2);
+const [directory, count, life, seed, defect] = process.argv.slice(2);
 const service = openSync(`${directory}/service`, "a");
 const told = openSync(`${directory}/told`, "a");
 const source = { door: "cli", name: "me" };
+/** A planted defect: what was written is called synced before it is even written. */
+const LIE_MS = 50;
+const store = openStore(`${directory}/journal`);
+const late = [];
+const lying = {
+  ...store,
+  write(changes) {
+    late.push(wait(LIE_MS).then(() => store.write(changes)));
+    return Promise.resolve();
+  },
+  async close() {
+    await Promise.all(late);
+    await store.close();
+  },
+};
+let state = Number(seed);
+/** The same at each run of a seed (Park and Miller). */
+function chance() {
+  state = (state * 48_271) % 2_147_483_647;
+  return state / 2_147_483_647;
+}
 
 const move = {
   name: "Move",
@@ -39,12 +60,12 @@ const dispatcher = createDispatcher({
   port: {
     async call(_operation, requestJson) {
       writeSync(service, `${JSON.parse(requestJson).id}\n`);
-      process.send("sent");
-      await wait(Math.random() * 3);
+      process.send?.("sent");
+      await wait(chance() * 3);
       return { kind: "ok", responseJson: "{}", missionId: null };
     },
   },
-  journal: openDurableJournal(openStore(`${directory}/journal`), { keepMs: 3_600_000, keepCount: 100_000 }),
+  journal: openDurableJournal(defect === "sync" ? lying : store, { keepMs: 3_600_000, keepCount: 100_000 }),
   clock: systemClock,
   log: silentLog,
   sessionId: life,
@@ -71,4 +92,4 @@ const commands = Array.from({ length: Number(count) }, async (_, place) => {
 });
 await Promise.all(commands);
 await dispatcher.close(1_000);
-process.disconnect();
+if (process.connected) process.disconnect();
