@@ -20,6 +20,9 @@ export interface Daemon {
   says(text: string): Promise<void>;
 }
 
+/** How long the daemon seeks evidence. */
+export const evidenceMs = 1_500;
+
 /** Writes a configuration whose times suit a test, for commands of anybody. @returns its path. */
 export async function writeConfiguration(
   folder: string,
@@ -40,7 +43,7 @@ export async function writeConfiguration(
       times: { rosterPollMs: 300, connectMs: 1_000, backoffBaseMs: 20, backoffCapMs: 200 },
     },
     mqtt: { broker: brokerUrl, protocolVersion: 4, commands: { brokerEnforcesClientNames: true } },
-    commands: { evidenceMs: 1_500, settleMs: 200, pollMs: 300, drainMs: 500 },
+    commands: { evidenceMs, settleMs: 200, pollMs: 300, drainMs: 500 },
     rights: [{ source: { door: "mqtt", name: "*" }, role: "engineer" }],
   };
   await writeFile(path, stringify(file), { mode: 0o600 });
