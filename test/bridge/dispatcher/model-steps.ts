@@ -11,7 +11,9 @@ export type Step =
   | { readonly kind: "repeat"; readonly which: number }
   | { readonly kind: "reuse"; readonly which: number }
   | { readonly kind: "answer"; readonly which: number; readonly fate: number }
-  | { readonly kind: "sync" | "crash" | "late_effects" }
+  | { readonly kind: "sync" | "late_effects" }
+  /** The machine stops and starts again; its wall clock may have been set meanwhile. */
+  | { readonly kind: "crash"; readonly jumpMs: number }
   | { readonly kind: "stream"; readonly robot: number }
   | { readonly kind: "foreign"; readonly robot: number }
   | { readonly kind: "quality"; readonly robot: number; readonly good: boolean }
@@ -19,6 +21,7 @@ export type Step =
   /** The wall clock is set. */
   | { readonly kind: "jump"; readonly ms: number };
 
+const HOUR_MS = 3_600_000;
 const nat = (max: number) => fc.nat(max);
 const weighted = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary });
 
@@ -40,7 +43,10 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ kind: fc.constant("answer" as const), which: nat(3), fate: nat(fates.length - 1) }),
   ),
   weighted(10, fc.record({ kind: fc.constant("sync" as const) })),
-  weighted(2, fc.record({ kind: fc.constant("crash" as const) })),
+  weighted(
+    2,
+    fc.record({ kind: fc.constant("crash" as const), jumpMs: fc.constantFrom(0, 0, 0, HOUR_MS, -HOUR_MS) }),
+  ),
   weighted(2, fc.record({ kind: fc.constant("late_effects" as const) })),
   weighted(6, fc.record({ kind: fc.constant("stream" as const), robot: nat(1) })),
   weighted(2, fc.record({ kind: fc.constant("foreign" as const), robot: nat(1) })),
@@ -49,7 +55,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     2,
     fc.record({
       kind: fc.constant("jump" as const),
-      ms: fc.constantFrom(-1_800_000, -20_000, -300, 300, 20_000, 1_800_000),
+      ms: fc.constantFrom(-HOUR_MS, -20_000, -300, 300, 20_000, HOUR_MS),
     }),
   ),
   weighted(

@@ -127,7 +127,7 @@ export class World {
         this.disk.sync();
         break;
       case "crash":
-        await this.crash();
+        await this.crash(step.jumpMs);
         break;
       case "late_effects":
         for (const received of this.late.splice(0)) this.takeEffect(received);
@@ -292,13 +292,15 @@ export class World {
     this.listed.add(robotId);
   }
 
-  async crash(): Promise<void> {
+  /** Also what is kept in memory of times is gone: only the wall clock is there to go by, and it may lie. */
+  async crash(jumpMs: number): Promise<void> {
     this.disk.crash();
     for (const sender of this.senders) if (sender.finalAtMs === null) sender.crashedBeforeEnd = true;
     // What is on the wire may still reach the robot.
     for (const { received } of this.pending) this.late.push(received);
     this.pending = [];
     this.listed.clear();
+    this.clock.jump(jumpMs);
     this.dispatcher = this.open();
     await this.begin();
   }
