@@ -51,7 +51,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   const http = createHttp(options);
   const session = createSession(options, { http, clock, chance, log });
-  const connect = createConnect(options, clock, createPreflight(options));
+  const connect = createConnect(options, clock, createPreflight(options, clock));
   const prove = (client: Client) => proveAlive(client, options, session.token());
   const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
   const pool = createStreamPool({

@@ -3,7 +3,7 @@ import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
-import type { Connect } from "./connection.ts";
+import { type Connect, ConnectFailed } from "./connection.ts";
 
 /** The connection of unary calls: their own, so that none waits behind streams (pitfalls, gRPC). */
 export interface CommandChannel {
@@ -79,17 +79,18 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     problem: () => problem,
     async run(signal) {
       while (!signal.aborted) {
-        let failedAtMs = clock.monotonicMs();
+        let failedAtMs: number | null = null;
         try {
           await serve(signal);
-          failedAtMs = clock.monotonicMs();
         } catch (error) {
+          if (error instanceof ConnectFailed) failedAtMs = error.beganAtMs;
           const message = error instanceof Error ? error.message : String(error);
           if (problem !== message && !signal.aborted)
             log.warn({ problem: message }, "no connection for commands");
           problem = message;
         }
-        await sleep(clock, backoff.nextMs() - (clock.monotonicMs() - failedAtMs), signal);
+        const waitedMs = failedAtMs === null ? 0 : clock.monotonicMs() - failedAtMs;
+        await sleep(clock, backoff.nextMs() - waitedMs, signal);
       }
       for (const waiter of [...waiters]) waiter(null);
     },

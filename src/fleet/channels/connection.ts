@@ -15,8 +15,15 @@ export interface Connection {
 }
 
 /** A connection could not be made. Nothing was sent on it. */
-class ConnectFailed extends Error {
+export class ConnectFailed extends Error {
   override readonly name = "ConnectFailed";
+  /** When the attempt began, on the monotonic clock. */
+  readonly beganAtMs: number;
+
+  constructor(message: string, beganAtMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.beganAtMs = beganAtMs;
+  }
 }
 
 /** Makes one connection; rejects with ConnectFailed that says why, also when the signal is aborted. */
@@ -40,24 +47,21 @@ export function createConnect(options: FleetOptions, clock: Clock, preflight: Pr
   const { target, channelOptions } = channelSettings(options);
 
   return async (signal) => {
-    const streamLimit = await reach(preflight, signal);
+    const attempt = preflight(signal);
+    const failed = (error: unknown) =>
+      new ConnectFailed(messageOf(error), attempt.beganAtMs, { cause: error });
+    const streamLimit = await attempt.streamLimit.catch((error: unknown) => {
+      throw failed(error);
+    });
     const client = new Client(target, channelCredentials, channelOptions);
     try {
       await becomeReady(client, options.times.connectMs, clock, signal);
     } catch (error) {
       closeQuietly(client);
-      throw error;
+      throw failed(error);
     }
     return { client, streamLimit, lost: becomeUnready(client), close: () => client.close() };
   };
-}
-
-async function reach(preflight: Preflight, signal: AbortSignal): Promise<number> {
-  try {
-    return await preflight(signal);
-  } catch (error) {
-    throw new ConnectFailed(messageOf(error), { cause: error });
-  }
 }
 
 /** A name with several addresses fails with all their errors; the first says enough. */
@@ -124,16 +128,15 @@ function becomeReady(client: Client, timeoutMs: number, clock: Clock, signal: Ab
       if (failure === null) resolve();
       else reject(failure);
     };
-    const onAbort = () => settle(new ConnectFailed("the attempt was given up"));
+    const onAbort = () => settle(new Error("the attempt was given up"));
     const cancelTimer = clock.after(timeoutMs, () =>
-      settle(new ConnectFailed(`no connection within ${timeoutMs} ms`)),
+      settle(new Error(`no connection within ${timeoutMs} ms`)),
     );
     const look = () => {
       if (settled) return;
       const state = channel.getConnectivityState(true);
       if (state === connectivityState.READY) settle(null);
-      else if (state === connectivityState.TRANSIENT_FAILURE)
-        settle(new ConnectFailed("the connection failed"));
+      else if (state === connectivityState.TRANSIENT_FAILURE) settle(new Error("the connection failed"));
       else channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
     };
     if (signal.aborted) onAbort();

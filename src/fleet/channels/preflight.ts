@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import type { Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
+import type { Clock } from "../../platform/clock.ts";
 import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
 
@@ -17,17 +18,27 @@ const UNLIMITED = 4_294_967_295;
  * attempt goes on by itself, connects later, and leaves that connection to nobody;
  * so a channel is made only where an attempt is known to succeed.
  */
-export type Preflight = (signal: AbortSignal) => Promise<number>;
+export type Preflight = (signal: AbortSignal) => Attempt;
+
+export interface Attempt {
+  /** Monotonic milliseconds. Whoever joined it later has waited since then too. */
+  readonly beganAtMs: number;
+  /** How many streams the service allows. */
+  readonly streamLimit: Promise<number>;
+}
 
 /** Callers at the same time share one attempt. */
-export function createPreflight(options: FleetOptions): Preflight {
-  let underWay: Promise<number> | null = null;
+export function createPreflight(options: FleetOptions, clock: Clock): Preflight {
+  let underWay: Attempt | null = null;
   return (signal) => {
-    underWay ??= within(signal, options.times.connectMs, (bounded) =>
-      readStreamLimit(options, bounded),
-    ).finally(() => {
-      underWay = null;
-    });
+    underWay ??= {
+      beganAtMs: clock.monotonicMs(),
+      streamLimit: within(signal, options.times.connectMs, (bounded) =>
+        readStreamLimit(options, bounded),
+      ).finally(() => {
+        underWay = null;
+      }),
+    };
     return underWay;
   };
 }

@@ -4,7 +4,7 @@ import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
-import type { Connect, Connection } from "./connection.ts";
+import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
 
 /** Room for one stream on a connection. */
 export interface StreamSlot {
@@ -71,7 +71,6 @@ interface Lane {
   isHeard: boolean;
   provenAtMs: number;
   proving: Promise<boolean> | null;
-  isRousing: boolean;
   leaving: boolean;
 }
 
@@ -84,8 +83,6 @@ interface Waiter {
 const USUAL_LIMIT = 100;
 /** Beyond this, one connection's flow control and loss hurt too many streams at once. */
 const MOST_STREAMS = 1_000;
-/** A sign of life that did not come is asked for again after this time. */
-const PROVE_AGAIN_MS = 1_000;
 
 /**
  * While there is no connection at all, one attempt is made at a time: a service that
@@ -160,30 +157,19 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     return lane.proving;
   }
 
-  /** Asks for signs of life, one after the other, while the connection is silent. */
-  function rouse(lane: Lane): void {
-    if (lane.isRousing) return;
-    lane.isRousing = true;
-    void prove(lane).then(async (answered) => {
-      const mayGoOn = !answered && (await sleep(clock, PROVE_AGAIN_MS, running));
-      lane.isRousing = false;
-      if (mayGoOn && lanes.has(lane) && !lane.leaving) rouse(lane);
-    });
-  }
-
   async function addLane(signal: AbortSignal): Promise<void> {
     connecting += 1;
-    let beganAtMs = clock.monotonicMs();
     try {
-      if (failedAtMs !== null) await sleep(clock, backoff.nextMs() - (beganAtMs - failedAtMs), signal);
+      if (failedAtMs !== null) {
+        await sleep(clock, backoff.nextMs() - (clock.monotonicMs() - failedAtMs), signal);
+      }
       if (signal.aborted) return;
-      beganAtMs = clock.monotonicMs();
       const connection = await parts.connect(signal);
       openLane(connection);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       failures += 1;
-      failedAtMs = beganAtMs;
+      failedAtMs = error instanceof ConnectFailed ? error.beganAtMs : clock.monotonicMs();
       if (problem !== message && !signal.aborted)
         log.warn({ problem: message }, "no connection to the service");
       problem = message;
@@ -204,7 +190,6 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       isHeard: false,
       provenAtMs: nowMs,
       proving: null,
-      isRousing: false,
       leaving: false,
     };
     if (lanes.size === 0) log.info({ streamLimit: limit }, "connected to the service");
@@ -245,7 +230,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       const silentMs = nowMs - lane.provenAtMs;
       if (silentMs > times.streamSilenceMs) giveUp(lane, "a connection is silent: it is given up");
       // A call on one that is leaving would go by another connection, and prove that one.
-      else if (!lane.leaving && silentMs > times.streamSilenceMs / 2) rouse(lane);
+      else if (!lane.leaving && silentMs > times.streamSilenceMs / 2) void prove(lane);
     }
   }
 
