@@ -27,6 +27,7 @@ test.each([
   ["internal-after", "INTERNAL"],
   ["delay-taken", "DEADLINE_EXCEEDED"],
   ["delay-not-taken", "DEADLINE_EXCEEDED"],
+  ["delay-taken-late", "DEADLINE_EXCEEDED"],
 ] as const)("a command that ends %s is unknown", async (effect, code) => {
   const { start, settled, simulator } = await open({ confirmWaitMs: 500 });
   const rig = await start();
@@ -48,7 +49,7 @@ test.each(["grpc", "rest"] as const)("refusals over %s are what the service said
   });
   expect(await ending("SkipGoal", { robotId: "base-01" })).toMatchObject({
     kind: "refused",
-    code: transport === "grpc" ? "FAILED_PRECONDITION" : "FAILED_PRECONDITION",
+    code: "FAILED_PRECONDITION",
   });
 });
 

@@ -4,31 +4,49 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
-import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
+import { type Census, type Count, openCensus } from "../support/census.ts";
+import type { FleetRig, RigOverrides } from "../support/fleet-rig.ts";
+import { createPatientClock } from "../support/patient-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { heldBy, truthOf } from "./truth.ts";
+import { type Downstream, startDownstream } from "./downstream.ts";
 
-/** A simulated service, a wire to its gRPC port, and sessions that go over it. */
+/**
+ * A simulated service, a wire to its gRPC port, and sessions that go over it. Whatever a case does to
+ * them, `close` ends the fault, and then checks what must hold after every case.
+ */
 export interface FaultBench {
   simulator(): RunningSimulator;
   readonly wire: TcpProxy;
+  /** Leads what connects over the wire from now on to another address; null: to the service again. Cuts what is connected. */
+  divert(address: string | null): void;
   /** Starts a session over the wire and waits until it holds the service's own state. */
   start(overrides?: RigOverrides): Promise<FleetRig>;
   /** Starts one without waiting. */
   startUnsettled(overrides?: RigOverrides): Promise<FleetRig>;
-  /** Waits until what was told downstream equals the service's own state. */
+  /** Starts one that cannot come to this service: whatever it shows as good of its robots is a lie. */
+  startElsewhere(overrides: RigOverrides): Promise<FleetRig>;
+  /** Waits until what is shown as good downstream is the world's own state: all of it, and nothing else. */
   settled(rig: FleetRig): Promise<void>;
+  /** Robots of which everything that is shown as good is true and complete. */
+  good(rig: FleetRig): readonly string[];
   /** Ends the service, and starts another with the same keys and ports. */
   replaceService(overrides?: Partial<SimulatorOptions>): Promise<void>;
   stopService(): Promise<void>;
-  /** Ends everything, and checks that nothing is left of it. */
+  /** What is held now, garbage apart: listeners, timers, sockets, calls, connections. */
+  held(): Promise<Count>;
+  /**
+   * Ends the fault, whatever it was, and checks: every session comes to the truth, and holds no more
+   * calls, connections, listeners and timers than its streams need; after it was stopped nothing is
+   * left of it; nothing was rejected or thrown that nobody handled.
+   */
   close(): Promise<void>;
 }
 
 /** Times at which faults show within a test. */
 export const quick: Partial<FleetTimes> = {
-  streamSilenceMs: 800,
+  // A sign of life has a quarter of it, in real time: what a loaded machine needs at the most.
+  streamSilenceMs: 2_000,
   resyncMs: 1_500,
   connectMs: 1_000,
   backoffBaseMs: 20,
@@ -40,36 +58,34 @@ export const quick: Partial<FleetTimes> = {
 };
 
 export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-  const socketsBefore = openSockets();
+  const census = openCensus();
+  const clock = createPatientClock();
   const dataDir = await mkdtemp(join(tmpdir(), "fleetgate-faults-"));
   const base: Partial<SimulatorOptions> = { dataDir, timeFactor: 20, ...overrides };
+  let running = base;
   let simulator = await startSimulator(base);
   const { endpoints } = simulator;
   const ports = { grpcPort: portOf(`tcp://${endpoints.grpc}`), httpsPort: portOf(endpoints.https) };
   let isUp = true;
-  const wire = await startTcpProxy(() => endpoints.grpc);
-  const rigs: FleetRig[] = [];
+  let diverted: string | null = null;
+  const wire = await startTcpProxy(() => diverted ?? endpoints.grpc);
+  const sessions = new Map<FleetRig, Downstream>();
 
-  async function startUnsettled(rigOverrides: RigOverrides = {}): Promise<FleetRig> {
-    const rig = await startFleetSession(endpoints, {
+  async function begin(isElsewhere: boolean, rigOverrides: RigOverrides): Promise<FleetRig> {
+    const downstream = await startDownstream(() => simulator, isElsewhere, {
+      clock,
       grpcAddress: wire.address,
       ...rigOverrides,
       times: { ...quick, ...rigOverrides.times },
     });
-    rigs.push(rig);
-    return rig;
+    sessions.set(downstream.rig, downstream);
+    return downstream.rig;
   }
 
-  async function settled(rig: FleetRig): Promise<void> {
-    let held: unknown;
-    let truth: unknown;
-    for (let round = 0; round < 40; round += 1) {
-      truth = await truthOf(simulator);
-      held = heldBy(rig.events, truth);
-      if (JSON.stringify(held) === JSON.stringify(truth)) return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(held).toEqual(truth);
+  function of(rig: FleetRig): Downstream {
+    const found = sessions.get(rig);
+    if (found === undefined) throw new Error("a session of another bench");
+    return found;
   }
 
   async function stopService(): Promise<void> {
@@ -77,46 +93,125 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
     isUp = false;
   }
 
+  async function serve(options: Partial<SimulatorOptions>): Promise<void> {
+    running = options;
+    simulator = await startSimulator({ ...options, ...ports });
+    isUp = true;
+  }
+
+  function divert(address: string | null): void {
+    diverted = address;
+    wire.cut();
+  }
+
+  async function endFaults(): Promise<void> {
+    if (diverted !== null) divert(null);
+    await wire.repair();
+    if (!isUp) await serve(running);
+    simulator.control.clearFaults();
+  }
+
+  async function takeDown(): Promise<void> {
+    await Promise.all(live().map(({ rig }) => rig.stop()));
+    await wire.close();
+    await stopService();
+    await rm(dataDir, { recursive: true, force: true });
+    clock.close();
+  }
+
+  const live = () => [...sessions.values()].filter(({ rig }) => !rig.isStopped());
+
+  /** Each wanted stream is one call, each connection one wire. What is under way for a moment goes by. */
+  async function holdNoMoreThanTheyNeed(): Promise<void> {
+    const wanted = () => live().map((downstream) => downstream.needs(wire.address));
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+    const expected = () => ({
+      calls: sum(wanted().map(({ calls }) => calls)),
+      connections: sum(wanted().map(({ connections }) => connections)),
+    });
+    const held = () => ({ calls: simulator.openCalls(), connections: wire.connections() });
+    const isWell = () => JSON.stringify(held()) === JSON.stringify(expected());
+    await until(isWell).catch(() => expect(held()).toEqual(expected()));
+  }
+
+  async function leaveNothing(): Promise<void> {
+    await until(() => simulator.openCalls() === 0 && wire.connections() === 0).catch(() =>
+      expect({ calls: simulator.openCalls(), connections: wire.connections() }).toEqual({
+        calls: 0,
+        connections: 0,
+      }),
+    );
+    const clocks = [...sessions.values()].map(({ pending }) => pending());
+    expect(clocks, "tasks that wait on the clock").toEqual(clocks.map(() => 0));
+  }
+
   return {
     simulator: () => simulator,
     wire,
-    startUnsettled,
-    async start(rigOverrides) {
-      const rig = await startUnsettled(rigOverrides);
-      await settled(rig);
+    divert,
+    startUnsettled: (rigOverrides = {}) => begin(false, rigOverrides),
+    startElsewhere: (rigOverrides) => begin(true, rigOverrides),
+    async start(rigOverrides = {}) {
+      const rig = await begin(false, rigOverrides);
+      await of(rig).settled();
       return rig;
     },
-    settled,
+    settled: (rig) => of(rig).settled(),
+    good: (rig) => of(rig).good(),
     stopService,
     async replaceService(others = {}) {
       await stopService();
-      simulator = await startSimulator({ ...base, ...ports, ...others });
-      isUp = true;
+      await serve({ ...base, ...others });
+    },
+    async held() {
+      const tasks = [...sessions.values()].reduce((sum, downstream) => sum + downstream.pending(), 0);
+      return {
+        ...(await census.countHeld()),
+        tasks,
+        calls: simulator.openCalls(),
+        connections: wire.connections(),
+      };
     },
     async close() {
-      await Promise.all(rigs.map((rig) => rig.stop()));
-      await until("the session let go of its connections", () => wire.connections() === 0);
-      await wire.close();
-      await stopService();
-      await rm(dataDir, { recursive: true, force: true });
-      await until("every socket is closed", () => openSockets() <= socketsBefore);
+      try {
+        await endFaults();
+        for (const downstream of live()) await downstream.settled();
+        await holdNoMoreThanTheyNeed();
+        await Promise.all(live().map(({ rig }) => rig.stop()));
+        await leaveNothing();
+        await takeDown();
+        await expectNothing(census);
+      } finally {
+        await takeDown();
+        census.close();
+      }
     },
   };
 }
 
-/** Waits until `holds`; fails after 5 s. */
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let round = 0; round < 250; round += 1) {
-    if (holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`in 5 s not: ${what}`);
+async function expectNothing(census: Census): Promise<void> {
+  const isEmpty = async () => Object.values(await census.countHeld()).every((number) => number <= 0);
+  await until(isEmpty).catch(async () => {
+    const left = await census.countHeld();
+    expect(left, census.origins().join("\n")).toEqual(nothing(left));
+  });
+  expect(census.unhandled()).toEqual([]);
 }
 
-function openSockets(): number {
-  return process
-    .getActiveResourcesInfo()
-    .filter((name) => name === "TCPSocketWrap" || name === "TCPServerWrap").length;
+function nothing(count: Count): Count {
+  return Object.fromEntries(Object.keys(count).map((kind) => [kind, 0]));
+}
+
+const PATIENCE_MS = 5_000;
+const LOOK_MS = 20;
+
+/** Looks until `holds`. Rejects after a time in which whatever goes by has gone by. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const startedAtMs = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - startedAtMs > PATIENCE_MS) throw new Error("not in time");
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
 }
 
 function portOf(url: string): number {

@@ -10,7 +10,15 @@ export interface HttpProxy {
   close(): Promise<void>;
 }
 
-export async function startHttpProxy(user: string, password: string): Promise<HttpProxy> {
+/**
+ * Starts one.
+ * @param resolve the `host:port` behind a target's; undefined: its name does not resolve, and 502 is the answer
+ */
+export async function startHttpProxy(
+  user: string,
+  password: string,
+  resolve: (target: string) => string | undefined = (target) => target,
+): Promise<HttpProxy> {
   const expected = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const tunnels: string[] = [];
   const sockets = new Set<Socket>();
@@ -21,8 +29,13 @@ export async function startHttpProxy(user: string, password: string): Promise<Ht
       client.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
       return;
     }
+    const resolved = resolve(target);
+    if (resolved === undefined) {
+      client.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+      return;
+    }
     tunnels.push(target);
-    const { hostname, port } = new URL(`tcp://${target}`);
+    const { hostname, port } = new URL(`tcp://${resolved}`);
     const upstream = connect({ host: hostname, port: Number(port) }, () => {
       client.write("HTTP/1.1 200 OK\r\n\r\n");
       client.pipe(upstream).pipe(client);

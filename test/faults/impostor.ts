@@ -2,13 +2,12 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 
 /** A gRPC server whose certificate is not to be trusted. */
 export interface Impostor {
   readonly address: string;
-  /** What the session is told to trust. */
-  readonly ca: string;
   /** Requests that reached it all the same. */
   requests(): number;
   close(): Promise<void>;
@@ -16,15 +15,20 @@ export interface Impostor {
 
 const DAY_MS = 86_400_000;
 
+/**
+ * A server that could take the service's place but for its certificate: of the service's own authority but
+ * expired or for another name, or of another authority.
+ * @param caFile the service's authority, beside which its key is
+ */
 export async function startImpostor(
   fault: "expired" | "of another authority" | "for another name",
-  trustedCaFile: string,
+  caFile: string,
 ): Promise<Impostor> {
-  const madeAtMs = fault === "expired" ? Date.now() - 400 * DAY_MS : Date.now();
-  const authority = await createAuthority(madeAtMs);
+  const authority =
+    fault === "of another authority" ? await createAuthority(Date.now()) : await readAuthority(caFile);
   const names = fault === "for another name" ? ["elsewhere.example"] : ["localhost", "127.0.0.1"];
+  const madeAtMs = fault === "expired" ? Date.now() - 400 * DAY_MS : Date.now();
   const { certificate, key } = await createServerCertificate(authority, names, madeAtMs);
-  const ca = fault === "of another authority" ? await readFile(trustedCaFile, "utf8") : authority.certificate;
 
   const sessions = new Set<ServerHttp2Session>();
   let requests = 0;
@@ -44,7 +48,6 @@ export async function startImpostor(
   await once(server, "listening");
   return {
     address: `localhost:${(server.address() as AddressInfo).port}`,
-    ca,
     requests: () => requests,
     async close() {
       for (const session of sessions) session.destroy();
@@ -52,4 +55,12 @@ export async function startImpostor(
       await once(server, "close");
     },
   };
+}
+
+async function readAuthority(caFile: string) {
+  const [certificate, key] = await Promise.all([
+    readFile(caFile, "utf8"),
+    readFile(join(dirname(caFile), "ca.key"), "utf8"),
+  ]);
+  return { certificate, key };
 }

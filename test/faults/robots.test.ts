@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { generatedScenario } from "../../src/simulator/scenario/generated-scenario.ts";
 import type { Scenario } from "../../src/simulator/scenario/scenario.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
 import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { startOneStreamService } from "./one-stream-service.ts";
 
 let bench: FaultBench | undefined;
 afterEach(async () => {
@@ -95,30 +94,15 @@ test("a robot that appears at a location later is picked up, with its conveyors"
 });
 
 test("a service without the battery stream serves the missions all the same", async () => {
-  const { startUnsettled, simulator } = await open();
-  const dataDir = simulator().endpoints.ca.replace(/\/[^/]*$/, "");
-  const server = new Server();
-  // A service of one stream, which answers whatever it is asked with one empty message.
-  server.register(
+  const { startElsewhere, simulator } = await open();
+  // One message, with a robot's name and nothing else.
+  const service = await startOneStreamService(
+    simulator().endpoints.ca,
     "/fleet.v1.FleetService/SubscribeMissionStatus",
-    (call: { write(bytes: Buffer): void }) => call.write(Buffer.from([0x12, 2, 0x72, 0x31])),
-    (bytes: Buffer) => bytes,
-    (bytes: Buffer) => bytes,
-    "serverStream",
+    Buffer.from([0x12, 2, 0x72, 0x31]),
   );
-  const credentials = ServerCredentials.createSsl(null, [
-    {
-      cert_chain: await readFile(`${dataDir}/server.pem`),
-      private_key: await readFile(`${dataDir}/server.key`),
-    },
-  ]);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("localhost:0", credentials, (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
-  const rig = await startUnsettled({
-    grpcAddress: `localhost:${port}`,
+  const rig = await startElsewhere({
+    grpcAddress: service.address,
     robots: { kind: "ids", ids: ["r1"] },
   });
   const { robotId } = await rig.event("mission");
@@ -130,5 +114,34 @@ test("a service without the battery stream serves the missions all the same", as
     code: "UNIMPLEMENTED",
   });
   await rig.stop();
-  server.forceShutdown();
+  await service.close();
+});
+
+test("a robot that goes offline is shown as good no more, and is again when it is back, with what it did meanwhile", async () => {
+  const { start, good, settled, simulator } = await open();
+  const rig = await start();
+  const { control } = simulator();
+  control.happen({ kind: "offline", robotId: "cart-02" });
+  await rig.next("roster", ({ robots }) => robots.every(({ robotId }) => robotId !== "cart-02"));
+  // Of the truth nothing is left out, and nothing is shown beyond it.
+  await settled(rig);
+  expect(good(rig)).not.toContain("cart-02");
+  expect(good(rig)).toHaveLength(5);
+  control.happen({ kind: "conveyor-payload", robotId: "cart-02", index: 2, loaded: true });
+  control.happen({ kind: "battery", robotId: "cart-02", percent: 17.5 });
+  control.happen({ kind: "online", robotId: "cart-02" });
+  await settled(rig);
+  expect(good(rig)).toContain("cart-02");
+});
+
+test("a robot that is blocked, one that ran flat and one that is charged by wire are shown as they are", async () => {
+  const { start, good, settled, simulator } = await open();
+  const rig = await start();
+  const { control } = simulator();
+  control.happen({ kind: "blocked", robotId: "cart-01" });
+  control.happen({ kind: "battery", robotId: "serve-01", percent: 0 });
+  control.happen({ kind: "wired", robotId: "serve-02", plugged: true });
+  await settled(rig);
+  expect(good(rig)).toHaveLength(6);
+  control.happen({ kind: "unblocked", robotId: "cart-01" });
 });

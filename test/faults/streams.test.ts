@@ -37,19 +37,21 @@ async function drive(rig: FleetRig, robotId: string, destinationId: string): Pro
 const lostStreams = (rig: FleetRig, from = 0) =>
   rig.events.slice(from).filter((event) => event.kind === "stream" && event.state === "lost").length;
 
-test.each(["limit", "unavailable", "unauthenticated", "reset"] as const)(
-  "streams that end (%s) come back",
-  async (how) => {
-    const { simulator, start, settled } = await open();
-    const rig = await start();
-    const before = rig.events.length;
-    simulator().control.apply({ kind: "end-streams", how });
-    await rig.until("streams were lost", () => lostStreams(rig, before) >= 2);
-    await drive(rig, "base-01", "Table 1");
-    await settled(rig);
-    await rig.until("all is well again", () => rig.health().state === "up");
-  },
-);
+test.each([
+  ["at their 60 minutes", "limit"],
+  ["UNAVAILABLE", "unavailable"],
+  ["UNAUTHENTICATED", "unauthenticated"],
+  ["by RST code 0", "reset"],
+] as const)("streams that end %s come back", async (_, how) => {
+  const { simulator, start, settled } = await open();
+  const rig = await start();
+  const before = rig.events.length;
+  simulator().control.apply({ kind: "end-streams", how });
+  await rig.until("streams were lost", () => lostStreams(rig, before) >= 2);
+  await drive(rig, "base-01", "Table 1");
+  await settled(rig);
+  await rig.until("all is well again", () => rig.health().state === "up");
+});
 
 test("GOAWAY moves the streams to a new connection", async () => {
   const { simulator, start, settled, wire } = await open();
@@ -94,7 +96,7 @@ test("60-minute renewal: a service that ends streams at its limit finds them ren
   await settled(rig);
 });
 
-test("a sequence that begins again with 0 is followed", async () => {
+test("sequence reset: numbers that begin again with 0 are followed", async () => {
   const { simulator, start, settled } = await open();
   const rig = await start();
   await drive(rig, "base-01", "Table 1");
@@ -105,7 +107,7 @@ test("a sequence that begins again with 0 is followed", async () => {
   expect(rig.figure("sequence_regressions")).toBe(0);
 });
 
-test("a reset whose 0 was lost is noticed at the next message, and repaired by a new subscription", async () => {
+test("sequence reset whose 0 was lost: is noticed at the next message, and repaired by a new subscription", async () => {
   const { simulator, start, settled } = await open();
   const rig = await start({ times: { resyncMs: 60_000 } });
   await drive(rig, "base-01", "Table 1");
@@ -117,13 +119,13 @@ test("a reset whose 0 was lost is noticed at the next message, and repaired by a
   await settled(rig);
 });
 
-const messageFaults: readonly Fault[] = [
-  { kind: "stream", effect: "drop", count: 5 },
-  { kind: "stream", effect: "repeat", count: 20 },
-  { kind: "stream", effect: "reorder", count: 5 },
+const messageFaults: ReadonlyArray<readonly [string, Fault]> = [
+  ["dropped", { kind: "stream", effect: "drop", count: 5 }],
+  ["repeated", { kind: "stream", effect: "repeat", count: 20 }],
+  ["reordered", { kind: "stream", effect: "reorder", count: 5 }],
 ];
 
-test.each(messageFaults)("messages that a service does %o lose nothing for long", async (fault) => {
+test.each(messageFaults)("%s messages lose nothing for long", async (_, fault) => {
   const { simulator, start, settled } = await open();
   const rig = await start();
   simulator().control.apply(fault);
@@ -161,3 +163,15 @@ test("streams beyond the service's limit for one connection get connections of t
   await drive(rig, "base-01", "Table 1");
   await settled(rig);
 });
+
+test.each(["SubscribeMissionStatus", "SubscribeConveyorStatus"])(
+  "INTERNAL when a stream is opened (%s): it is opened again",
+  async (operation) => {
+    const { startUnsettled, settled, simulator } = await open();
+    simulator().control.apply({ kind: "command", operation, effect: "internal-before", count: 3 });
+    const rig = await startUnsettled();
+    await rig.until("the fault is used up", () => simulator().control.faults().length === 0);
+    await settled(rig);
+    await rig.until("all is well", () => rig.health().state === "up");
+  },
+);

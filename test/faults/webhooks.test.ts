@@ -94,13 +94,27 @@ function charge(plant: FaultBench, robotId: string): number {
   return percent;
 }
 
-/** One event of each kind is delivered, and streams rest. */
+/** How long it takes at most until what was delivered is relied on: a snapshot, and a look at the subscriptions. */
+const RELIEF_MS = 3_000;
+const RELIEF_TRIES = 4;
+
+/**
+ * One event of each kind is delivered, and streams rest. On a machine so loaded that the subscriptions could
+ * not be asked for in time there is a doubt, which takes another event to be dispelled: it gets one. A doubt
+ * for want of deliveries would be a bug.
+ */
 async function relieved(plant: Plant, rig: FleetRig): Promise<void> {
   await subscribed(plant);
-  charge(plant, "cart-01");
-  await drive(rig, "base-01", "Table 1");
-  await rig.until("webhooks are relied on", () => rig.figure("webhook_sources_proven") === 2);
-  await rig.until("streams rest", () => rig.figure("streams_resting") === 2);
+  const undelivered = rig.figure("webhooks_undelivered");
+  const isRelieved = () => rig.figure("streams_resting") === 2;
+  for (let attempt = 1; attempt <= RELIEF_TRIES && !isRelieved(); attempt += 1) {
+    charge(plant, "cart-01");
+    await drive(rig, "base-01", attempt % 2 === 1 ? "Table 1" : "Table 2");
+    const untilMs = performance.now() + RELIEF_MS;
+    await rig.until("streams rest, in time", () => isRelieved() || performance.now() > untilMs);
+  }
+  expect(rig.figure("streams_resting"), rig.health().detail).toBe(2);
+  expect(rig.figure("webhooks_undelivered")).toBe(undelivered);
 }
 
 async function drive(rig: FleetRig, robotId: string, destinationId: string): Promise<string> {

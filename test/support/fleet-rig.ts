@@ -31,6 +31,7 @@ export interface FleetRig {
   until(what: string, holds: () => boolean): Promise<void>;
   /** Ends the session; rejects when it failed. */
   stop(): Promise<void>;
+  isStopped(): boolean;
 }
 
 /** How a test's session differs from the product's. */
@@ -138,5 +139,6 @@ export async function startFleetSession(
       stopping.abort();
       await run;
     },
+    isStopped: () => stopping.signal.aborted,
   };
 }

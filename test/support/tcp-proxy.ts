@@ -20,8 +20,10 @@ export interface TcpProxy {
   cut(): void;
   /** Cuts every connection and refuses new ones. */
   unplug(): Promise<void>;
-  /** Takes connections again, on the same port. */
+  /** Takes connections again, on the same port. Does nothing while it is plugged. */
   plug(): Promise<void>;
+  /** Ends whatever keeps bytes back; connections that lost some are cut. */
+  repair(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
   }
 
   async function plug(): Promise<void> {
+    if (server !== null) return;
     const listening = createServer({ noDelay: true }, join);
     listening.listen(port, "127.0.0.1");
     await once(listening, "listening");
@@ -94,6 +97,11 @@ export async function startTcpProxy(target: () => string): Promise<TcpProxy> {
     cut,
     unplug,
     plug,
+    async repair() {
+      if (stalled !== "nothing") cut();
+      stalled = "nothing";
+      await plug();
+    },
     close: unplug,
   };
 }

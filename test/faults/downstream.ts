@@ -1,0 +1,142 @@
+import { expect } from "vitest";
+import { createFleetState } from "../../src/bridge/state/fleet-state.ts";
+import { defaultFleetTimes } from "../../src/fleet/options.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import type { RobotState } from "../../src/simulator/world/robot-state.ts";
+import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
+import type { ManualClock } from "../support/manual-clock.ts";
+import type { RunningSimulator } from "../support/simulator.ts";
+import { isSame, shownAsGood, truthOf } from "./truth.ts";
+
+/** A session and what northbounds would show of what it tells. */
+export interface Downstream {
+  readonly rig: FleetRig;
+  /** Waits until what is shown as good is the world's own state. */
+  settled(): Promise<void>;
+  /** Robots of which everything that is shown is true, complete and good. */
+  good(): readonly string[];
+  /** Calls and connections (over the wire at `address`) that its streams and commands need. */
+  needs(address: string): { readonly calls: number; readonly connections: number };
+  /** Tasks that still wait on its clock. */
+  pending(): number;
+}
+
+/** How long a value that is no longer good is held: longer than any case. */
+const HOLD_MS = 600_000;
+const LONGEST_STEP_MS = 1_000;
+/** Steps in which a silence passes: time must not outrun the proofs of life. */
+const STEPS_A_SILENCE = 20;
+const PATIENCE_MS = 15_000;
+
+/** Starts a session. `isElsewhere`: it cannot come to this service, and so must show nothing of it. */
+export async function startDownstream(
+  simulator: () => RunningSimulator,
+  isElsewhere: boolean,
+  overrides: RigOverrides & { readonly clock: Clock },
+): Promise<Downstream> {
+  const { endpoints } = simulator();
+  const { clock: own, transport = "grpc" } = overrides;
+  const times = { ...defaultFleetTimes, ...overrides.times };
+  const tracked = countTasks(own);
+  const state = createFleetState({
+    times: { ...times, holdMs: HOLD_MS },
+    maxRobots: 10_000,
+    maxTaskChains: 100,
+    sessionId: "faults",
+    clock: own,
+    log: silentLog,
+    commandOf: () => null,
+  });
+  const rig = await startFleetSession(endpoints, {
+    ...overrides,
+    clock: tracked,
+    onEvent(event) {
+      state.apply(event);
+      overrides.onEvent?.(event);
+    },
+  });
+  const choice = overrides.robots ?? { kind: "locations", locations: endpoints.locations.slice(0, 1) };
+  const isFor = (robot: RobotState) =>
+    !isElsewhere &&
+    endpoints.locations.includes(robot.location) &&
+    (choice.kind === "ids" ? choice.ids.includes(robot.robotId) : choice.locations.includes(robot.location));
+  const truth = () => truthOf(simulator().control.robots(), { isFor, presence: times.rosterPollMs !== null });
+  const shown = () => {
+    const all = shownAsGood(state);
+    if (!isElsewhere) return all;
+    const theirs = new Set(
+      simulator()
+        .control.robots()
+        .map(({ robotId }) => robotId),
+    );
+    return Object.fromEntries(Object.entries(all).filter(([robotId]) => theirs.has(robotId)));
+  };
+  const isTrue = () => isSame(shown(), truth());
+
+  /** Time passes as fast as the service answers, until what is shown is true. */
+  async function pass(clock: Pick<ManualClock, "advance">): Promise<void> {
+    const startedAtMs = performance.now();
+    while (!isTrue()) {
+      if (performance.now() - startedAtMs > PATIENCE_MS) throw new Error("not in time");
+      await simulator().rest("GET", "/", undefined, null);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isTrue()) clock.advance(Math.min(LONGEST_STEP_MS, times.streamSilenceMs / STEPS_A_SILENCE));
+    }
+  }
+
+  return {
+    rig,
+    async settled() {
+      try {
+        // A clock that can be told to go on stands still until it is.
+        const { advance } = own as Partial<ManualClock>;
+        if (advance === undefined) await rig.until("what is shown as good is true and complete", isTrue);
+        else await pass({ advance });
+      } catch (error) {
+        expect(shown()).toEqual(truth());
+        throw error;
+      }
+    },
+    good() {
+      const [now, really] = [shown(), truth()];
+      return Object.keys(really).filter((robotId) =>
+        isSame({ robot: now[robotId] ?? { conveyors: {} } }, { robot: really[robotId] ?? { conveyors: {} } }),
+      );
+    },
+    needs: (address) => ({
+      calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_resting"),
+      connections:
+        (overrides.grpcAddress ?? endpoints.grpc) === address
+          ? rig.figure("connections") + (transport === "grpc" ? 1 : 0)
+          : 0,
+    }),
+    pending: tracked.pending,
+  };
+}
+
+/** The same clock, which knows what waits on it by this hand. */
+function countTasks(clock: Clock): Clock & { pending(): number } {
+  let pending = 0;
+  return {
+    nowMs: clock.nowMs,
+    monotonicMs: clock.monotonicMs,
+    after(delayMs, task) {
+      pending += 1;
+      let isDone = false;
+      const settle = () => {
+        if (!isDone) pending -= 1;
+        isDone = true;
+      };
+      const cancel = clock.after(delayMs, () => {
+        settle();
+        task();
+      });
+      return () => {
+        settle();
+        cancel();
+      };
+    },
+    pending: () => pending,
+  };
+}

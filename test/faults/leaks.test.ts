@@ -1,0 +1,55 @@
+import { afterEach, expect, test } from "vitest";
+import type { Fault } from "../../src/simulator/faults/fault.ts";
+import type { Count } from "../support/census.ts";
+import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+
+let bench: FaultBench | undefined;
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+const endings: readonly Fault[] = (
+  ["limit", "unavailable", "unauthenticated", "goaway", "reset"] as const
+).map((how) => ({ kind: "end-streams", how }));
+
+/** What is held at the least in a while: what is under way for a moment goes by, what leaked stays. */
+async function leastHeld({ held }: FaultBench): Promise<Count> {
+  const least: Record<string, number> = {};
+  for (let look = 0; look < 40; look += 1) {
+    for (const [kind, number] of Object.entries(await held())) {
+      least[kind] = Math.min(least[kind] ?? Number.POSITIVE_INFINITY, number);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return least;
+}
+
+test("after many losses of every kind no more is held than after the first ones", async () => {
+  bench = await openFaultBench();
+  const { start, settled, simulator, wire } = bench;
+  // Collecting garbage again and again stops the world: that is no silence.
+  const rig = await start({ times: { streamSilenceMs: 20_000 } });
+
+  async function round(): Promise<void> {
+    for (const fault of endings) {
+      const before = rig.events.length;
+      simulator().control.apply(fault);
+      await rig.until("a stream was lost", () =>
+        rig.events.slice(before).some((event) => event.kind === "stream" && event.state === "lost"),
+      );
+      await settled(rig);
+    }
+    const down = rig.next("link", ({ state }) => state === "down");
+    wire.cut();
+    await down;
+    await settled(rig);
+  }
+
+  await round();
+  const once = await leastHeld(bench);
+  for (let more = 0; more < 3; more += 1) await round();
+  const often = await leastHeld(bench);
+  const grown = Object.entries(often).filter(([kind, number]) => number > (once[kind] ?? 0));
+  expect(grown, JSON.stringify({ once, often })).toEqual([]);
+}, 60_000);
