@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
+import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { within } from "../platform/within.ts";
 import type { FleetOptions } from "./options.ts";
 
@@ -55,47 +55,65 @@ export function createHttp(options: Pick<FleetOptions, "tls" | "proxyUrl">): Htt
 }
 
 async function send(what: HttpRequest, shared: Dispatcher, single: Dispatcher): Promise<HttpAnswer> {
-  try {
-    return await within(what.signal, what.deadlineMs, (signal) => exchange(what, shared, single, signal));
-  } catch (error) {
-    if (isBeforeSending(error)) throw new NothingSent(connectProblem(error), { cause: error });
-    throw error;
-  }
+  const dispatcher = what.reads ? shared : single;
+  return within(what.signal, what.deadlineMs, (signal) => exchange(what, dispatcher, signal));
 }
 
-async function exchange(
-  what: HttpRequest,
-  shared: Dispatcher,
-  single: Dispatcher,
-  signal: AbortSignal,
-): Promise<HttpAnswer> {
-  const answer = await request(what.url, {
-    dispatcher: what.reads ? shared : single,
-    method: what.verb as Dispatcher.HttpMethod,
-    headers: what.body === null ? what.headers : { "content-type": "application/json", ...what.headers },
-    body: what.body,
-    idempotent: false,
-    headersTimeout: what.deadlineMs,
-    bodyTimeout: what.deadlineMs,
-    signal,
+/**
+ * One request on its way. undici says when it hands a request to a connection: whatever happens before
+ * (no address, a certificate, a proxy that refuses or hangs), not a byte of it has left, nor will.
+ */
+function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const { origin, pathname, search } = new URL(what.url);
+    const chunks: Buffer[] = [];
+    let begun: Dispatcher.DispatchController | null = null;
+    let status = 0;
+    let headers: Readonly<Record<string, string>> = {};
+    let bytes = 0;
+    // undici would wait for the connection before it looks at the signal.
+    const giveUp = () => {
+      if (begun === null) reject(new NothingSent(abandoned(signal.reason), { cause: signal.reason }));
+      else begun.abort(signal.reason);
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    dispatcher.dispatch(
+      {
+        origin,
+        path: `${pathname}${search}`,
+        method: what.verb as Dispatcher.HttpMethod,
+        headers: what.body === null ? what.headers : { "content-type": "application/json", ...what.headers },
+        body: what.body,
+        idempotent: false,
+        headersTimeout: what.deadlineMs,
+        bodyTimeout: what.deadlineMs,
+      },
+      {
+        onRequestStart(controller) {
+          if (signal.aborted) controller.abort(signal.reason);
+          else begun = controller;
+        },
+        onResponseStart(_, statusCode, given) {
+          status = statusCode;
+          headers = singleHeaders(given);
+        },
+        onResponseData(controller, chunk) {
+          bytes += chunk.length;
+          if (bytes <= LARGEST_ANSWER_BYTES) chunks.push(chunk);
+          else controller.abort(new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`));
+        },
+        onResponseEnd: () => resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") }),
+        onResponseError(_, error) {
+          reject(begun === null ? new NothingSent(connectProblem(error), { cause: error }) : error);
+        },
+      },
+    );
   });
-  return {
-    status: answer.statusCode,
-    headers: singleHeaders(answer.headers),
-    text: await readText(answer.body),
-  };
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > LARGEST_ANSWER_BYTES)
-      throw new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function abandoned(reason: unknown): string {
+  const isLate = reason instanceof Error && reason.name === "TimeoutError";
+  return isLate ? `no connection: ${reason.message}` : "the gateway stops";
 }
 
 function createDispatcher(
@@ -115,6 +133,9 @@ function createDispatcher(
   return new ProxyAgent({
     ...common,
     uri: options.proxyUrl,
+    // A proxy that hangs must not gather tunnels that are never made.
+    clientFactory: (origin, more) => new Pool(origin, { ...more, headersTimeout: CONNECT_TIMEOUT_MS }),
+    proxyTls: { timeout: CONNECT_TIMEOUT_MS },
     requestTls: { ...tls, timeout: CONNECT_TIMEOUT_MS },
   });
 }
@@ -125,34 +146,6 @@ function singleHeaders(headers: Record<string, string | string[] | undefined>): 
     if (value !== undefined) single[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return single;
-}
-
-const connectCalls: ReadonlySet<string> = new Set(["connect", "getaddrinfo"]);
-
-/** The server's certificate is looked at before a byte of the request leaves. */
-const beforeSendingCodes: ReadonlySet<string> = new Set([
-  "UND_ERR_CONNECT_TIMEOUT",
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-]);
-
-/** Node names a connection that is cut during the TLS handshake by its text alone: its code is that of any cut. */
-const CUT_IN_HANDSHAKE = "Client network socket disconnected before secure TLS connection was established";
-
-function isBeforeSending(error: unknown): boolean {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ("code" in at && typeof at.code === "string" && beforeSendingCodes.has(at.code)) return true;
-    if (at.message === CUT_IN_HANDSHAKE) return true;
-    if ("syscall" in at && typeof at.syscall === "string" && connectCalls.has(at.syscall)) return true;
-    if (at instanceof AggregateError && at.errors.length > 0 && at.errors.every(isBeforeSending)) return true;
-  }
-  return false;
 }
 
 function connectProblem(error: unknown): string {

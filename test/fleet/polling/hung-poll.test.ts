@@ -1,0 +1,66 @@
+import { afterEach, expect, test } from "vitest";
+import { detectionLimits } from "../../../src/domain/detection.ts";
+import { defaultFleetTimes } from "../../../src/fleet/options.ts";
+import { startFleetSession } from "../../support/fleet-rig.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import { type Hang, openHungWire } from "../hung-wire.ts";
+
+const times = { ...defaultFleetTimes, rosterPollMs: 300, taskChainPollMs: null, pollTimeoutMs: 700 };
+const quality = { streamSilenceMs: times.streamSilenceMs, resyncMs: times.resyncMs, holdMs: 0 };
+const { roster } = detectionLimits({ ...times, ...quality }, "streams");
+if (roster === null) throw new Error("the list is polled here");
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function open() {
+  const simulator = await startSimulator();
+  closers.push(() => simulator.stop());
+  const https = await openHungWire(new URL(simulator.endpoints.https).host);
+  closers.push(() => https.close());
+  const toldAtMs: number[] = [];
+  const rig = await startFleetSession(simulator.endpoints, {
+    httpsUrl: `https://${https.address}`,
+    times,
+    onEvent: ({ kind }) => kind === "roster" && toldAtMs.push(performance.now()),
+  });
+  closers.push(() => rig.stop());
+  await rig.event("roster", ({ robots }) => robots.length === 6);
+  return { simulator, https, rig, toldAtMs };
+}
+
+test.each<Hang>(["kept", "lost"])(
+  "polls that hang (%s) make nobody absent; each is given up in its time, and the next one tells who has left",
+  async (how) => {
+    const { simulator, https, rig, toldAtMs } = await open();
+    https.hang(how);
+    const from = rig.events.length;
+    const sinceMs = performance.now();
+    // What was under way when the wire hung may still come in.
+    const told = toldAtMs.length;
+    const failures = rig.figure("poll_failures");
+    simulator.control.happen({ kind: "offline", robotId: "cart-02" });
+    await rig.until("two polls were given up", () => rig.figure("poll_failures") >= failures + 2);
+    const givenUpMs = performance.now() - sinceMs;
+    expect(givenUpMs).toBeGreaterThan(times.pollTimeoutMs);
+    expect(givenUpMs).toBeLessThan(roster.absentMs + 2 * roster.unansweredMs + 500);
+    expect(rig.health().detail).toMatch(
+      /a poll fails: (DEADLINE_EXCEEDED: no answer|UNAVAILABLE: no connection: not done) within 700 ms/,
+    );
+    expect(toldAtMs.length - told).toBeLessThanOrEqual(1);
+    https.goOn();
+    const wentOnAtMs = performance.now();
+    const listed = await rig.next("roster", ({ robots }) => robots.length === 5);
+    expect(listed.robots.map(({ robotId }) => robotId)).not.toContain("cart-02");
+    // One poll may still hang; the next is answered.
+    expect(performance.now() - wentOnAtMs).toBeLessThan(roster.unansweredMs + roster.absentMs + 500);
+    const short = rig.events
+      .slice(from)
+      .filter((event) => event.kind === "roster" && event.robots.length < 5);
+    expect(short).toEqual([]);
+    await rig.until("the polls succeed again", () => rig.health().state === "up");
+  },
+  30_000,
+);
