@@ -6,6 +6,7 @@ import { openDurableJournal } from "./bridge/dispatcher/durable-journal.ts";
 import { createFanOut, type FanOut } from "./bridge/fan-out.ts";
 import type { QueueLimits } from "./bridge/feed.ts";
 import { createLinkRunner } from "./bridge/link-runner.ts";
+import { createNoticeGate, type NoticeGate } from "./bridge/notice-gate.ts";
 import { createFleetState, type FleetState } from "./bridge/state/fleet-state.ts";
 import { runSupervised } from "./bridge/supervisor.ts";
 import { configHash } from "./config/config-hash.ts";
@@ -74,6 +75,8 @@ interface House extends GatewayParts {
   readonly catalogue: OperationManual;
   readonly state: FleetState;
   readonly fanOut: FanOut;
+  /** What happens, on its way to the northbounds. */
+  readonly offer: (batch: Batch) => void;
   readonly dispatcher: Dispatcher;
   readonly audit: LineFile;
   readonly isFleetLinkUp: () => boolean;
@@ -144,9 +147,17 @@ function furnish(
   const fanOut = createFanOut({ state, log });
   let isFleetLinkUp = false;
 
+  const gate: NoticeGate = createNoticeGate({
+    clock,
+    expectsMission: (robotId) => dispatcher.expectsMission(robotId),
+    commandOf: (missionId) => dispatcher.commandOf(missionId),
+    pass: (notices) => fanOut.offer({ changes: [], notices }),
+  });
+  const offer = (batch: Batch) => fanOut.offer(gate.admit(batch));
+
   function tell(batch: Batch): void {
     dispatcher.observe(batch);
-    fanOut.offer(batch);
+    offer(batch);
   }
   function hear(event: FleetEvent): void {
     if (event.kind === "link") {
@@ -171,7 +182,8 @@ function furnish(
     sessionId,
     robot: state.robot,
     stations: { list: config.stations, conveyorStop },
-    notify: (notice) => fanOut.offer({ changes: [], notices: [notice] }),
+    notify: (notice) => offer({ changes: [], notices: [notice] }),
+    onMissionsKnown: gate.release,
     audit: (record) => audit.append(JSON.stringify(record)),
   });
   const house: House = {
@@ -181,6 +193,7 @@ function furnish(
     catalogue,
     state,
     fanOut,
+    offer,
     dispatcher,
     audit,
     isFleetLinkUp: () => isFleetLinkUp,
@@ -218,12 +231,12 @@ function processHealth(): Health {
 }
 
 /** Quality changes with time alone: silence is noticed by looking. */
-function qualityTicker({ clock, state, fanOut }: House): Component {
+function qualityTicker({ clock, state, offer }: House): Component {
   return {
     name: "quality",
     health: () => ({ state: "up" }),
     async run(signal, ready) {
-      every(clock, QUALITY_TICK_MS, signal, () => fanOut.offer(state.tick()));
+      every(clock, QUALITY_TICK_MS, signal, () => offer(state.tick()));
       ready();
       await aborted(signal);
     },

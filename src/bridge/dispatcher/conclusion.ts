@@ -98,6 +98,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       sentJson: "",
       baseline: null,
       outcome,
+      ...(job.missionIds.length > 1 ? { missionIds: job.missionIds } : {}),
     };
     try {
       await journal.write(entry);
@@ -111,6 +112,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     // Of an inferred workflow one mission is known, and its others are nobody else's.
     const mayHaveMade = outcome.outcome === "unknown" || outcome.outcome === "probably_succeeded";
     if (mayHaveMade && job.robotId !== null) attribution.suspect(job.robotId);
+    attribution.settle(job);
   }
 
   function remember(ended: Ended): void {

@@ -46,6 +46,8 @@ export interface DispatcherParts {
   /** Where command outcomes go as events. Synchronous; never throws. */
   readonly notify: (notice: FleetNotice) => void;
   readonly audit: AuditSink;
+  /** No command is any more about to tell which mission it has made on this robot. */
+  readonly onMissionsKnown?: (robotId: RobotId) => void;
   /** Absent: nobody may hold a robot. */
   readonly stations?: StationParts;
 }
@@ -72,6 +74,8 @@ export interface Dispatcher extends Commander, CommandRecords {
   observe(batch: Batch): void;
   /** The identity of our command that made a mission; null where it was not ours. */
   commandOf(missionId: string): string | null;
+  /** Whether a mission that is new on this robot may yet turn out to be a command's, which is under way. */
+  expectsMission(robotId: RobotId): boolean;
   health(): Health;
   /**
    * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest,
@@ -107,7 +111,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   let isPruning = false;
 
   const foreign = createForeignWatch(parts);
-  const attribution = createAttribution(clock, CLAIM_MS, foreign.seen);
+  const attribution = createAttribution(clock, CLAIM_MS, foreign.seen, (robotId) =>
+    parts.onMissionsKnown?.(robotId),
+  );
   const search = createEvidenceSearch({
     port: parts.port,
     clock,
@@ -160,9 +166,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     search,
     sightings,
     hold,
-    onCall: conveyors.left,
+    onCall(job) {
+      conveyors.left(job);
+      if (job.request.evidence.kind === "new_mission") attribution.expect(job);
+    },
     onMissions(job, missionIds) {
+      job.missionIds = missionIds;
       for (const missionId of missionIds) attribution.claim(missionId, job.id);
+      if (missionIds.length > 0) attribution.settle(job);
     },
     onFinish(job, outcome) {
       conveyors.ended(job, outcome);
@@ -302,6 +313,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     async start() {
       leases.resume(journal.leases());
+      for (const { missionId, commandId: maker } of journal.made()) attribution.claim(missionId, maker);
       clock.after(LONGEST_UNSEEN_MS, seeFleet);
       await recoverCommands({ ...parts, journal, running, runner, search, conclusion, canSee });
       // Their leases' own record of it may not have come to the disk.
@@ -323,6 +335,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     observe: sightings.observe,
     commandOf: attribution.commandOf,
+    expectsMission: attribution.isExpected,
     health() {
       const { lanes, waiting } = runner.figures();
       const figures = {

@@ -1,9 +1,18 @@
 import type { Store, StoreChange } from "../../platform/store.ts";
-import type { Journal, JournalEntry, JournalLimits, StoredLease } from "./journal.ts";
+import {
+  type Journal,
+  type JournalEntry,
+  type JournalLimits,
+  type MadeMission,
+  madeBy,
+  type StoredLease,
+} from "./journal.ts";
 
 /** How many entries one pruning looks at: it must not hold up the commands. */
 const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
+/** Missions of earlier runs that are told of: more than a fleet can still be at. */
+const MAX_MADE = 20_000;
 
 /**
  * The journal on a store of its own. An entry lies under `c/<identity>`; `o/<number>`
@@ -31,6 +40,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
   return {
     find: (id) => pending.get(id) ?? asEntry(store.get(entryKey(id))),
     unfinished: () => order.unfinished,
+    made: () => order.made,
     async write(entry) {
       const changes: StoreChange[] = [{ key: entryKey(entry.id), value: entry }];
       const place = placeOf(entry.id);
@@ -81,15 +91,19 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
 
 function readOrder(store: Store) {
   const unfinished: JournalEntry[] = [];
+  let made: MadeMission[] = [];
   let count = 0;
   let nextNumber = 1;
   for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
     count += 1;
     nextNumber = Number(key.slice(2)) + 1;
     const entry = typeof value === "string" ? asEntry(store.get(entryKey(value))) : undefined;
-    if (entry?.outcome === null) unfinished.push(entry);
+    if (entry === undefined) continue;
+    if (entry.outcome === null) unfinished.push(entry);
+    made.push(...madeBy(entry));
+    if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
   }
-  return { unfinished, count, nextNumber };
+  return { unfinished, made: made.slice(-MAX_MADE), count, nextNumber };
 }
 
 function entryKey(id: string): string {

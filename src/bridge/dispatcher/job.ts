@@ -25,6 +25,8 @@ export interface Job {
   baseline: unknown;
   /** How often its call was made, here or by a predecessor. */
   sendings: number;
+  /** The missions that the service named in its answer. */
+  missionIds: readonly string[];
   isConcluded: boolean;
   /** The furthest stage, and who wants to hear of the next. */
   stage: CommandStage | null;
@@ -58,6 +60,7 @@ export function createJob(parts: {
     entry: null,
     baseline: null,
     sendings: 0,
+    missionIds: [],
     isConcluded: false,
     stage: null,
     watchers: [],

@@ -21,6 +21,14 @@ export interface JournalEntry {
   /** What was known before the call left, for the evidence afterwards. */
   readonly baseline: unknown;
   readonly outcome: Outcome | null;
+  /** The missions that it has made, where they are more than the one of its outcome. */
+  readonly missionIds?: readonly string[];
+}
+
+/** A mission that a command has made. */
+export interface MadeMission {
+  readonly missionId: string;
+  readonly commandId: string;
 }
 
 /** A station's hold on a robot, as it survives the gateway. Plain data: it is stored as JSON. */
@@ -46,6 +54,8 @@ export interface Journal {
   find(id: string): JournalEntry | undefined;
   /** Entries without an outcome, oldest first. */
   unfinished(): readonly JournalEntry[];
+  /** The missions that commands of the runs before this one have made: the newest, oldest first. */
+  made(): readonly MadeMission[];
   /** Resolves when the entry is on the disk; rejects when it may not be. */
   write(entry: JournalEntry): Promise<void>;
   /** The leases that were held when the run before this one ended. */
@@ -56,4 +66,11 @@ export interface Journal {
   prune(nowMs: number): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;
   close(): Promise<void>;
+}
+
+/** The missions that an entry's command is known to have made. */
+export function madeBy({ id, outcome, missionIds }: JournalEntry): readonly MadeMission[] {
+  if (outcome === null) return [];
+  const all = missionIds ?? (outcome.missionId === null ? [] : [outcome.missionId]);
+  return all.map((missionId) => ({ missionId, commandId: id }));
 }

@@ -10,7 +10,8 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
       entries.set(entry.id, entry);
       return Promise.resolve();
     },
-    // It ends with the process, and so do the leases.
+    // It ends with the process, and so do the leases, and whose missions are whose.
+    made: () => [],
     leases: () => [],
     writeLease: () => Promise.resolve(),
     prune(nowMs) {

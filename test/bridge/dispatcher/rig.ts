@@ -38,6 +38,10 @@ export interface Rig {
   /** Calls in the order in which they left. */
   readonly calls: Call[];
   readonly notices: FleetNotice[];
+  /** Robots on which no mission is expected any more, each time that it was said. */
+  readonly missionsKnown: string[];
+  /** The same and the events of commands, in order. */
+  readonly story: string[];
   readonly audit: AuditRecord[];
   readonly quality: Map<string, Quality>;
   /** Sends a command and lets everything happen that needs no time. */
@@ -68,6 +72,8 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   const clock = parts.clock ?? createManualClock();
   const calls: Call[] = [];
   const notices: FleetNotice[] = [];
+  const missionsKnown: string[] = [];
+  const story: string[] = [];
   const audit: AuditRecord[] = [];
   const quality = new Map<string, Quality>([
     ["AMR01", "good"],
@@ -98,7 +104,14 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
       const known = quality.get(robotId);
       return known === undefined ? undefined : { robotId, family: "cart", quality: known };
     },
-    notify: (notice) => notices.push(notice),
+    notify(notice) {
+      notices.push(notice);
+      if (notice.kind === "command") story.push(`command ${notice.commandId}`);
+    },
+    onMissionsKnown(robotId) {
+      missionsKnown.push(robotId);
+      story.push(`known ${robotId}`);
+    },
     audit: (record) => audit.push(record),
     stations: {
       list: parts.stations ?? [],
@@ -119,6 +132,8 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     dispatcher,
     calls,
     notices,
+    missionsKnown,
+    story,
     audit,
     quality,
     async send(operation, request, more = {}) {
