@@ -1,0 +1,127 @@
+import "reflect-metadata";
+import { webcrypto } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { connect, createServer, type TLSSocket } from "node:tls";
+import {
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  PemConverter,
+  X509CertificateGenerator,
+} from "@peculiar/x509";
+import { afterEach, expect, test } from "vitest";
+import { createServerCertificate, type KeyedCertificate } from "../../src/simulator/tls/certificate.ts";
+import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { startSimulator } from "../support/simulator.ts";
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A certificate that is its own authority, for a client. */
+async function createClientCertificate(): Promise<KeyedCertificate> {
+  const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: "CN=gateway",
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
+    ],
+  });
+  const key = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
+  return { certificate: certificate.toString("pem"), key: PemConverter.encode(key, "PRIVATE KEY") };
+}
+
+/** A door before `target` that only lets in who shows this certificate. Its connections are TLS on either side. */
+async function openDoor(
+  target: string,
+  friend: string,
+  caFile: string,
+): Promise<{ address: string; guests(): number }> {
+  const ca = await readFile(caFile, "utf8");
+  const authority = { certificate: ca, key: await readFile(join(dirname(caFile), "ca.key"), "utf8") };
+  const own = await createServerCertificate(authority, ["localhost"], Date.now());
+  const { hostname, port } = new URL(`tcp://${target}`);
+  const sockets = new Set<TLSSocket>();
+  let guests = 0;
+  const server = createServer(
+    {
+      cert: own.certificate,
+      key: own.key,
+      ca: friend,
+      requestCert: true,
+      rejectUnauthorized: true,
+      ALPNProtocols: ["h2", "http/1.1"],
+    },
+    (client) => {
+      guests += 1;
+      const protocol = client.alpnProtocol === "h2" ? "h2" : "http/1.1";
+      const upstream = connect({
+        host: hostname,
+        port: Number(port),
+        servername: "localhost",
+        ca,
+        ALPNProtocols: [protocol],
+      });
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        sockets.add(from);
+        from.on("error", () => {});
+        from.on("close", () => to.destroy());
+      }
+      client.pipe(upstream).pipe(client);
+    },
+  );
+  // Whoever shows nothing is what the test is about.
+  server.on("tlsClientError", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  return { address: `localhost:${(server.address() as AddressInfo).port}`, guests: () => guests };
+}
+
+const create = (rig: FleetRig) => {
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+  return rig.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 3_000);
+};
+
+test.each(["grpc", "rest"] as const)(
+  "a service that wants a certificate of ours gets it: exchange, streams, polls and commands over %s",
+  async (transport) => {
+    const simulator = await startSimulator();
+    closers.push(() => simulator.stop());
+    const { endpoints } = simulator;
+    const own = await createClientCertificate();
+    const grpc = await openDoor(endpoints.grpc, own.certificate, endpoints.ca);
+    const https = await openDoor(new URL(endpoints.https).host, own.certificate, endpoints.ca);
+    const behind = { ...endpoints, grpc: grpc.address, https: `https://${https.address}` };
+    const ca = simulator.ca.toString("utf8");
+
+    const stranger = await startFleetSession(behind, { transport });
+    closers.push(() => stranger.stop());
+    await stranger.until("it is said", () => stranger.health().detail?.includes("no token") ?? false);
+    expect(grpc.guests() + https.guests()).toBe(0);
+
+    const rig = await startFleetSession(behind, { transport, tls: { ca, client: own } });
+    closers.push(() => rig.stop());
+    await rig.event("battery");
+    await rig.event("conveyors");
+    await rig.event("roster", ({ robots }) => robots.length > 0);
+    expect(await create(rig)).toMatchObject({ kind: "ok" });
+    await rig.until("all is well", () => rig.health().state === "up");
+  },
+);
