@@ -84,16 +84,19 @@ export function openStore(path: string): Store {
   }
 
   async function commit(group: readonly Waiting[]): Promise<void> {
-    // lmdb puts what is written in one turn of the event loop into one transaction.
-    const puts = group.flatMap(({ changes }) =>
-      changes.map(({ key, value }) =>
-        value === undefined ? database.remove(key) : database.put(key, value),
-      ),
-    );
-    figures.records += puts.length;
-    const results = await Promise.allSettled(puts);
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw await commitCause(failed.reason);
+    const changes = group.flatMap((each) => each.changes);
+    figures.records += changes.length;
+    try {
+      // One transaction: all of it or nothing. What the single puts promise says nothing of a failure.
+      await database.batch(() => {
+        for (const { key, value } of changes) {
+          if (value === undefined) void database.remove(key);
+          else void database.put(key, value);
+        }
+      });
+    } catch (error) {
+      throw await commitCause(error);
+    }
     await database.flushed;
   }
 
@@ -130,6 +133,8 @@ function openDatabase(path: string) {
       encoding: "json",
       // A commit counts only when its own sync is done: the next one waits for it.
       overlappingSync: false,
+      // The transactions that it begins by itself reject a promise that nobody holds when the disk fails: the process would end.
+      eventTurnBatching: false,
     });
   } catch (error) {
     throw new StoreFailed(`cannot open the store ${path}`, { cause: error });

@@ -90,6 +90,34 @@ describe("store", () => {
     expect(store.figures().failures).toBe(1);
     await store.close();
   });
+
+  it.skipIf(!hasPrlimit)("rejects as long as the disk is full, and leaves no failure unheard", async () => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown) => void unheard.push(reason);
+    const store = openStore(directory);
+    await store.write([{ key: "before", value: 1 }]);
+    process.on("unhandledRejection", hear);
+    limitFileSize("4096");
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        const changes = [
+          { key: `c/${round}`, value: round },
+          { key: `o/${round}`, value: round },
+        ];
+        await expect(store.write(changes)).rejects.toThrow(StoreFailed);
+        expect(store.get(`c/${round}`)).toBeUndefined();
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      // A promise that nobody holds would end the process.
+      expect(unheard).toEqual([]);
+    } finally {
+      limitFileSize("unlimited");
+      process.off("unhandledRejection", hear);
+    }
+    await store.write([{ key: "after", value: 2 }]);
+    expect(store.get("after")).toBe(2);
+    await store.close();
+  });
 });
 
 /** A limit on the size of this process's files is a full disk that needs no disk. */
