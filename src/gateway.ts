@@ -104,8 +104,12 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const { house, fleet } = furnish(config, parts, components);
     await house.dispatcher.start();
     for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
+    let listening = () => {};
+    const begin = new Promise<void>((resolve) => {
+      listening = resolve;
+    });
     // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
-    components.push(fleet, qualityTicker(house));
+    components.push(opensFirst(fleet, config, begin), qualityTicker(house));
     if (config.opcua !== null) components.push(opcua(config.opcua, house));
     if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
     if (config.web !== null) components.push(web(config.web, house));
@@ -116,7 +120,13 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       startTimeoutMs: START_TIMEOUT_MS,
       stopTimeoutMs: STOP_TIMEOUT_MS + lastWordsMs(component.name, config),
     }));
-    await runSupervised(steps, signal, { ...parts, onReady: ready });
+    await runSupervised(steps, signal, {
+      ...parts,
+      onReady() {
+        listening();
+        ready();
+      },
+    });
   }
 }
 
@@ -227,6 +237,23 @@ function processHealth(): Health {
   return {
     state: "up",
     figures: { rssBytes: rss, heapBytes: heapUsed, uptimeSeconds: Math.round(process.uptime()) },
+  };
+}
+
+/**
+ * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves: the OPC UA
+ * server takes the processor for a second or two while it is made, and calls that wait for it time out.
+ * With webhooks it has a port to bind itself, and cannot wait.
+ */
+function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Promise<void>): Component {
+  if (events.kind === "webhook") return fleet;
+  return {
+    ...fleet,
+    async run(signal, ready) {
+      ready();
+      await Promise.race([begin, aborted(signal)]);
+      if (!signal.aborted) await fleet.run(signal, () => {});
+    },
   };
 }
 
