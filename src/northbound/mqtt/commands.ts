@@ -32,9 +32,12 @@ export interface CommandDesk {
   figures(): Readonly<Record<string, number>>;
 }
 
-/** Commands whose outcome is awaited, of all clients and of one. Stops may go over it, once more as many. */
-const IN_FLIGHT = 256;
-const IN_FLIGHT_A_CLIENT = 32;
+/**
+ * Commands whose outcome is awaited, of all clients and of one: at 2,000 a second, a second's worth, so that a pause of the
+ * disk or the collector refuses nothing. Stops may go over it, once more as many.
+ */
+const IN_FLIGHT = 2_048;
+const IN_FLIGHT_A_CLIENT = 512;
 const LOG_WINDOW_MS = 1_000;
 const LOGS_A_WINDOW = 10;
 /** Of names that clients choose, in a log line. */

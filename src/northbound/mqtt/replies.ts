@@ -19,8 +19,11 @@ export interface Replies {
   figures(): Readonly<Record<string, number>>;
 }
 
-/** Replies that the broker has not acknowledged. More are dropped and counted: the sender may ask again. */
-const UNACKNOWLEDGED = 1_024;
+/**
+ * Replies that the broker has not acknowledged; more than there can be commands in flight, for refusals need none. Beyond it
+ * they are dropped and counted: the sender may ask again.
+ */
+const UNACKNOWLEDGED = 8_192;
 
 export function createReplies(log: Log): Replies {
   let client: MqttClient | null = null;

@@ -158,9 +158,9 @@ test("one client cannot fill the desk: its next command is refused, its stop and
     release = resolve;
   });
   answer = () => held;
-  for (let i = 0; i < 33; i += 1)
+  for (let i = 0; i < 513; i += 1)
     await send("GetConveyorIndex", { id: `c${i}`, request: { robot_id: "r1" } });
-  expect(await reply("c32")).toMatchObject({ outcome: "refused", code: "QUEUE_FULL" });
+  expect(await reply("c512")).toMatchObject({ outcome: "refused", code: "QUEUE_FULL" });
   answer = () => Promise.resolve(done);
   await send("ControlConveyor", { id: "stop", request: { robot_id: "r1" } });
   expect(await reply("stop")).toMatchObject({ outcome: "succeeded" });
