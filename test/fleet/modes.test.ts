@@ -1,0 +1,161 @@
+import { afterEach, expect, test } from "vitest";
+import { detectionLimits, type EventWay } from "../../src/domain/detection.ts";
+import { defaultFleetTimes } from "../../src/fleet/options.ts";
+import { openWebhookDoor } from "../commands/webhook-door.ts";
+import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { type HungWire, openHungWire } from "./hung-wire.ts";
+
+/** Times at which a loss shows within a test. */
+const times = {
+  ...defaultFleetTimes,
+  streamSilenceMs: 1_200,
+  resyncMs: 4_000,
+  connectMs: 600,
+  callMs: 1_500,
+  backoffBaseMs: 20,
+  backoffCapMs: 200,
+};
+/** What a loaded machine may take to notice that a timer is due, and to tell. */
+const SLACK_MS = 500;
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Plant {
+  readonly rig: FleetRig;
+  readonly simulator: RunningSimulator;
+  readonly grpc: HungWire;
+  readonly https: HungWire;
+  /** The way of webhooks. */
+  readonly deliveries: HungWire;
+}
+
+type Transport = "grpc" | "rest";
+
+/** A session in a mode, in which it knows its robots; where webhooks bring events, streams rest. */
+async function openPlant(events: EventWay, transport: Transport): Promise<Plant> {
+  const door = await openWebhookDoor();
+  closers.push(() => door.close());
+  const simulator = await startSimulator({
+    timeFactor: 20,
+    unsafeWebhookTargets: { trustedCa: door.trustedCa },
+  });
+  closers.push(() => simulator.stop());
+  const { endpoints } = simulator;
+  const grpc = await openHungWire(endpoints.grpc);
+  closers.push(() => grpc.close());
+  const https = await openHungWire(new URL(endpoints.https).host);
+  closers.push(() => https.close());
+  const { listen } = door.options;
+  const deliveries = await openHungWire(`${listen.host}:${listen.port}`);
+  closers.push(() => deliveries.close());
+  const webhook = { ...door.options, publicUrl: `https://${deliveries.address}/hook` };
+  const rig = await startFleetSession(
+    { ...endpoints, grpc: grpc.address, https: `https://${https.address}` },
+    {
+      times,
+      transport,
+      events: events === "streams" ? { kind: "streams" } : { kind: "webhook", webhook },
+    },
+  );
+  closers.push(() => rig.stop());
+  await rig.until("streams are open", () => rig.figure("streams_open") >= 4);
+  if (events === "webhook") await relieve(rig, simulator);
+  return { rig, simulator, grpc, https, deliveries };
+}
+
+/** One event of each kind is delivered, and the streams of missions and batteries rest. */
+async function relieve(rig: FleetRig, simulator: RunningSimulator): Promise<void> {
+  await rig.until("subscriptions were made", () => rig.figure("webhook_subscriptions_made") === 2);
+  charge(simulator, 31);
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+  await rig.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 5_000);
+  await rig.until("streams rest", () => rig.figure("streams_resting") === 2);
+}
+
+function charge(simulator: RunningSimulator, percent: number): void {
+  // What is just above a whole percent is not drained below it soon.
+  simulator.control.happen({ kind: "battery", robotId: "serve-01", percent: percent + 0.9 });
+}
+
+/** From now until the missions' stream, the batteries', a conveyor's, and the link are told to be lost. */
+function losses({ rig }: Plant) {
+  const sinceMs = performance.now();
+  const took = async (told: Promise<unknown>) => {
+    await told;
+    return performance.now() - sinceMs;
+  };
+  const lost = (name: string) =>
+    took(rig.next("stream", ({ stream, state }) => stream.startsWith(name) && state === "lost"));
+  return {
+    mission: lost("mission/"),
+    battery: lost("battery/"),
+    conveyors: lost("conveyors/"),
+    link: took(rig.next("link", ({ state }) => state === "down")),
+  };
+}
+
+const limitsOf = (events: EventWay) => detectionLimits({ ...times, holdMs: 0 }, events);
+
+test.each<[EventWay, Transport]>([
+  ["streams", "grpc"],
+  ["streams", "rest"],
+  ["webhook", "grpc"],
+  ["webhook", "rest"],
+])(
+  "a service that falls silent is noticed as check says: %s, commands over %s",
+  async (events, transport) => {
+    const plant = await openPlant(events, transport);
+    const { silentMs, deliveries } = limitsOf(events);
+    plant.grpc.hang("lost");
+    plant.https.hang("lost");
+    const told = losses(plant);
+    expect(await told.mission).toBeLessThan((deliveries?.goneMs ?? silentMs) + SLACK_MS);
+    expect(await told.battery).toBeLessThan((deliveries?.goneMs ?? silentMs) + SLACK_MS);
+    expect(await told.conveyors).toBeLessThan(silentMs + SLACK_MS);
+    expect(await told.link).toBeLessThan((deliveries?.linkGoneMs ?? silentMs) + SLACK_MS);
+    expect(await told.mission).toBeGreaterThan(times.streamSilenceMs / 2);
+  },
+  30_000,
+);
+
+test("streams that are cut are told at once, and by webhook the conveyors'", async () => {
+  for (const events of ["streams", "webhook"] as const) {
+    const plant = await openPlant(events, "grpc");
+    const told = losses(plant);
+    plant.simulator.control.apply({ kind: "end-streams", how: "unavailable" });
+    expect(await told.conveyors).toBeLessThan(SLACK_MS);
+    if (events === "streams") expect(await told.mission).toBeLessThan(SLACK_MS);
+    // Nobody waits for the rest.
+    for (const each of Object.values(told)) each.catch(() => {});
+  }
+}, 30_000);
+
+test("gRPC alone is gone, with webhooks and REST: events come all the same, until a snapshot is due", async () => {
+  const plant = await openPlant("webhook", "rest");
+  const { rig, simulator } = plant;
+  const { madeUpMs } = limitsOf("webhook");
+  plant.grpc.hang("lost");
+  const told = losses(plant);
+  charge(simulator, 22);
+  await rig.next("battery", ({ battery }) => battery.chargePercent === 22);
+  expect(await told.mission).toBeLessThan(madeUpMs + times.connectMs + SLACK_MS);
+  expect(await told.battery).toBeLessThan(madeUpMs + times.connectMs + SLACK_MS);
+  await told.link;
+}, 30_000);
+
+test("a delivery that is lost is made up by the next snapshot; when none arrive any more, streams stand in", async () => {
+  const plant = await openPlant("webhook", "grpc");
+  const { rig, simulator, deliveries } = plant;
+  const limits = limitsOf("webhook");
+  deliveries.hang("lost");
+  const sinceMs = performance.now();
+  charge(simulator, 11);
+  await rig.next("battery", ({ battery }) => battery.chargePercent === 11);
+  expect(performance.now() - sinceMs).toBeLessThan(limits.madeUpMs + SLACK_MS);
+  await rig.until("streams stand in", () => rig.figure("streams_resting") < 2);
+  expect(performance.now() - sinceMs).toBeLessThan((limits.deliveries?.standInMs ?? 0) + SLACK_MS);
+}, 30_000);
