@@ -108,8 +108,8 @@ test("a mission sent through a slot, followed over both doors to its end", async
   const robot = await followRobot(house, clock, "cart-02", tags);
   const before = robot.missionLines().length;
   const ticket = await order(robot, "MissionSlot", { Operation: int32(1), Destination: text("Station D") });
-  const ended = () => robot.values("MissionSlot.MissionState").at(-1) === SUCCEEDED;
-  await robot.live("the mission has ended", ended);
+  const isOver = () => robot.values("MissionSlot.MissionState").at(-1) === SUCCEEDED;
+  await robot.live("the mission has ended", isOver);
 
   expect(robot.missionLines().slice(before)).toEqual([
     "0.00 good STATE_RUNNING goal 0 Station D STATUS_NAVIGATING",
