@@ -45,7 +45,7 @@ async function order(
 }
 
 /** Waits for the event of a mission's end: events go out behind the state that tests wait for. */
-async function ended(robotId: string, missionId: string): Promise<void> {
+async function endTold(robotId: string, missionId: string): Promise<void> {
   await house.mqtt.on(
     `robots/${robotId}/event/mission`,
     (text) => text.includes(`"${missionId}"`) && /"to":"STATE_(SUCCEEDED|CANCELED)"/.test(text),
@@ -82,7 +82,7 @@ test("a mission sent over MQTT, followed over both doors to its end", async () =
         `"current_mission_index":0,"current_mission":${escaped(mission)},"current_goal":\\{"destination_id":"Station C"\\}\\}\\}$`,
     ),
   );
-  await ended("cart-01", missionId);
+  await endTold("cart-01", missionId);
   expect(robot.transitions(missionId)).toEqual(["null → STATE_RUNNING", "STATE_RUNNING → STATE_SUCCEEDED"]);
   const [event] = house.mqtt.texts("robots/cart-01/event/mission");
   expect(JSON.parse(event ?? "")).toMatchObject({ owner: "api", command_id: "mqtt:e2e/to-d-and-c" });
@@ -117,7 +117,7 @@ test("a mission sent through a slot, followed over both doors to its end", async
     "10.47 good STATE_SUCCEEDED goal 0 Station D STATUS_ARRIVED",
   ]);
   const missionId = String(await house.plc.value(robot.tag("Mission.MissionId")));
-  await ended("cart-02", missionId);
+  await endTold("cart-02", missionId);
   expect(robot.transitions(missionId)).toEqual(["null → STATE_RUNNING", "STATE_RUNNING → STATE_SUCCEEDED"]);
   expect(robot.values("MissionSlot.Outcome").at(0)).toBe(0);
   expect(robot.values("MissionSlot.Outcome").at(-1)).toBe(3);
@@ -161,7 +161,7 @@ test("a mission is paused, resumed and canceled over MQTT", async () => {
     expect(reply).toMatchObject({ outcome: "succeeded", code: "OK", duplicate: false });
     await robot.live(`state ${state}`, () => robot.values("Mission.State").at(-1) === state);
   }
-  await ended("serve-01", missionId);
+  await endTold("serve-01", missionId);
   expect(robot.transitions(missionId)).toEqual([
     "null → STATE_RUNNING",
     "STATE_RUNNING → STATE_PAUSED",

@@ -271,9 +271,11 @@ describe("unknown endings", () => {
   });
 
   it("a mission's state is evidence only when it was another one before", async () => {
-    for (const [before, outcome] of [
-      ["STATE_PAUSED", "probably_succeeded"],
-      ["STATE_RUNNING", "unknown"],
+    const paused =
+      "mission status of AMR01 received 2026-01-01T00:00:00.000Z: mission m is STATE_RUNNING, and was STATE_PAUSED when the call left";
+    for (const [before, outcome, evidence] of [
+      ["STATE_PAUSED", "probably_succeeded", paused],
+      ["STATE_RUNNING", "unknown", null],
     ] as const) {
       const rig = await createRig();
       await rig.see(missions("AMR01", rig.clock.nowMs() - 1, mission("m", "A", { state: before })));
@@ -281,7 +283,7 @@ describe("unknown endings", () => {
       await rig.call(0).answer(LOST);
       await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A")));
       await rig.clock.settle(15_000);
-      expect(sent.outcome?.outcome).toBe(outcome);
+      expect(sent.outcome).toMatchObject({ outcome, evidence });
       expect(rig.calls).toHaveLength(1);
     }
   });
@@ -290,7 +292,11 @@ describe("unknown endings", () => {
     const rig = await createRig();
     const sent = await rig.send("Skip", { robot: "AMR01" });
     await rig.call(0).answer(LOST);
-    expect(sent.outcome).toMatchObject({ outcome: "unknown", code: "DEADLINE_EXCEEDED" });
+    expect(sent.outcome).toMatchObject({
+      outcome: "unknown",
+      code: "DEADLINE_EXCEEDED",
+      message: "no answer in time; the robot may have acted, or may act later",
+    });
   });
 
   it("belts that stand are evidence when each of them was seen after the call", async () => {
@@ -302,7 +308,12 @@ describe("unknown endings", () => {
     await rig.see(belt("AMR01", nowMs, 0, "OPERATION_STATE_STOP"));
     expect(sent.outcome).toBeNull();
     await rig.see(belt("AMR01", nowMs, 1, "OPERATION_STATE_STOP"));
-    expect(sent.outcome?.outcome).toBe("probably_succeeded");
+    const seen = (index: number) =>
+      `conveyor status of AMR01 received 2026-01-01T00:00:00.200Z: conveyor ${index} is OPERATION_STATE_STOP`;
+    expect(sent.outcome).toMatchObject({
+      outcome: "probably_succeeded",
+      evidence: `${seen(0)}; ${seen(1)}`,
+    });
   });
 
   it("the service is asked before and after, where the rule says so", async () => {

@@ -30,7 +30,13 @@ it("raises an alarm at the third mission that no command here has made, and ends
   expect(alarms()).toHaveLength(1);
   expect(rig.dispatcher.health().figures).toMatchObject({ foreignMissions: 4, foreignAlarms: 1 });
   await rig.clock.settle(601_000);
-  expect(alarms().slice(1)).toMatchObject([{ code: "FOREIGN_MISSIONS", active: false }]);
+  expect(alarms().slice(1)).toMatchObject([
+    {
+      code: "FOREIGN_MISSIONS",
+      active: false,
+      text: "no other client has sent a mission to AMR01 for 10 minutes",
+    },
+  ]);
   expect(rig.dispatcher.health().figures).toMatchObject({ foreignAlarms: 0 });
 });
 

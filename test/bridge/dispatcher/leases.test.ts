@@ -137,6 +137,15 @@ describe("a station's lease", () => {
     expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
   });
 
+  it("ends when the robot is out of sight", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    rig.quality.set("AMR01", "offline");
+    await rig.clock.settle(1_000);
+    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
+  });
+
   it("ends when the heartbeat lapses, which stops the conveyors that the station started and nothing else", async () => {
     const rig = await rigAt(atDock);
     const { stations: leases } = rig.dispatcher;
@@ -231,6 +240,9 @@ describe("a lease and a gateway that is killed", () => {
     const rig = await restarted({ stations: [] });
     await rig.clock.settle(0);
     expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.audit).toContainEqual(
+      expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
+    );
     expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 });

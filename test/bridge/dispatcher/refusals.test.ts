@@ -288,6 +288,32 @@ describe("refusals before anything is sent", () => {
     });
   });
 
+  it("FLEET_UNREACHABLE: what may be repeated, too, when it never left within its expiry", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Halt", { robot: "AMR01" });
+    for (let call = 0; sent.outcome === null; call += 1) {
+      await rig.call(call).answer({ kind: "not_sent", message: "no connection" });
+      await rig.clock.settle(2_000);
+    }
+    expect(sent.outcome).toMatchObject({
+      outcome: "refused",
+      code: "FLEET_UNREACHABLE",
+      message: "it was not sent: no connection to the service within its expiry",
+    });
+  });
+
+  it("INTERNAL_FAULT: an answer that makes the gateway stumble before anything was sent", async () => {
+    const rig = await createRig();
+    const sent = await rig.send("Confirm", { chain: 12 });
+    await rig.call(0).answer({ kind: "ok", responseJson: "{", missionId: null });
+    expect(sent.outcome).toMatchObject({
+      outcome: "refused",
+      code: "INTERNAL_FAULT",
+      message: "a fault in the gateway; it was not sent",
+    });
+    expect(rig.calls).toHaveLength(1);
+  });
+
   it("SHUTTING_DOWN: while the gateway drains", async () => {
     const rig = await createRig();
     await rig.send("Go", { robot: "AMR01", to: "A" });

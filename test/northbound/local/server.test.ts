@@ -88,7 +88,11 @@ describe("a command through the socket", () => {
     const client = await bench.client();
     client.send(line());
     (await bench.commander.next()).fail(new Error("a bug"));
-    expect(await client.next()).toMatchObject({ outcome: "unknown", code: "INTERNAL_FAULT" });
+    expect(await client.next()).toMatchObject({
+      outcome: "unknown",
+      code: "INTERNAL_FAULT",
+      message: "the gateway failed; whether the command was sent is not known",
+    });
     client.send(line({ id: "c2" }));
     (await bench.commander.next()).end(succeeded(null));
     expect(await client.next()).toMatchObject({ id: "c2", outcome: "succeeded" });
@@ -137,7 +141,13 @@ describe("an engineer's override", () => {
 describe("a line that is refused before anybody was asked", () => {
   it.each<[string, unknown, string | null, string, RegExp]>([
     ["no JSON", "{", null, "MALFORMED", /^the line is not JSON: /],
-    ["no object", [1], null, "MALFORMED", /^the line must be a JSON object/],
+    [
+      "no object",
+      [1],
+      null,
+      "MALFORMED",
+      /^the line must be a JSON object with id, operation, request, expires_at, user, override$/,
+    ],
     [
       "a key twice",
       '{"id":"c1","operation":"CreateMission","request":{"robotId":"r1","robotId":"r2"}}',
@@ -146,10 +156,22 @@ describe("a line that is refused before anybody was asked", () => {
       /^request: has the key "robotId" twice$/,
     ],
     ["two ids", '{"id":"c1","id":"c2"}', null, "MALFORMED", /^the line has the key "id" twice$/],
-    ["no id", { operation: "CreateMission", request: {} }, null, "MALFORMED", /^id: /],
+    [
+      "no id",
+      { operation: "CreateMission", request: {} },
+      null,
+      "MALFORMED",
+      /^id: must be text of 1 to 128 printable characters$/,
+    ],
     ["a number as id", line({ id: 7 }), null, "MALFORMED", /^id: /],
     ["an empty id", line({ id: "" }), "", "MALFORMED", /^id: /],
-    ["an unknown field", line({ retain: true }), "c1", "MALFORMED", /^"retain": is not one of/],
+    [
+      "an unknown field",
+      line({ retain: true }),
+      "c1",
+      "MALFORMED",
+      /^"retain": is not one of id, operation, request, expires_at, user, override$/,
+    ],
     [
       "no request",
       { id: "c1", operation: "CreateMission" },
@@ -157,8 +179,28 @@ describe("a line that is refused before anybody was asked", () => {
       "MALFORMED",
       /^request: must be an object/,
     ],
-    ["an odd expiry", line({ expires_at: "tomorrow" }), "c1", "MALFORMED", /^expires_at: must be ISO 8601/],
-    ["a user with a slash", line({ user: "a/b" }), "c1", "MALFORMED", /^user: /],
+    [
+      "an odd expiry",
+      line({ expires_at: "tomorrow" }),
+      "c1",
+      "MALFORMED",
+      /^expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z$/,
+    ],
+    [
+      "a user with a slash",
+      line({ user: "a/b" }),
+      "c1",
+      "MALFORMED",
+      /^user: must be text of 1 to 64 printable characters without \/$/,
+    ],
+    ["no operation", { id: "c1", request: {} }, "c1", "MALFORMED", /^operation: must be the name of one$/],
+    [
+      "a request without end",
+      `{"id":"c1","operation":"CreateMission","request":${'{"a":'.repeat(70)}1${"}".repeat(70)}}`,
+      "c1",
+      "MALFORMED",
+      /^request: is nested more than 64 levels deep$/,
+    ],
     [
       "no such operation",
       line({ operation: "Fly" }),
@@ -180,6 +222,16 @@ describe("a line that is refused before anybody was asked", () => {
     expect(bench.commander.submitted).toHaveLength(0);
   });
 
+  it("MALFORMED: bytes that are no UTF-8", async () => {
+    const client = await bench.client();
+    client.socket.write(Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]));
+    expect(await client.next()).toMatchObject({
+      id: null,
+      code: "MALFORMED",
+      message: "the line is not UTF-8",
+    });
+  });
+
   it("a line without an end is not collected for ever", async () => {
     const client = await bench.client();
     client.socket.write(Buffer.alloc(300_000, "x"));
@@ -194,7 +246,12 @@ describe("a line that is refused before anybody was asked", () => {
   it("a client has a bound", async () => {
     const client = await bench.client();
     for (let number = 0; number <= 256; number += 1) client.send(line({ id: `c${number}` }));
-    expect(await client.next()).toMatchObject({ id: "c256", outcome: "refused", code: "QUEUE_FULL" });
+    expect(await client.next()).toMatchObject({
+      id: "c256",
+      outcome: "refused",
+      code: "QUEUE_FULL",
+      message: "too many commands wait for their outcome",
+    });
     expect(bench.server.health().figures).toMatchObject({ commandsInFlight: 256 });
   });
 

@@ -97,7 +97,7 @@ describe("refusals with a reply", () => {
       "CreateMission",
       { id: "c1", request: { robot_id: "r1" } },
       "NO_EXPIRY",
-      "expires_at",
+      "CreateMission moves a robot: give expires_at, or MQTT 5 message expiry",
     ],
   ])("%s", async (_what, operation, payload, code, message) => {
     await send(operation, payload);
@@ -149,10 +149,25 @@ test("an expiry that has passed is the commander's to judge: the outcome may be 
 test("a commander that fails by our mistake is an unknown ending, and is not hidden", async () => {
   answer = () => Promise.reject(new Error("bug"));
   await send("CreateMission", { id: "c1", expires_at: later, request: { robot_id: "r1" } });
-  expect(await reply("c1")).toMatchObject({ outcome: "unknown", code: "INTERNAL_FAULT", retry_safe: false });
+  expect(await reply("c1")).toMatchObject({
+    outcome: "unknown",
+    code: "INTERNAL_FAULT",
+    message: "the gateway failed; whether the command was sent is not known",
+    retry_safe: false,
+  });
 });
 
-test("one client cannot fill the desk: its next command is refused, its stop and others are served", async () => {
+test("INTERNAL_FAULT: an operation that fails by our mistake to read its request sends nothing", async () => {
+  await send("Broken", { id: "c1", request: { robot_id: "r1" } });
+  expect(await reply("c1")).toMatchObject({
+    outcome: "refused",
+    code: "INTERNAL_FAULT",
+    message: "the gateway failed to read the request; nothing was sent",
+  });
+  expect(commander.commands).toEqual([]);
+});
+
+test("QUEUE_FULL: one client cannot fill the desk: its next command is refused, its stop and others are served", async () => {
   let release: (outcome: Outcome) => void = () => {};
   const held = new Promise<Outcome>((resolve) => {
     release = resolve;
@@ -160,7 +175,11 @@ test("one client cannot fill the desk: its next command is refused, its stop and
   answer = () => held;
   for (let i = 0; i < 513; i += 1)
     await send("GetConveyorIndex", { id: `c${i}`, request: { robot_id: "r1" } });
-  expect(await reply("c512")).toMatchObject({ outcome: "refused", code: "QUEUE_FULL" });
+  expect(await reply("c512")).toMatchObject({
+    outcome: "refused",
+    code: "QUEUE_FULL",
+    message: "too many commands wait for their outcome",
+  });
   answer = () => Promise.resolve(done);
   await send("ControlConveyor", { id: "stop", request: { robot_id: "r1" } });
   expect(await reply("stop")).toMatchObject({ outcome: "succeeded" });

@@ -244,7 +244,10 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
         qos: 1,
         properties: { messageExpiryInterval: 30, responseTopic },
       });
-      expect(JSON.parse((await plc.on("clients/plc1/reply/c1")).text)).toMatchObject({ code: "MALFORMED" });
+      expect(JSON.parse((await plc.on("clients/plc1/reply/c1")).text)).toMatchObject({
+        code: "MALFORMED",
+        message: "the response topic is outside the client's own subtree",
+      });
       expect(
         plc.heard.filter((message) => message.topic === responseTopic && message.text.includes("outcome")),
       ).toEqual([]);

@@ -108,10 +108,16 @@ function operation(name: string, effect: Effect): Operation {
   };
 }
 
+/** What no operation should do. */
+function broken(): never {
+  throw new Error("planted: a bug");
+}
+
 export const catalogue: Catalogue = new Map([
   ["CreateMission", operation("CreateMission", "moves")],
   ["GetConveyorIndex", operation("GetConveyorIndex", "reads")],
   ["ControlConveyor", operation("ControlConveyor", "stops")],
+  ["Broken", { ...operation("Broken", "reads"), parse: broken }],
 ]);
 
 /** A commander that records, and answers what `answer` says. */

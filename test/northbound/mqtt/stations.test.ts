@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
 import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { takeStationMessage } from "../../../src/northbound/mqtt/station-desk.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
@@ -193,6 +194,16 @@ describe("refusals with a reply", () => {
     const answer = await tell("line1", `station/${topic}`, fields);
     expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
     expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+  });
+
+  test("MALFORMED: a heartbeat that is no object, where there is nowhere to answer", () => {
+    const topic = { client: "line1", station: "Dock", action: "beat" };
+    const packet = { cmd: "publish", qos: 1, dup: false, retain: false, topic: "", payload: "[]" } as const;
+    const parts = { topics: createTopics(base), stations: rig.dispatcher.stations };
+    expect(takeStationMessage(parts, topic, packet)).toMatchObject({
+      to: { client: "line1", topic: null },
+      outcome: { code: "MALFORMED", message: 'the message must be a JSON object {"id"}, or empty' },
+    });
   });
 
   test("RETAINED: what the broker would say again at every start", async () => {

@@ -145,7 +145,11 @@ describe("QueryOutcome", () => {
       },
     });
     expect(await call(plc, robot, "QueryOutcome", "known")).toMatchObject({ outcome: 3, pending: false });
-    expect(await call(plc, robot, "QueryOutcome", "strange")).toMatchObject({ outcome: 4, errorId: 1019 });
+    expect(await call(plc, robot, "QueryOutcome", "strange")).toMatchObject({
+      outcome: 4,
+      errorId: 1019,
+      errorText: "no command of yours with this RequestId is known",
+    });
     expect(asked).toEqual(["anonymous call/known", "anonymous call/strange"]);
     await stop();
   });

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { gatewayErrors } from "../src/domain/errors.ts";
+import { type Literal, literalsOf } from "./support/literals.ts";
+
+/** Where the words of refusals are: every sentence here must be some test's expectation. */
+const places = [
+  "src/domain/refusals.ts",
+  "src/bridge/dispatcher/",
+  "src/fleet/operations/check.ts",
+  "src/northbound/local/commands.ts",
+  "src/northbound/local/request-line.ts",
+  "src/northbound/mqtt/command-message.ts",
+  "src/northbound/mqtt/commands.ts",
+  "src/northbound/mqtt/message.ts",
+  "src/northbound/mqtt/reply-to.ts",
+  "src/northbound/mqtt/station-desk.ts",
+  "src/northbound/opcua/commands/",
+  "src/cli/call-request.ts",
+];
+
+/** These refuse in words of the places above. */
+const otherRefusers = ["src/cli/call.ts", "src/domain/outcome.ts"];
+
+/** Sentences for somebody else than a command's sender, by the call that they stand in. */
+const toOthers =
+  /^(.*log\.(debug|info|warn|error)|Error|StoreFailed|add|builder\.\w+|addMethods|createClearing)$/;
+
+/** Sentences that no sender reads, or that no test can bring about, each with the reason. */
+const exempt: Readonly<Record<string, string>> = {
+  "an ISO 8601 time": "no request has a time",
+  "nothing is latched": "a ticket is confirmed only while something is latched",
+  "Yours, unique: with your user it names the command": "describes an argument",
+  "The request as proto3 JSON": "describes an argument",
+  "As of slots; final unless Pending": "describes an argument",
+  "0, or what was wrong": "describes an argument",
+  "The same for people": "describes an argument",
+  "Sending it again can move nothing twice": "describes an argument",
+  "The service's answer; empty when there was none": "describes an argument",
+  "The outcome is not final yet: ask QueryOutcome": "describes an argument",
+};
+
+const sources = filesOf("src").filter((path) => places.some((place) => path.startsWith(place)));
+const tests = filesOf("test").filter((path) => path !== "test/refusal-texts.test.ts");
+/** All tests as they are written, without the backslashes that quoting and regular expressions need. */
+const expectations = tests.map((path) => readFileSync(path, "utf8").replace(/\\/g, "")).join("\n");
+
+describe("one test for each refusal, with its text", () => {
+  it.each(sources)("%s", (path) => {
+    const missing = literalsOf(readFileSync(path, "utf8"))
+      .filter((literal) => isSentence(literal) && exempt[literal.text] === undefined)
+      .filter(({ text }) => !patternOf(text).test(expectations))
+      .map(({ text, line }) => `${path}:${line} ${text.replaceAll("\0", "…")}`);
+    expect(missing).toEqual([]);
+  });
+
+  it("looks wherever refusals are made", () => {
+    const makers = filesOf("src").filter((path) => {
+      const isOurs = !/^src\/(simulator|config|wire)\//.test(path);
+      return isOurs && /\b(refusal|badRequest|unknownOperation|jsonFault)\(/.test(readFileSync(path, "utf8"));
+    });
+    expect(makers.length).toBeGreaterThan(10);
+    expect(makers.filter((path) => !sources.includes(path) && !otherRefusers.includes(path))).toEqual([]);
+  });
+
+  it("sees the sentences, and misses none that is not tested", () => {
+    const sentences = sources.flatMap((path) => literalsOf(readFileSync(path, "utf8")).filter(isSentence));
+    expect(sentences.length).toBeGreaterThan(80);
+    expect(patternOf("no test \0 has ever read this").test(expectations)).toBe(false);
+    const text = ["f(`a $", '{g("b c")} d`); // "no"\nlog.warn({}, "x y"); const r = /"/.test(""); "z"'].join(
+      "",
+    );
+    expect(literalsOf(text)).toEqual([
+      { text: "b c", line: 1, calls: ["f", "g"] },
+      { text: "a \0 d", line: 1, calls: ["f"] },
+      { text: "x y", line: 2, calls: ["log.warn"] },
+      { text: "", line: 2, calls: [".test"] },
+      { text: "z", line: 2, calls: [] },
+    ]);
+  });
+});
+
+describe("every error of the gateway", () => {
+  it.each(Object.entries(gatewayErrors))(
+    "%s is some refusal's that is tested by its code",
+    (name, { id }) => {
+      // By its name, or by its number as a PLC reads it.
+      const checks = tests.filter((path) => {
+        const text = readFileSync(path, "utf8");
+        const isCode = new RegExp(`"${name}"|\\b${id}\\b`).test(text);
+        return isCode && /\b(code|errorId|ErrorId)\b/.test(text);
+      });
+      expect(checks).not.toEqual([]);
+    },
+  );
+});
+
+function isSentence({ text, calls }: Literal): boolean {
+  if (calls.some((call) => toOthers.test(call))) return false;
+  const words = text.replaceAll("\0", "x").trim();
+  return /[a-z,:;] [a-z]/i.test(words) && text.replaceAll("\0", "").length >= 12;
+}
+
+/** The text, whatever is filled in, within a line of a test. */
+function patternOf(text: string): RegExp {
+  const parts = text.replace(/\\/g, "").split("\0");
+  return new RegExp(parts.map((part) => part.replace(/[.*+?^${}()|[\]]/g, "\\$&")).join("[^\\n]*?"));
+}
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => join(folder, path))
+    .sort();
+}
