@@ -28,7 +28,8 @@ export function describeHealth(facts: FleetFacts): Health {
   const { open, wanted } = facts.streams;
   const state = open === 0 ? "down" : problems.length > 0 || open < wanted ? "degraded" : "up";
   const detail = problems.length > 0 ? problems.join("; ") : `${open} of ${wanted} streams are open`;
-  const isFirstAttempt = facts.session.exchanges <= 1 && heard(facts) === 0;
+  const { exchanges, failures } = facts.session;
+  const isFirstAttempt = exchanges <= 1 && failures <= 1 && heard(facts) === 0;
   return {
     state: state === "down" && isFirstAttempt ? "starting" : state,
     detail,

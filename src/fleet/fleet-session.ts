@@ -21,6 +21,7 @@ import { createPoll } from "./polling/poll.ts";
 import { createReader } from "./polling/reader.ts";
 import { createRoster } from "./polling/roster.ts";
 import { createTaskChains } from "./polling/task-chains.ts";
+import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams } from "./streams/streams.ts";
 import { createTrust } from "./webhooks/trust.ts";
@@ -50,7 +51,9 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   setMaxListeners(0, signal);
 
   const http = createHttp(options);
-  const session = createSession(options, { http, clock, chance, log });
+  const { cacheDirectory } = options;
+  const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
+  const session = createSession(options, { http, clock, chance, log, history });
   const connect = createConnect(options, clock, createPreflight(options, clock));
   const prove = (client: Client) => proveAlive(client, options, session.token());
   const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
@@ -91,7 +94,6 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     ...poll("QueryTaskChain", times.taskChainPollMs, chains.turn),
   ];
 
-  const { cacheDirectory } = options;
   const maps =
     cacheDirectory === null ? null : createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
 

@@ -18,12 +18,13 @@ export interface CallsParts {
   readonly signal: AbortSignal;
 }
 
-/** How long a call waits for a connection or a token before it is given up unsent. */
+/** How long a call waits for a connection or a token before it is given up unsent: what leaves late acts late. */
 const LONGEST_WAIT_MS = 2_000;
 
 /**
  * Sends operations to the service: each once, over gRPC or HTTPS. The one repeat is
- * after UNAUTHENTICATED, an explicit refusal, with a new token (design, Commands).
+ * after UNAUTHENTICATED, an explicit refusal, with a new token (design, Commands), if
+ * that comes soon. All of it is over within the deadline.
  */
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
   const { session, channel, http, signal } = parts;
@@ -55,14 +56,17 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       const request = readRequest(method, requestJson);
       if (request instanceof Error) return { kind: "not_sent", message: request.message };
 
+      const startedMs = performance.now();
+      const leftMs = () => Math.max(1, deadlineMs - (performance.now() - startedMs));
       const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, deadlineMs), signal);
       if (jwt === null) {
         return { kind: "not_sent", message: `no token: ${session.state().problem ?? "the gateway stops"}` };
       }
-      const ending = await send(method, request, jwt, deadlineMs);
+      const ending = await send(method, request, jwt, leftMs());
       if (ending.kind !== "refused" || ending.code !== "UNAUTHENTICATED") return ending;
-      const other = await within(signal, deadlineMs, (bounded) => session.replace(jwt, bounded));
-      return other === null ? ending : send(method, request, other, deadlineMs);
+      const waitMs = Math.min(LONGEST_WAIT_MS, leftMs());
+      const other = await within(signal, waitMs, (bounded) => session.replace(jwt, bounded));
+      return other === null ? ending : send(method, request, other, leftMs());
     },
   };
 }

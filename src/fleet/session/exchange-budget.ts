@@ -12,6 +12,10 @@ export interface ExchangeBudget {
   /** Requests that are still allowed at this moment. */
   left(nowMs: number): number;
   spend(nowMs: number): void;
+  /** The last one was not made after all. */
+  refund(): void;
+  /** When those of the window were made. */
+  spent(): readonly number[];
 }
 
 /** A sliding window: exact, and small enough to keep every moment. */
@@ -33,5 +37,7 @@ export function createExchangeBudget(): ExchangeBudget {
     spend(nowMs) {
       spent.push(nowMs);
     },
+    refund: () => void spent.pop(),
+    spent: () => spent,
   };
 }

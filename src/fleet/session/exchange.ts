@@ -1,6 +1,6 @@
 import { decodeJwt } from "jose";
 import type { Clock } from "../../platform/clock.ts";
-import type { Http } from "../http.ts";
+import { type Http, NothingSent } from "../http.ts";
 import type { FleetOptions } from "../options.ts";
 
 /** A JWT and how long it can be used, on the gateway's monotonic clock. */
@@ -21,6 +21,8 @@ export type ExchangeEnding = {
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
   | { readonly kind: "failed"; readonly message: string }
+  /** There was no connection, so nothing was asked: it does not count towards the rate. */
+  | { readonly kind: "unreached"; readonly message: string }
 );
 
 /** Exchanges the API key document for a JWT (fleet-service-interface, Authentication). Never rejects. */
@@ -46,7 +48,8 @@ export async function exchangeToken(
     const clockSkewMs = Number.isNaN(serverNowMs) ? null : serverNowMs - clock.nowMs();
     return { clockSkewMs, ...judge(answer.status, answer.text, answer.headers, clock, clockSkewMs ?? 0) };
   } catch (error) {
-    return { kind: "failed", message: describe(error), clockSkewMs: null };
+    const kind = error instanceof NothingSent ? "unreached" : "failed";
+    return { kind, message: describe(error), clockSkewMs: null };
   }
 }
 
@@ -64,11 +67,10 @@ function judge(
   clockSkewMs: number,
 ): Judgement {
   if (status === 429) {
-    const seconds = Number(headers["retry-after"]);
     return {
       kind: "limited",
       message: "the authentication server answers 429: too many token requests",
-      retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null,
+      retryAfterMs: retryAfterMs(headers["retry-after"] ?? "", clock.nowMs() + clockSkewMs),
     };
   }
   if (status === 400 || status === 401 || status === 403) {
@@ -76,6 +78,13 @@ function judge(
   }
   if (status !== 200) return { kind: "failed", message: `the authentication server answers ${status}` };
   return readToken(text, clock, clockSkewMs);
+}
+
+/** Retry-After in either form, seconds or a date; null when it says nothing of use. */
+function retryAfterMs(text: string, serverNowMs: number): number | null {
+  const seconds = Number(text);
+  const delayMs = Number.isNaN(seconds) ? Date.parse(text) - serverNowMs : seconds * 1000;
+  return Number.isFinite(delayMs) && delayMs > 0 ? delayMs : null;
 }
 
 function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {

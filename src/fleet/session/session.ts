@@ -1,10 +1,11 @@
-import type { Chance } from "../../platform/backoff.ts";
+import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Http } from "../http.ts";
 import type { FleetOptions } from "../options.ts";
 import { type ExchangeEnding, exchangeToken, type Token } from "./exchange.ts";
 import { createExchangeBudget } from "./exchange-budget.ts";
+import type { ExchangeHistory } from "./exchange-history.ts";
 
 /** What the session can say of itself. */
 export interface SessionState {
@@ -39,8 +40,11 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
+  /** What earlier processes have asked for; null: nothing is known of them. */
+  readonly history: ExchangeHistory | null;
 }
 
+const TOO_MANY = "it waits, for no more token requests are allowed now (20 in 5 minutes)";
 const REFRESH_JITTER = 0.1;
 const FIRST_RETRY_MS = 1_000;
 /** Attempts at this distance stay within the documented rate for ever. */
@@ -57,6 +61,9 @@ const NOTABLE_SKEW_MS = 30_000;
 export function createSession(options: FleetOptions, parts: SessionParts): Session {
   const { clock, chance, log } = parts;
   const budget = createExchangeBudget();
+  const { backoffBaseMs: baseMs, backoffCapMs: capMs } = options.times;
+  // Where nobody was reached nobody is spared by waiting long.
+  const reach = createBackoff({ baseMs, capMs }, chance);
   const waiters = new Set<() => void>();
   let token: Token | null = null;
   let problem: string | null = "no token yet";
@@ -111,6 +118,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     rejected = null;
     if (problem !== ending.message) log.warn({ problem: ending.message }, "no new token");
     problem = ending.message;
+    if (ending.kind === "unreached") return reach.nextMs();
     if (ending.kind === "limited") return ending.retryAfterMs ?? jittered(LIMITED_RETRY_MS);
     if (ending.kind === "refused") return jittered(REFUSED_RETRY_MS);
     return jittered(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failuresInARow - 1)));
@@ -165,7 +173,9 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       const ending = nextEnding(signal);
       wake();
       await ending;
-      return usable()?.jwt ?? null;
+      const found = usable();
+      // After an exchange that failed the refused one counts again, and is no other.
+      return found === null || found.jwt === refused ? null : found.jwt;
     },
     state() {
       const nowMs = clock.monotonicMs();
@@ -179,17 +189,27 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       };
     },
     async run(signal) {
+      for (const atMs of (await parts.history?.load()) ?? []) budget.spend(atMs);
       while (!signal.aborted) {
         const waitMs = budget.waitMs(clock.monotonicMs());
         if (waitMs > 0) {
+          if (usable() === null) problem = TOO_MANY;
           await pause(waitMs, signal);
           continue;
         }
-        budget.spend(clock.monotonicMs());
-        exchanges += 1;
-        const delayMs = settle(await exchangeToken(options, parts.http, clock, signal));
+        const beganAtMs = clock.monotonicMs();
+        budget.spend(beganAtMs);
+        await parts.history?.keep(budget.spent(), log);
+        const ending = await exchangeToken(options, parts.http, clock, signal);
+        if (ending.kind === "unreached") budget.refund();
+        else {
+          exchanges += 1;
+          reach.reset();
+        }
+        const delayMs = settle(ending);
         for (const waiter of [...waiters]) waiter();
-        await pause(delayMs, signal);
+        const hungMs = ending.kind === "unreached" ? clock.monotonicMs() - beganAtMs : 0;
+        await pause(delayMs - hungMs, signal);
       }
       for (const waiter of [...waiters]) waiter();
     },

@@ -1,0 +1,192 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SignJWT } from "jose";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Http, type HttpAnswer, NothingSent } from "../../../src/fleet/http.ts";
+import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
+import { createExchangeHistory } from "../../../src/fleet/session/exchange-history.ts";
+import { createSession, type Session } from "../../../src/fleet/session/session.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+
+const LIFE_MS = 3_600_000;
+const WINDOW_MS = 300_000;
+const options = {
+  authUrl: "https://fleet.example.com",
+  credentials: { apiKey: "k", scope: "s", secret: "x" },
+  times: defaultFleetTimes,
+} as FleetOptions;
+
+type Answer = "token" | "unreached" | "lost" | number;
+
+let clock: ManualClock;
+let stopping: AbortController;
+/** What the authentication server does now. */
+let answer: Answer;
+let retryAfter: string | null;
+/** When requests reached it, and when it could not be reached, on the monotonic clock. */
+let askedAtMs: number[];
+let missedAtMs: number[];
+let folder: string;
+
+beforeEach(async () => {
+  clock = createManualClock();
+  stopping = new AbortController();
+  answer = "token";
+  retryAfter = null;
+  askedAtMs = [];
+  missedAtMs = [];
+  folder = await mkdtemp(join(tmpdir(), "fleetgate-session-"));
+});
+
+afterEach(async () => {
+  stopping.abort();
+  await rm(folder, { recursive: true, force: true });
+});
+
+let tokens = 0;
+function newToken(): Promise<string> {
+  tokens += 1;
+  const exp = Math.floor((clock.nowMs() + LIFE_MS) / 1000);
+  return new SignJWT({ exp, jti: String(tokens) })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(Buffer.alloc(32));
+}
+
+const http: Http = {
+  async send(): Promise<HttpAnswer> {
+    if (answer === "unreached") {
+      missedAtMs.push(clock.monotonicMs());
+      throw new NothingSent("connect ECONNREFUSED");
+    }
+    askedAtMs.push(clock.monotonicMs());
+    if (answer === "lost") throw new Error("other side closed");
+    const headers = {
+      date: new Date(clock.nowMs()).toUTCString(),
+      ...(retryAfter === null ? {} : { "retry-after": retryAfter }),
+    };
+    if (answer === "token") return { status: 200, headers, text: await newToken() };
+    return { status: answer, headers, text: "" };
+  },
+  async [Symbol.asyncDispose]() {},
+};
+
+function start(history = false): Session {
+  const session = createSession(options, {
+    http,
+    clock,
+    chance: () => 0.999,
+    log: silentLog,
+    history: history ? createExchangeHistory(folder, clock) : null,
+  });
+  void session.run(stopping.signal);
+  return session;
+}
+
+/** Lets time pass; a token is signed in between, which takes more than a turn of the loop. */
+async function pass(durationMs: number, stepMs = 1_000): Promise<void> {
+  for (let passedMs = 0; passedMs < durationMs; passedMs += stepMs) {
+    await clock.settle(stepMs);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function withToken(): Promise<Session> {
+  const session = start();
+  while (session.token() === null) await pass(10, 10);
+  return session;
+}
+
+test("a server that cannot be reached is asked again within the backoff cap, however long it was away", async () => {
+  const session = await withToken();
+  answer = "unreached";
+  await pass(LIFE_MS + 600_000);
+  expect(session.token()).toBeNull();
+  expect(session.state().problem).toContain("ECONNREFUSED");
+  const recent = missedAtMs.filter((atMs) => atMs > clock.monotonicMs() - 60_000);
+  // The longest waits that chance may give: 5 s each.
+  expect(recent.length).toBeGreaterThanOrEqual(9);
+  expect(recent.length).toBeLessThanOrEqual(13);
+  answer = "token";
+  await pass(defaultFleetTimes.backoffCapMs + 1_000, 100);
+  expect(session.token()).not.toBeNull();
+  expect(askedAtMs).toHaveLength(2);
+});
+
+test.each<Answer>(["lost", 500, 503, 401, 429])(
+  "whatever fails (%s), and however it alternates with being away, the documented rate is kept",
+  async (failure) => {
+    start();
+    for (let round = 0; round < 360; round += 1) {
+      answer = round % 3 === 2 ? "unreached" : failure;
+      await pass(10_000, 2_500);
+    }
+    expect(askedAtMs.length).toBeGreaterThan(10);
+    for (const fromMs of askedAtMs) {
+      const inWindow = askedAtMs.filter((atMs) => atMs >= fromMs && atMs < fromMs + WINDOW_MS);
+      expect(inWindow.length).toBeLessThanOrEqual(20);
+    }
+  },
+);
+
+test("a Retry-After is kept, in seconds or as a date", async () => {
+  answer = 429;
+  retryAfter = "120";
+  start();
+  await pass(119_000);
+  expect(askedAtMs).toHaveLength(1);
+  retryAfter = new Date(clock.nowMs() + 200_000).toUTCString();
+  await pass(2_000);
+  expect(askedAtMs).toHaveLength(2);
+  await pass(190_000);
+  expect(askedAtMs).toHaveLength(2);
+  await pass(15_000);
+  expect(askedAtMs).toHaveLength(3);
+});
+
+test("whoever asks for another token gets another, or none: never the one that was refused", async () => {
+  const session = await withToken();
+  const first = session.token() ?? "";
+  await pass(10_000);
+  answer = 503;
+  const failed = session.replace(first, stopping.signal);
+  await pass(10, 10);
+  expect(await failed).toBeNull();
+  // It is all there is, so it may be tried on.
+  expect(session.token()).toBe(first);
+  answer = "token";
+  await pass(30_000);
+  const second = session.token() ?? "";
+  expect(second).not.toBe(first);
+  expect(await session.replace(first, stopping.signal)).toBe(second);
+});
+
+test("a daemon that is started again and again keeps the rate, also with a clock that is set back", async () => {
+  answer = 503;
+  for (let restart = 0; restart < 60; restart += 1) {
+    stopping = new AbortController();
+    start(true);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    stopping.abort();
+    await clock.settle(5_000);
+    if (restart === 30) clock.jump(-3_600_000);
+  }
+  expect(askedAtMs.length).toBeGreaterThan(10);
+  expect(askedAtMs.length).toBeLessThanOrEqual(20);
+  stopping = new AbortController();
+  const session = start(true);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(session.state().problem).toMatch(/answers 503|no more token requests are allowed/);
+});
+
+test("what is kept of token requests may be damaged, or not be kept at all", async () => {
+  for (const text of ["", "{}", '["x",1e300,-5]']) {
+    await writeFile(join(folder, "token-requests.json"), text);
+    const times = await createExchangeHistory(folder, clock).load();
+    expect(times.length).toBeLessThanOrEqual(2);
+  }
+  const nowhere = createExchangeHistory(join(folder, "token-requests.json", "no-folder"), clock);
+  expect(await nowhere.load()).toEqual([]);
+  await nowhere.keep([0], silentLog);
+});
