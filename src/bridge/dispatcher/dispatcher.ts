@@ -24,6 +24,7 @@ import type { Journal } from "./journal.ts";
 import { createLaneRunner, interrupted } from "./lane-runner.ts";
 import type { Lease } from "./lease.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
+import { createLeaseMemory } from "./lease-memory.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { recoverCommands } from "./recovery.ts";
 import { refusedRight } from "./rights.ts";
@@ -127,6 +128,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     conveyor: search.conveyor,
     newMission: attribution.seen,
   });
+  const leaseMemory = createLeaseMemory(journal, log);
   const leases = createLeaseKeeper({
     ...parts,
     stations: parts.stations?.list ?? [],
@@ -140,11 +142,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
     refusedOverride: (source, robotId) =>
       refusedRight(options.rights, { source, operation: "an override", role: "engineer", robotId }),
-    remember(robotId, lease) {
-      journal.writeLease(robotId, lease).catch((error: unknown) => {
-        log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
-      });
-    },
+    remember: leaseMemory.remember,
   });
   const conveyors = createConveyorCalls(leases);
   const admission: AdmissionParts = {
@@ -363,6 +361,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         if (!isInLane) void conclusion.conclude(job, shuttingDown());
       }
       await allDone();
+      await leaseMemory.settled();
       await journal.close();
     },
   };
