@@ -1,0 +1,63 @@
+import mqtt, { type MqttClient } from "mqtt";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createManualClock } from "../support/manual-clock.ts";
+import { type House, openHouse } from "./house.ts";
+import { int32, text } from "./plc.ts";
+
+const ROBOT = "cart-01";
+const [NAVIGATE, OVERRIDE] = [1, 52] as const;
+let house: House;
+let client: MqttClient;
+let asked = 0;
+
+/** The world stands still: a robot that heads for the station does so until the tests are over. */
+beforeAll(async () => {
+  house = await openHouse(
+    { clock: createManualClock(Date.now()), timeFactor: 1 },
+    { stations: { dock: { destinations: ["Station A"], heartbeatMs: 60_000 } } },
+  );
+  client = await mqtt.connectAsync(house.mqttUrl, { reconnectPeriod: 0 });
+  await house.plc.shows(`Robots.${ROBOT}.Valid`, true);
+});
+afterAll(async () => {
+  await client.endAsync(true);
+  await house.close();
+});
+
+async function tell(action: string): Promise<Record<string, unknown>> {
+  asked += 1;
+  const id = `s${asked}`;
+  const topic = `fleetgate/e2e/clients/e2e/station/dock/${action}`;
+  await client.publishAsync(topic, JSON.stringify({ id, robot_id: ROBOT }), { qos: 1 });
+  return JSON.parse(await house.mqtt.replyText(id));
+}
+
+/** Writes the parameters of a slot and its ticket; the outcome when it is done. */
+async function order(slot: string, parameters: Readonly<Record<string, ReturnType<typeof text>>>) {
+  const ticket = Number(await house.plc.value(`${slot}.NextId`));
+  await house.plc.write(
+    ...Object.entries(parameters).map(([name, value]) => [`${slot}.${name}`, value] as const),
+    [`${slot}.RequestId`, int32(ticket)],
+  );
+  await house.plc.shows(`${slot}.DoneId`, ticket);
+  return Promise.all(["Outcome", "ErrorId", "ErrorText"].map((name) => house.plc.value(`${slot}.${name}`)));
+}
+
+test("a client of MQTT holds a robot against a PLC, until an engineer at the PLC ends it", async () => {
+  expect(await tell("ask")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
+  const sent = await house.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
+  expect(sent).toMatchObject({ outcome: "succeeded" });
+  await house.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
+  expect(await tell("ask")).toMatchObject({ outcome: "succeeded", response: { held: [ROBOT] } });
+
+  const refused = await order(`Robots.${ROBOT}.MissionSlot`, {
+    Operation: int32(NAVIGATE),
+    Destination: text("Station B"),
+  });
+  expect(refused).toEqual([4, 1016, `station dock holds robot ${ROBOT} for mqtt "e2e"`]);
+
+  const ended = await order("Stations.dock.Slot", { Robot: text(ROBOT), Operation: int32(OVERRIDE) });
+  expect(ended).toEqual([3, 0, ""]);
+  expect(await tell("release")).toMatchObject({ outcome: "succeeded", response: { held: [] } });
+});
