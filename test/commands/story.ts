@@ -58,6 +58,11 @@ function contradictionOf(
   }
 }
 
+/** Whether the service was given a request that holds this value. */
+export function holdsAnywhere(record: readonly RecordEntry[], token: string | number): boolean {
+  return record.some(({ fact }) => fact.what === "received" && holds(fact.request, token));
+}
+
 /** Whether a value somewhere in the JSON is the token. */
 function holds(json: unknown, token: string | number): boolean {
   if (json === token) return true;
