@@ -18,6 +18,8 @@ export interface Downstream {
   good(): readonly string[];
   /** Calls and connections (over the wire at `address`) that its streams and commands need. */
   needs(address: string): { readonly calls: number; readonly connections: number };
+  /** Lets a little time pass on its clock, no faster than the service answers. */
+  letTimePass(): Promise<void>;
   /** Tasks that still wait on its clock. */
   pending(): number;
 }
@@ -28,6 +30,7 @@ const LONGEST_STEP_MS = 1_000;
 /** Steps in which a silence passes: time must not outrun the proofs of life. */
 const STEPS_A_SILENCE = 20;
 const PATIENCE_MS = 15_000;
+const LOOK_MS = 20;
 
 /** Starts a session. `isElsewhere`: it cannot come to this service, and so must show nothing of it. */
 export async function startDownstream(
@@ -74,14 +77,24 @@ export async function startDownstream(
   };
   const isTrue = () => isSame(shown(), truth());
 
-  /** Time passes as fast as the service answers, until what is shown is true. */
-  async function pass(clock: Pick<ManualClock, "advance">): Promise<void> {
+  // A clock that can be told to go on stands still until it is.
+  const { advance } = own as Partial<ManualClock>;
+
+  async function letTimePass(): Promise<void> {
+    if (advance === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      return;
+    }
+    await simulator().rest("GET", "/", undefined, null);
+    await new Promise((resolve) => setImmediate(resolve));
+    advance(Math.min(LONGEST_STEP_MS, times.streamSilenceMs / STEPS_A_SILENCE));
+  }
+
+  async function passUntilTrue(): Promise<void> {
     const startedAtMs = performance.now();
     while (!isTrue()) {
       if (performance.now() - startedAtMs > PATIENCE_MS) throw new Error("not in time");
-      await simulator().rest("GET", "/", undefined, null);
-      await new Promise((resolve) => setImmediate(resolve));
-      if (!isTrue()) clock.advance(Math.min(LONGEST_STEP_MS, times.streamSilenceMs / STEPS_A_SILENCE));
+      await letTimePass();
     }
   }
 
@@ -89,10 +102,8 @@ export async function startDownstream(
     rig,
     async settled() {
       try {
-        // A clock that can be told to go on stands still until it is.
-        const { advance } = own as Partial<ManualClock>;
         if (advance === undefined) await rig.until("what is shown as good is true and complete", isTrue);
-        else await pass({ advance });
+        else await passUntilTrue();
       } catch (error) {
         expect(shown()).toEqual(truth());
         throw error;
@@ -111,6 +122,7 @@ export async function startDownstream(
           ? rig.figure("connections") + (transport === "grpc" ? 1 : 0)
           : 0,
     }),
+    letTimePass,
     pending: tracked.pending,
   };
 }

@@ -35,6 +35,11 @@ function steps(stepMs: number): Pace {
   };
 }
 
+/** The same, with a call on the connection for commands: cheaper, where that is not what the case cuts. */
+function calls(rig: FleetRig, stepMs: number): Pace {
+  return { stepMs, roundTrip: () => rig.port.call("ListWebhooks", "{}", 10_000) };
+}
+
 const well = (rig: FleetRig) => rig.until("all is well", () => rig.health().state === "up");
 
 test("connections that are cut are made again", async () => {
@@ -84,11 +89,11 @@ test.each([
     await down;
     const { connect_failures: failuresBefore = 0, token_requests: tokensBefore = 0 } =
       rig.health().figures ?? {};
-    await pass(clock, awayMs, steps(500));
+    await pass(clock, awayMs, steps(1_000));
     expect(good(rig)).toEqual([]);
     // Full jitter below 5 s is 2.5 s apart on the average, one attempt at a time; what comes back is another world.
     expect(rig.figure("connect_failures") - failuresBefore).toBeLessThan(2 * (awayMs / 2_500) + 10);
-    expect(rig.figure("connect_failures") - failuresBefore).toBeGreaterThan(awayMs / 2_500 / 2 - 2);
+    expect(rig.figure("connect_failures") - failuresBefore).toBeGreaterThan(awayMs / 2_500 / 4 - 2);
     await replaceService({ seed: 7 });
     await wire.plug();
     const goodAtMs = new Map<string, number>();
@@ -126,7 +131,7 @@ test("silent connection: half-open through a proxy that stops forwarding, it is 
   const clock = createManualClock(Date.now());
   const times = { ...defaultFleetTimes, resyncMs: 600_000 };
   const rig = await start({ clock, times });
-  await pass(clock, 120_000, steps(1_000));
+  await pass(clock, 120_000, calls(rig, 1_000));
   expect(good(rig)).toHaveLength(6);
   let isLost = false;
   const lost = rig
@@ -159,7 +164,7 @@ test("a fleet at rest stays proven alive, though nothing is sent", async () => {
   const times = { ...defaultFleetTimes, resyncMs: 3_600_000 };
   const rig = await start({ clock, times });
   const before = rig.events.length;
-  await pass(clock, 10 * times.streamSilenceMs, steps(500));
+  await pass(clock, 10 * times.streamSilenceMs, calls(rig, 1_000));
   const told = rig.events.slice(before);
   expect(told.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
   for (const stream of ["mission/plant-1", "battery/plant-1", "conveyors/cart-01"]) {
