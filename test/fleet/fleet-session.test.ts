@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { parseScenario } from "../../src/simulator/scenario/scenario.ts";
 import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 
@@ -119,4 +121,41 @@ test("a subscription is renewed, new before old: confirmed downstream, with no g
   );
   expect(rig.events.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
   expect(rig.events.filter((event) => event.kind === "link" && event.state === "down").length).toBe(1);
+});
+
+test("a service goes by its maker's own name, on streams and on calls", async () => {
+  const other = await startSimulator({ serviceNames: ["maker.api.Robots"] });
+  const rig = await startFleetSession(other.endpoints, { serviceName: "maker.api.Robots" });
+  rigs.push(rig);
+  await rig.event("mission");
+  await rig.event("conveyors");
+  expect(await rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 5_000)).toMatchObject({
+    kind: "ok",
+  });
+  await rig.until("the session is up", () => rig.health().state === "up");
+  await rig.stop();
+  await other.stop();
+});
+
+test("several locations are several streams, each robot by its own", async () => {
+  const scenario = parseScenario(
+    (await readFile("config/scenarios/plant.yaml", "utf8"))
+      .replace(/^( *- \{ id: plant-1, distributor: acme \})$/m, "$1\n  - { id: plant-2, distributor: acme }")
+      .replace(/(id: base-01[\s\S]*?location: )plant-1/, "$1plant-2"),
+  );
+  const other = await startSimulator({ scenario: { kind: "given", scenario } });
+  const locations = ["plant-1", "plant-2"];
+  const rig = await startFleetSession(other.endpoints, { robots: { kind: "locations", locations } });
+  rigs.push(rig);
+  const by = (robotId: string) => rig.event("mission", (event) => event.robotId === robotId);
+  expect((await by("base-01")).stream).toBe("mission/plant-2");
+  expect((await by("cart-01")).stream).toBe("mission/plant-1");
+  await rig.until("all streams are open", () => rig.figure("streams_open") === 4 + carts.length);
+  const crossed = rig.events.filter(
+    (event) =>
+      event.kind === "mission" && (event.robotId === "base-01") !== (event.stream === "mission/plant-2"),
+  );
+  expect(crossed).toEqual([]);
+  await rig.stop();
+  await other.stop();
 });

@@ -1,7 +1,9 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { type Client, status } from "@grpc/grpc-js";
+import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
+import type { GrpcCodeName } from "../../domain/errors.ts";
 import { authorization } from "../channels/authorization.ts";
+import { isNoGrpc } from "../channels/no-grpc.ts";
 import { okEnding } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
@@ -32,12 +34,17 @@ export function callGrpc(
       { deadline: new Date(Date.now() + deadlineMs) },
       (error, answer) => {
         if (error !== null) {
-          const code = madeUpHere.has(error.details) ? "UNKNOWN" : codeName(error.code ?? status.UNKNOWN);
-          resolve(unhappyEnding(code, error.details));
+          resolve(unhappyEnding(codeOf(error), error.details));
         } else resolve(readAnswer(method, answer ?? Buffer.alloc(0)));
       },
     );
   });
+}
+
+/** Only the service's own refusal proves that nothing was done. Who refuses a token has looked at nothing else. */
+function codeOf({ code, details }: ServiceError): GrpcCodeName {
+  const isMadeUp = madeUpHere.has(details) || (isNoGrpc(details) && code !== status.UNAUTHENTICATED);
+  return isMadeUp ? "UNKNOWN" : codeName(code ?? status.UNKNOWN);
 }
 
 function readAnswer({ desc }: Method, bytes: Buffer): CallEnding {

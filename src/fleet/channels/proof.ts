@@ -1,7 +1,8 @@
-import { type Client, status } from "@grpc/grpc-js";
+import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { FleetOptions } from "../options.ts";
 import { authorization } from "./authorization.ts";
+import { isNoGrpc } from "./no-grpc.ts";
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
@@ -30,7 +31,11 @@ export function proveAlive(client: Client, options: FleetOptions, jwt: string | 
       Buffer.alloc(0),
       authorization(jwt ?? ""),
       { deadline: new Date(Date.now() + waitMs) },
-      (error) => resolve(error === null || !noAnswer.has(error.code ?? status.UNKNOWN)),
+      (error) => resolve(error === null || isAnswer(error)),
     );
   });
+}
+
+function isAnswer({ code, details }: ServiceError): boolean {
+  return !noAnswer.has(code ?? status.UNKNOWN) && !isNoGrpc(details);
 }

@@ -32,26 +32,38 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
   let askers = 0;
   let pending = 0;
 
-  /** True: a cart. False: none. Null: the service could not say. */
-  async function isCart(robotId: RobotId): Promise<boolean | null> {
+  /** `refused`: the service does not tell of this robot. `unsaid`: it could not be asked. */
+  async function ask(robotId: RobotId): Promise<"cart" | "none" | "refused" | "unsaid"> {
     const ending = await port.call("GetConveyorIndex", JSON.stringify({ robotId }), times.callMs);
-    if (ending.kind === "ok") return true;
-    return ending.kind === "refused" && ending.code === "INVALID_ARGUMENT" ? false : null;
+    if (ending.kind === "ok") return "cart";
+    if (ending.kind !== "refused") return "unsaid";
+    return ending.code === "INVALID_ARGUMENT" ? "none" : "refused";
+  }
+
+  /** A robot that is refused is asked for as seldom as its streams are. */
+  async function askLater(robotId: RobotId): Promise<void> {
+    if (await sleep(clock, times.refusedRetryMs, signal)) enqueue(robotId);
+  }
+
+  function enqueue(robotId: RobotId): void {
+    queue.push(robotId);
+    if (askers < ASKED_AT_A_TIME) void work();
   }
 
   async function work(): Promise<void> {
     askers += 1;
     const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
     for (let robotId = queue.shift(); robotId !== undefined && !signal.aborted; robotId = queue.shift()) {
-      const answer = await isCart(robotId);
-      if (answer === null) {
-        queue.push(robotId);
-        await sleep(clock, backoff.nextMs(), signal);
+      const answer = await ask(robotId);
+      if (answer === "cart" || answer === "none") {
+        backoff.reset();
+        pending -= 1;
+        if (answer === "cart" && !signal.aborted) parts.onCart(robotId);
         continue;
       }
-      backoff.reset();
-      pending -= 1;
-      if (answer && !signal.aborted) parts.onCart(robotId);
+      if (answer === "refused") void askLater(robotId);
+      else queue.push(robotId);
+      await sleep(clock, backoff.nextMs(), signal);
     }
     askers -= 1;
   }
@@ -60,9 +72,8 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
     ask(robotId) {
       if (known.has(robotId)) return;
       known.add(robotId);
-      queue.push(robotId);
       pending += 1;
-      if (askers < ASKED_AT_A_TIME) void work();
+      enqueue(robotId);
     },
     pending: () => pending,
   };

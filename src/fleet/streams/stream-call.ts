@@ -1,6 +1,7 @@
-import { status } from "@grpc/grpc-js";
+import { type Metadata, status } from "@grpc/grpc-js";
 import { grpcCodeNames } from "../../domain/errors.ts";
 import { authorization } from "../channels/authorization.ts";
+import { isNoGrpc } from "../channels/no-grpc.ts";
 import type { StreamSlot } from "../channels/stream-pool.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
@@ -45,7 +46,9 @@ export function openStream(
   const accepted = new Promise<boolean>((resolve) => {
     accept = resolve;
   });
-  stream.on("metadata", () => {
+  stream.on("metadata", (metadata: Metadata) => {
+    // Headers of a page that a balancer answers with are no sign of the service.
+    if (!String(metadata.get("content-type")[0]).startsWith("application/grpc")) return;
     slot.proven();
     accept(true);
   });
@@ -62,7 +65,7 @@ export function openStream(
       isOpen = false;
       slot.release();
       accept(false);
-      resolve({ code: grpcCodeNames[code] ?? grpcCodeNames[status.UNKNOWN], message: details });
+      resolve(endingOf(code, details));
     });
   });
   return {
@@ -73,4 +76,10 @@ export function openStream(
       stream.cancel();
     },
   };
+}
+
+/** A token may be judged by whoever stands before the service; a robot may not. */
+function endingOf(code: number, details: string): StreamEnding {
+  if (isNoGrpc(details) && code !== status.UNAUTHENTICATED) return { code: "UNAVAILABLE", message: details };
+  return { code: grpcCodeNames[code] ?? grpcCodeNames[status.UNKNOWN], message: details };
 }

@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createSecureServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { startFleetSession } from "../../support/fleet-rig.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A balancer without a service behind it: it answers everything with an HTTP status and a page. */
+async function startBalancer(status: number, caFile: string): Promise<{ address: string; asked(): number }> {
+  const authority = {
+    certificate: await readFile(caFile, "utf8"),
+    key: await readFile(join(dirname(caFile), "ca.key"), "utf8"),
+  };
+  const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());
+  const sessions = new Set<ServerHttp2Session>();
+  let asked = 0;
+  const server = createSecureServer({ cert: certificate, key });
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => {});
+  });
+  server.on("stream", (stream) => {
+    asked += 1;
+    stream.on("error", () => {});
+    stream.respond({ ":status": status, "content-type": "text/html" });
+    stream.end("<h1>No</h1>");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(async () => {
+    for (const session of sessions) session.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  return { address: `localhost:${(server.address() as AddressInfo).port}`, asked: () => asked };
+}
+
+test.each([400, 403, 404, 408, 429, 500, 502, 503, 504])(
+  "a balancer that answers %i refuses no robot: streams come back as soon as the service does",
+  async (status) => {
+    const simulator = await startSimulator();
+    closers.push(() => simulator.stop());
+    const { endpoints } = simulator;
+    const balancer = await startBalancer(status, endpoints.ca);
+    let target = balancer.address;
+    const wire = await startTcpProxy(() => target);
+    closers.push(() => wire.close());
+    const rig = await startFleetSession(endpoints, {
+      grpcAddress: wire.address,
+      times: { backoffBaseMs: 20, backoffCapMs: 200 },
+    });
+    closers.push(() => rig.stop());
+    await rig.until("streams were tried", () => balancer.asked() > 6);
+    expect(rig.figure("robots_refused")).toBe(0);
+    expect(rig.events.filter((event) => event.kind === "link" && event.state === "up")).toEqual([]);
+    // Whether a command was passed on nobody knows.
+    const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+    const ending = await rig.port.call(
+      "CreateMission",
+      JSON.stringify({ robotId: "base-01", mission }),
+      3_000,
+    );
+    expect(ending).toMatchObject({ kind: "unknown", message: expect.stringContaining(String(status)) });
+    expect(rig.figure("streams_open")).toBe(0);
+    target = endpoints.grpc;
+    wire.cut();
+    const sinceMs = performance.now();
+    await rig.event("mission");
+    await rig.event("battery");
+    expect(performance.now() - sinceMs).toBeLessThan(2_200);
+  },
+  30_000,
+);
