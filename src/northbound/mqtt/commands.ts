@@ -10,7 +10,7 @@ import type { Log } from "../../platform/log.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyTo } from "./replies.ts";
-import { bytesOf, replyTo, responseTopicProblem } from "./reply-to.ts";
+import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
 import { takeStationMessage } from "./station-desk.ts";
 import type { CommandTopic, StationTopic, Topics } from "./topics.ts";
 
@@ -98,7 +98,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const take = (topic: CommandTopic, packet: IPublishPacket) => {
     const read = readCommandMessage(bytesOf(packet));
     const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
-    const answer = responseTopicProblem(topics, topic.client, packet);
+    const answer = answerProblem(topics, topic.client, packet);
     if (packet.retain) return refuse(to, refusal("RETAINED", "commands must not be retained"));
     if (!read.ok) return refuse(to, refusal("MALFORMED", read.reason));
     if (answer !== null) return refuse(to, refusal("MALFORMED", answer));

@@ -1,4 +1,5 @@
 import type { MqttClient } from "mqtt";
+import { clip } from "../../domain/clip.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Log } from "../../platform/log.ts";
 
@@ -24,6 +25,8 @@ export interface Replies {
  * they are dropped and counted: the sender may ask again.
  */
 const UNACKNOWLEDGED = 8_192;
+/** Of a client's name, in a log line. */
+const LONGEST_NAME = 128;
 
 export function createReplies(log: Log): Replies {
   let client: MqttClient | null = null;
@@ -34,7 +37,10 @@ export function createReplies(log: Log): Replies {
     counts.repliesDropped += 1;
     // Only the first and then every hundredth: a broker that is away drops them all.
     if (counts.repliesDropped % 100 === 1)
-      log.warn({ client: to.client, id: to.id, why, dropped: counts.repliesDropped }, "a reply was dropped");
+      log.warn(
+        { client: clip(to.client, LONGEST_NAME), id: to.id, why, dropped: counts.repliesDropped },
+        "a reply was dropped",
+      );
   };
 
   return {

@@ -8,6 +8,9 @@ interface Asking {
   readonly operation: string;
 }
 
+/** What is kept of a sender's own while its command runs, each: thousands may run at once. */
+const LONGEST_KEPT_BYTES = 1_024;
+
 /** Where a message is answered: on its own response topic if the client may have it, else by its id. */
 export function replyTo(
   topics: Topics,
@@ -16,21 +19,29 @@ export function replyTo(
   id: string | null,
 ): ReplyTo {
   const { responseTopic, correlationData } = packet.properties ?? {};
-  const isOwn = responseTopic !== undefined && topics.mayAnswerOn(client, responseTopic);
+  const isOwn = responseTopic !== undefined && answerProblem(topics, client, packet) === null;
   return {
     client,
     operation,
     id,
     topic: isOwn ? responseTopic : id === null ? null : topics.reply(client, id),
-    correlationData: correlationData ?? null,
+    correlationData: isTooLong(correlationData) ? null : (correlationData ?? null),
   };
 }
 
-/** Why a client may not have the response topic that it wants; null when it may, or wants none. */
-export function responseTopicProblem(topics: Topics, client: string, packet: IPublishPacket): string | null {
-  const response = packet.properties?.responseTopic;
-  if (response === undefined || topics.mayAnswerOn(client, response)) return null;
-  return "the response topic is outside the client's own subtree";
+/** Why a client cannot be answered as it wants (MQTT 5: response topic, correlation data); null when it can. */
+export function answerProblem(topics: Topics, client: string, packet: IPublishPacket): string | null {
+  const { responseTopic, correlationData } = packet.properties ?? {};
+  if (isTooLong(correlationData)) return `correlation data of more than ${LONGEST_KEPT_BYTES} bytes`;
+  if (responseTopic === undefined) return null;
+  if (isTooLong(responseTopic)) return `a response topic of more than ${LONGEST_KEPT_BYTES} bytes`;
+  return topics.mayAnswerOn(client, responseTopic)
+    ? null
+    : "the response topic is outside the client's own subtree";
+}
+
+function isTooLong(kept: Buffer | string | undefined): boolean {
+  return kept !== undefined && Buffer.byteLength(kept) > LONGEST_KEPT_BYTES;
 }
 
 export function bytesOf(packet: IPublishPacket): Uint8Array {

@@ -5,7 +5,7 @@ import type { Source } from "../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 import { type MessageShape, own, readObject } from "./message.ts";
 import type { ReplyTo } from "./replies.ts";
-import { bytesOf, replyTo, responseTopicProblem } from "./reply-to.ts";
+import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
 import type { StationTopic, Topics } from "./topics.ts";
 
 /** What became of a message to a station, and where it is to be told. */
@@ -51,8 +51,8 @@ export function takeStationMessage(
       `a station has ${actions.join(", ")}, and not ${quoted(topic.action)}`,
     );
   if (!read.ok) return refused("MALFORMED", read.reason);
-  const answerProblem = responseTopicProblem(topics, topic.client, packet);
-  if (answerProblem !== null) return refused("MALFORMED", answerProblem);
+  const cannotAnswer = answerProblem(topics, topic.client, packet);
+  if (cannotAnswer !== null) return refused("MALFORMED", cannotAnswer);
   const source: Source = { door: "mqtt", name: topic.client };
   if (stations.held(topic.station, source) === null)
     return refused("MALFORMED", `there is no station ${quoted(topic.station)}`);

@@ -254,6 +254,30 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       expect(commander.commands).toEqual([]);
     });
 
+    test.each([
+      [
+        "correlation data of more than 1024 bytes",
+        { correlationData: Buffer.alloc(1_025), responseTopic: `${base}/clients/plc1/answers` },
+      ],
+      [
+        "a response topic of more than 1024 bytes",
+        { responseTopic: `${base}/clients/plc1/reply/${"r".repeat(1_024)}` },
+      ],
+    ])("%s are not kept, and the command is refused", async (message, properties) => {
+      const { url } = await broker();
+      const commander = recordingCommander();
+      await connect(five(url), { commander });
+      const plc = await watch(url, { protocolVersion: 5 });
+      await plc.client.publishAsync(topic, command, {
+        qos: 1,
+        properties: { messageExpiryInterval: 30, ...properties },
+      });
+      const answer = await plc.on("clients/plc1/reply/c1");
+      expect(JSON.parse(answer.text)).toMatchObject({ code: "MALFORMED", message });
+      expect(answer.packet.properties?.correlationData).toBeUndefined();
+      expect(commander.commands).toEqual([]);
+    });
+
     test("rubbish without an id is answered on a response topic", async () => {
       const { url } = await broker();
       await connect(five(url));
