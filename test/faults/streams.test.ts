@@ -71,7 +71,7 @@ test("60-minute renewal: a service that ends streams at its limit finds them ren
     ...clock,
     after: (delayMs: number, task: () => void) => clock.after(Math.max(delayMs, 1_000), task),
   };
-  const { start, settled, simulator } = await open({ clock: coarse, lively: "missions", timeFactor: 1 });
+  const { start, settled, simulator } = await open({ clock: coarse, timeFactor: 1 });
   const rig = await start({
     clock,
     times: {
@@ -82,6 +82,7 @@ test("60-minute renewal: a service that ends streams at its limit finds them ren
       taskChainPollMs: 60_000,
     },
   });
+  simulator().control.setLively("missions");
   const before = rig.events.length;
   const roundTrip = () => rig.port.call("ListWebhooks", "{}", 5_000);
   await pass(clock, 2 * 3_660_000, { stepMs: 10_000, roundTrip });
