@@ -53,6 +53,8 @@ export type FleetEvent =
       readonly kind: "roster";
       readonly atMs: number;
       readonly robots: ReadonlyArray<{ readonly robotId: RobotId; readonly presence: Presence }>;
+      /** Listed too, with a record that cannot be read: present, and nothing is known of where. */
+      readonly unread?: readonly RobotId[];
     }
   | { readonly kind: "task_chain"; readonly atMs: number; readonly chain: TaskChain }
   /** A stream is proven alive, or known to be cut. */

@@ -17,6 +17,7 @@ import { describeHealth } from "./fleet-health.ts";
 import { createHttp } from "./http.ts";
 import { createMapCache } from "./maps.ts";
 import type { FleetOptions } from "./options.ts";
+import { createMapsOnce } from "./polling/maps-once.ts";
 import { createPoll } from "./polling/poll.ts";
 import { createReader } from "./polling/reader.ts";
 import { createRoster } from "./polling/roster.ts";
@@ -83,6 +84,22 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     events.kind === "webhook" && trust !== null
       ? createWebhooks(events.webhook, { robots, trust, streams, port: calls, times, clock, chance, log })
       : null;
+  const maps =
+    cacheDirectory === null ? null : createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
+  const mapsOnce =
+    maps === null
+      ? null
+      : createMapsOnce({
+          isKept: maps.isKept,
+          async ask(mapId) {
+            const requestJson = JSON.stringify({ mapId });
+            const ending = await calls.call("GetMap", requestJson, times.callMs);
+            return ending.kind === "ok" && (await maps.settle(requestJson, ending)).kind === "ok";
+          },
+          retryMs: times.refusedRetryMs,
+          clock,
+          signal,
+        });
   const roster = createRoster({ read, clock, log, sink, knows: streams.knows, amrIds: options.amrIds });
   const chains = createTaskChains({ read, clock, log, sink, current: roster.chainIds });
   const poll = (name: string, periodMs: number | null, turn: () => Promise<void>) =>
@@ -90,12 +107,12 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
       ? []
       : [createPoll({ name, periodMs, unimplementedMs: times.refusedRetryMs, clock, log, turn })];
   const polls = [
-    ...poll("GetOnlineRobots", times.rosterPollMs, roster.turn),
+    ...poll("GetOnlineRobots", times.rosterPollMs, async () => {
+      await roster.turn();
+      mapsOnce?.want(roster.mapIds());
+    }),
     ...poll("QueryTaskChain", times.taskChainPollMs, chains.turn),
   ];
-
-  const maps =
-    cacheDirectory === null ? null : createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
 
   const port: FleetPort = {
     async call(operation, requestJson, deadlineMs) {

@@ -15,6 +15,8 @@ export interface MapCache {
    * and `note` says so and since when. Never rejects.
    */
   settle(requestJson: string, ending: CallEnding): Promise<CallEnding>;
+  /** Whether there is a map of this number on disk. Never rejects. */
+  isKept(mapId: number): Promise<boolean>;
 }
 
 export interface MapCacheParts {
@@ -43,6 +45,11 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
   }
 
   return {
+    isKept: (mapId) =>
+      read(join(directory, `${mapId}.json`)).then(
+        (kept) => kept !== null,
+        () => false,
+      ),
     async settle(requestJson, ending) {
       const { mapId } = fromJsonString(GetMapRequestSchema, requestJson);
       const path = join(directory, `${mapId}.json`);

@@ -1,9 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import { createMapCache, type MapCache } from "../../src/fleet/maps.ts";
+import { createMapsOnce } from "../../src/fleet/polling/maps-once.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { startFleetSession } from "../support/fleet-rig.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -67,4 +69,50 @@ test("a session reads maps from the service, and from the disk while it is away"
     note: expect.stringContaining("could not be asked now"),
   });
   await rig.stop();
+});
+
+test("the maps that robots are on are asked for once, and are there when the service is away", async () => {
+  const simulator = await startSimulator();
+  const overrides = {
+    cacheDirectory: directory,
+    times: { rosterPollMs: 200, backoffCapMs: 100, connectMs: 500 },
+  };
+  const rig = await startFleetSession(simulator.endpoints, overrides);
+  await rig.until("the map is kept", () => existsSync(join(directory, "maps", "1.json")));
+  const { mtimeMs } = await stat(join(directory, "maps", "1.json"));
+  const polls = rig.figure("polls");
+  await rig.until("more lists came", () => rig.figure("polls") > polls + 4);
+  expect((await stat(join(directory, "maps", "1.json"))).mtimeMs).toBe(mtimeMs);
+  await simulator.stop();
+  expect(await rig.port.call("GetMap", '{"mapId":1}', 2_000)).toMatchObject({
+    kind: "ok",
+    note: expect.stringContaining("could not be asked now"),
+  });
+  await rig.stop();
+});
+
+test("a map that cannot be had is asked for again later, one that is kept never", async () => {
+  const clock = createManualClock();
+  const stopping = new AbortController();
+  const asked: number[] = [];
+  const maps = createMapsOnce({
+    isKept: async (mapId) => mapId === 7,
+    async ask(mapId) {
+      asked.push(mapId);
+      return mapId === 1;
+    },
+    retryMs: 60_000,
+    clock,
+    signal: stopping.signal,
+  });
+  for (let turn = 0; turn < 100; turn += 1) {
+    maps.want(new Set([0, 1, 2, 7]));
+    await clock.settle(2_000);
+  }
+  stopping.abort();
+  expect(asked.filter((mapId) => mapId === 1)).toHaveLength(1);
+  expect(asked.filter((mapId) => mapId === 2).length).toBeGreaterThanOrEqual(3);
+  expect(asked.filter((mapId) => mapId === 2).length).toBeLessThanOrEqual(4);
+  expect(asked).not.toContain(7);
+  expect(asked).not.toContain(0);
 });

@@ -126,6 +126,14 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
       const robot = entryOf(robotId, nowMs, draft);
       if (robot !== undefined) onPresence(robot, presence, stamp, nowMs, draft);
     }
+    for (const robotId of event.unread ?? []) {
+      const robot = robots.find(robotId);
+      if (robot === undefined) continue;
+      robot.listedIn = rosters;
+      if (robot.absentSinceMs === null) continue;
+      robot.absentSinceMs = null;
+      teller.retellRobot(robot, nowMs, draft);
+    }
     for (const robot of robots.all()) {
       if (robot.listedIn === rosters) continue;
       robot.absentSinceMs ??= nowMs;

@@ -27,6 +27,8 @@ export interface Roster {
   /** The chains that robots are at now, by the last turn. */
   chainIds(): readonly number[];
   readonly malformed: number;
+  /** The maps that the gateway's robots are on, by the last turn. */
+  mapIds(): ReadonlySet<number>;
 }
 
 /**
@@ -39,6 +41,9 @@ export function createRoster(parts: RosterParts): Roster {
   /** By the service's own words. */
   let listed: ReadonlyMap<string, Listed> = new Map();
   let malformed = 0;
+  /** Who is listed with a record that cannot be read. */
+  let unread: readonly RobotId[] = [];
+  let mapIds: ReadonlySet<number> = new Set();
 
   function readRobot(json: Json): Listed | null {
     try {
@@ -54,11 +59,14 @@ export function createRoster(parts: RosterParts): Roster {
 
   function readRobots(text: string): ReadonlyMap<string, Listed> {
     const robots = new Map<string, Listed>();
+    const nameless: RobotId[] = [];
     for (const json of robotsOf(text)) {
       const words = JSON.stringify(json);
       const robot = listed.get(words) ?? readRobot(json);
       if (robot !== null) robots.set(words, robot);
+      else nameless.push(...namesIn(json, byNumber));
     }
+    unread = nameless;
     return robots;
   }
 
@@ -66,6 +74,7 @@ export function createRoster(parts: RosterParts): Roster {
     get malformed() {
       return malformed;
     },
+    mapIds: () => mapIds,
     chainIds: () =>
       Array.from(listed.values(), ({ presence }) => presence.taskChainId).filter((chainId) => chainId !== 0),
     async turn() {
@@ -75,7 +84,9 @@ export function createRoster(parts: RosterParts): Roster {
         lastText = text;
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
-      parts.sink({ kind: "roster", atMs: parts.clock.nowMs(), robots });
+      mapIds = new Set(robots.map(({ presence }) => presence.mapId));
+      const atMs = parts.clock.nowMs();
+      parts.sink({ kind: "roster", atMs, robots, ...(unread.length === 0 ? {} : { unread }) });
     },
   };
 }
@@ -85,4 +96,11 @@ function robotsOf(text: string): readonly Json[] {
   const robots = isJsonObject(answer) ? answer.robots : undefined;
   if (!Array.isArray(robots)) throw new MalformedAnswer("GetOnlineRobots should answer a list of robots");
   return robots;
+}
+
+/** Who a record that cannot be read may be about, as far as it says. */
+function namesIn(json: Json, byNumber: ReadonlyMap<number, RobotId>): readonly RobotId[] {
+  if (!isJsonObject(json)) return [];
+  const known = byNumber.get(Number(json.id));
+  return [json.name, known].filter((name) => typeof name === "string");
 }

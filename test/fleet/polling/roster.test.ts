@@ -32,3 +32,29 @@ test("a robot that is listed as before keeps its Presence, the same object, wher
   expect(third?.get("r1")).toBe(second?.get("r1"));
   expect(roster.malformed).toBe(1);
 });
+
+test("a robot whose record cannot be read is listed all the same: nobody takes it for absent", async () => {
+  const answers = [
+    [robot(1, "A"), robot(2, "A"), robot(3, "A")],
+    [robot(1, "A"), { id: "2", name: "r2", pos: 7 }, { id: 3, name: null, pos: {} }, "nonsense"],
+    [robot(1, "A"), robot(2, "B")],
+  ].map((robots) => JSON.stringify({ robots }));
+  const told: FleetEvent[] = [];
+  const roster = createRoster({
+    read: async () => answers[told.length] ?? "",
+    clock: createManualClock(),
+    log: silentLog,
+    sink: (event) => void told.push(event),
+    knows: () => true,
+    amrIds: new Map([["r3", 3]]),
+  });
+  for (const _ of answers) await roster.turn();
+  const shown = told.map((event) =>
+    event.kind === "roster" ? [event.robots.map(({ robotId }) => robotId), event.unread] : [],
+  );
+  expect(shown).toEqual([
+    [["r1", "r2", "r3"], undefined],
+    [["r1"], ["r2", "r3"]],
+    [["r1", "r2"], undefined],
+  ]);
+});

@@ -1,0 +1,38 @@
+import { type Clock, sleep } from "../../platform/clock.ts";
+
+/** Sees to it that every map that robots are on is kept on disk, before the service is away. */
+export interface MapsOnce {
+  /** Asks for those that were not asked for yet, once, one after the other. */
+  want(mapIds: ReadonlySet<number>): void;
+}
+
+export interface MapsOnceParts {
+  /** Whether it is on disk already. Never rejects. */
+  readonly isKept: (mapId: number) => Promise<boolean>;
+  /** Asks the service for it, which keeps it. Whether it is kept now. Never rejects. */
+  readonly ask: (mapId: number) => Promise<boolean>;
+  /** After how long one that was not answered is asked for again. */
+  readonly retryMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+export function createMapsOnce({ isKept, ask, retryMs, clock, signal }: MapsOnceParts): MapsOnce {
+  const wanted = new Set<number>();
+  let last: Promise<void> = Promise.resolve();
+
+  async function see(mapId: number): Promise<void> {
+    if (signal.aborted || (await isKept(mapId)) || (await ask(mapId))) return;
+    void sleep(clock, retryMs, signal).then(() => wanted.delete(mapId));
+  }
+
+  return {
+    want(mapIds) {
+      for (const mapId of mapIds) {
+        if (mapId <= 0 || wanted.has(mapId)) continue;
+        wanted.add(mapId);
+        last = last.then(() => see(mapId));
+      }
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { missionEvent, rosterEvent } from "../fleet-events.ts";
+
+it("a robot that is listed unreadably is not absent, and its place is not confirmed by it", () => {
+  const clock = createManualClock();
+  const state = createFleetState({
+    times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 },
+    maxRobots: 10,
+    maxTaskChains: 10,
+    sessionId: "s1",
+    clock,
+    log: silentLog,
+    commandOf: () => null,
+  });
+  const unread = (...robotIds: readonly string[]): FleetEvent => ({
+    kind: "roster",
+    atMs: clock.nowMs(),
+    robots: [],
+    unread: robotIds,
+  });
+  const presence = () => state.snapshot().find((change) => change.kind === "presence")?.observed.quality;
+  state.apply(missionEvent("r1", ["m1:RUNNING"]));
+  state.apply(rosterEvent(["r1"]));
+  state.apply(unread("r1", "nobody"));
+  expect(state.robot("r1")?.quality).toBe("good");
+  expect(state.robot("nobody")).toBeUndefined();
+  state.apply(rosterEvent([]));
+  expect(state.robot("r1")?.quality).toBe("offline");
+  expect(state.apply(unread("r1")).changes).toContainEqual(
+    expect.objectContaining({ kind: "robot", quality: "good" }),
+  );
+  for (let second = 0; second < 61; second += 1) {
+    clock.advance(1_000);
+    state.apply(unread("r1"));
+    state.apply({ kind: "stream", stream: "missions", state: "live", atMs: 0 });
+  }
+  expect(presence()).toBe("stale");
+});
