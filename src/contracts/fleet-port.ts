@@ -27,6 +27,13 @@ export interface FleetPort {
    * @param operation name in the catalogue
    * @param requestJson canonical JSON of that operation
    * @param deadlineMs how long to wait for the answer
+   * @param leaveWithinMs it leaves within this time or not at all: waiting for a connection must not make
+   *   it late. Without it there is only the deadline.
    */
-  call(operation: string, requestJson: string, deadlineMs: number): Promise<CallEnding>;
+  call(
+    operation: string,
+    requestJson: string,
+    deadlineMs: number,
+    leaveWithinMs?: number,
+  ): Promise<CallEnding>;
 }

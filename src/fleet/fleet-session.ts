@@ -115,8 +115,8 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   ];
 
   const port: FleetPort = {
-    async call(operation, requestJson, deadlineMs) {
-      const ending = await calls.call(operation, requestJson, deadlineMs);
+    async call(operation, requestJson, deadlineMs, leaveWithinMs) {
+      const ending = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs);
       if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
       if (ending.kind !== "ok") return ending;
       if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));

@@ -10,6 +10,8 @@ export interface HttpRequest {
   /** JSON text, or null for none. */
   readonly body: string | null;
   readonly deadlineMs: number;
+  /** It leaves within this time or not at all. */
+  readonly leaveWithinMs?: number;
   readonly signal: AbortSignal;
   /** Whether it has no effect, so that it may share a kept connection. */
   readonly reads: boolean;
@@ -71,8 +73,16 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
     let status = 0;
     let headers: Readonly<Record<string, string>> = {};
     let bytes = 0;
+    const { leaveWithinMs = what.deadlineMs } = what;
+    let isTooLate = false;
+    const late = setTimeout(() => {
+      isTooLate = true;
+      reject(new NothingSent(`no connection within ${Math.round(leaveWithinMs)} ms`));
+    }, leaveWithinMs);
+    late.unref();
     // undici would wait for the connection before it looks at the signal.
     const giveUp = () => {
+      clearTimeout(late);
       if (begun === null) reject(new NothingSent(abandoned(signal.reason), { cause: signal.reason }));
       else begun.abort(signal.reason);
     };
@@ -90,7 +100,9 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
       },
       {
         onRequestStart(controller) {
+          clearTimeout(late);
           if (signal.aborted) controller.abort(signal.reason);
+          else if (isTooLate) controller.abort(new Error("too late"));
           else begun = controller;
         },
         onResponseStart(_, statusCode, given) {
@@ -104,6 +116,7 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
         },
         onResponseEnd: () => resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") }),
         onResponseError(_, error) {
+          clearTimeout(late);
           reject(begun === null ? new NothingSent(connectProblem(error), { cause: error }) : error);
         },
       },

@@ -63,7 +63,7 @@ test.each([true, false])(
     const proxy = await startProxy(() => {});
     const startedMs = performance.now();
     const sending = client(null, proxy).send(request("https://fleet.invalid/v1/mission/create", { reads }));
-    await expect(sending).rejects.toThrow("no connection: not done within 300 ms");
+    await expect(sending).rejects.toThrow(/^no connection.* within 300 ms$/);
     await expect(sending).rejects.toBeInstanceOf(NothingSent);
     expect(performance.now() - startedMs).toBeLessThan(1_500);
   },

@@ -102,7 +102,12 @@ export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
 }
 
 export function isExpired(clock: Clock, job: Job): boolean {
-  return clock.nowMs() >= job.command.startByMs || clock.monotonicMs() >= job.startByMonotonicMs;
+  return timeToLeaveMs(clock, job) <= 0;
+}
+
+/** How long it may still take until its call leaves. */
+export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job): number {
+  return Math.min(command.startByMs - clock.nowMs(), startByMonotonicMs - clock.monotonicMs());
 }
 
 function placeOf(robotId: RobotId): Place {

@@ -2,7 +2,7 @@ import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { isExpired } from "./admission.ts";
+import { isExpired, timeToLeaveMs } from "./admission.ts";
 import { watchBaseline } from "./evidence.ts";
 import { type Job, tellStage } from "./job.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -155,7 +155,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     job.sendings += 1;
     parts.onCall(job);
     const ending = await port
-      .call(job.command.operation, job.request.json, options.callDeadlineMs)
+      .call(job.command.operation, job.request.json, options.callDeadlineMs, timeToLeaveMs(clock, job))
       .catch((error: unknown) => {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;

@@ -29,45 +29,58 @@ const LONGEST_WAIT_MS = 2_000;
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
   const { session, channel, http, signal } = parts;
 
-  async function send(
-    method: Method,
-    request: Message,
-    jwt: string,
-    deadlineMs: number,
-  ): Promise<CallEnding> {
+  async function send(method: Method, request: Message, jwt: string, time: Time): Promise<CallEnding> {
+    const deadlineMs = time.leftMs();
+    const leaveWithinMs = time.toLeaveMs();
     if (!method.hasGrpc || options.transport === "rest") {
       const reads = readOperations.has(method.name);
-      return callHttp(http, options.httpsUrl, method, request, jwt, reads, deadlineMs, signal);
+      const times = { deadlineMs, leaveWithinMs };
+      return callHttp(http, options.httpsUrl, method, request, jwt, reads, times, signal);
     }
-    const client = await channel.ready(Math.min(LONGEST_WAIT_MS, deadlineMs));
+    const client = await channel.ready(Math.min(LONGEST_WAIT_MS, leaveWithinMs));
     if (client === null) {
       return {
         kind: "not_sent",
         message: `no connection to the service: ${channel.problem() ?? "none yet"}`,
       };
     }
-    return callGrpc(client, options.serviceName, method, request, jwt, deadlineMs);
+    return callGrpc(client, options.serviceName, method, request, jwt, time.leftMs());
   }
 
   return {
-    async call(operation, requestJson, deadlineMs) {
+    async call(operation, requestJson, deadlineMs, leaveWithinMs = deadlineMs) {
       const method = methods.get(operation);
       if (method === undefined) return { kind: "not_sent", message: `there is no operation ${operation}` };
       const request = readRequest(method, requestJson);
       if (request instanceof Error) return { kind: "not_sent", message: request.message };
 
-      const startedMs = performance.now();
-      const leftMs = () => Math.max(1, deadlineMs - (performance.now() - startedMs));
-      const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, deadlineMs), signal);
+      const time = timeFrom(deadlineMs, leaveWithinMs);
+      const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), signal);
       if (jwt === null) {
         return { kind: "not_sent", message: `no token: ${session.state().problem ?? "the gateway stops"}` };
       }
-      const ending = await send(method, request, jwt, leftMs());
+      const ending = await send(method, request, jwt, time);
       if (ending.kind !== "refused" || ending.code !== "UNAUTHENTICATED") return ending;
-      const waitMs = Math.min(LONGEST_WAIT_MS, leftMs());
+      const waitMs = Math.min(LONGEST_WAIT_MS, time.toLeaveMs());
       const other = await within(signal, waitMs, (bounded) => session.replace(jwt, bounded));
-      return other === null ? ending : send(method, request, other, leftMs());
+      // What may leave no more stays refused, as the service said.
+      return other === null || time.toLeaveMs() <= 0 ? ending : send(method, request, other, time);
     },
+  };
+}
+
+/** What is left of a call's time, in real milliseconds: connections know no other. */
+interface Time {
+  leftMs(): number;
+  toLeaveMs(): number;
+}
+
+function timeFrom(deadlineMs: number, leaveWithinMs: number): Time {
+  const startedMs = performance.now();
+  const left = (allMs: number) => Math.max(0, allMs - (performance.now() - startedMs));
+  return {
+    leftMs: () => Math.max(1, left(deadlineMs)),
+    toLeaveMs: () => left(Math.min(deadlineMs, leaveWithinMs)),
   };
 }
 

@@ -19,7 +19,7 @@ export async function callHttp(
   request: Message,
   jwt: string,
   reads: boolean,
-  deadlineMs: number,
+  times: { readonly deadlineMs: number; readonly leaveWithinMs: number },
   signal: AbortSignal,
 ): Promise<CallEnding> {
   const { path, body } = httpShape(method, request);
@@ -29,7 +29,7 @@ export async function callHttp(
       url: `${baseUrl}${path}`,
       headers: { authorization: `Bearer ${jwt}` },
       body,
-      deadlineMs,
+      ...times,
       signal,
       reads,
     });

@@ -1,0 +1,80 @@
+import { afterEach, expect, test } from "vitest";
+import { type FleetRig, type RigOverrides, startFleetSession } from "../../support/fleet-rig.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import { openHungWire } from "../hung-wire.ts";
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function open() {
+  const simulator = await startSimulator();
+  closers.push(() => simulator.stop());
+  const { endpoints } = simulator;
+  const grpc = await openHungWire(endpoints.grpc);
+  closers.push(() => grpc.close());
+  const https = await openHungWire(new URL(endpoints.https).host);
+  closers.push(() => https.close());
+  const start = async (overrides: RigOverrides = {}) => {
+    const rig = await startFleetSession(
+      { ...endpoints, grpc: grpc.address, https: `https://${https.address}` },
+      overrides,
+    );
+    closers.push(() => rig.stop());
+    return rig;
+  };
+  return { simulator, grpc, https, start };
+}
+
+const DEADLINE_MS = 10_000;
+const LEAVE_MS = 300;
+/** How it ended, and how long that took. */
+async function create(rig: FleetRig) {
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+  const request = JSON.stringify({ robotId: "base-01", mission });
+  const startedMs = performance.now();
+  const ending = await rig.port.call("CreateMission", request, DEADLINE_MS, LEAVE_MS);
+  return { ending, tookMs: performance.now() - startedMs };
+}
+
+test.each(["grpc", "rest"] as const)(
+  "a command that cannot leave in time over %s does not leave later",
+  async (transport) => {
+    const { simulator, grpc, https, start } = await open();
+    if (transport === "grpc") grpc.hang("kept");
+    const rig = await start({ transport, times: { rosterPollMs: null } });
+    await rig.until("there is a token", () => rig.figure("token_seconds_left") > 0);
+    https.hang("kept");
+    const { ending, tookMs } = await create(rig);
+    expect(ending).toMatchObject({ kind: "not_sent" });
+    expect(tookMs).toBeGreaterThan(LEAVE_MS / 2);
+    expect(tookMs).toBeLessThan(LEAVE_MS + 1_000);
+    grpc.goOn();
+    https.goOn();
+    await rig.until("the service is reached", () => rig.health().state === "up");
+    const received = simulator.control.record(0).filter(({ fact }) => fact.what === "received");
+    expect(received).toEqual([]);
+    expect((await create(rig)).ending).toMatchObject({ kind: "ok" });
+  },
+);
+
+test("a command whose token was refused waits for another only as long as it may leave", async () => {
+  const { simulator, https, start } = await open();
+  const clock = createManualClock(Date.now());
+  const rig = await start({ clock, times: { rosterPollMs: null, taskChainPollMs: null } });
+  await rig.event("mission");
+  // A token that was only just made would not be blamed.
+  clock.advance(5_100);
+  simulator.control.apply({ kind: "expire-tokens" });
+  https.hang("kept");
+  const { ending, tookMs } = await create(rig);
+  expect(ending).toMatchObject({ kind: "refused", code: "UNAUTHENTICATED" });
+  expect(tookMs).toBeLessThan(LEAVE_MS + 1_000);
+  https.goOn();
+  await rig.until("there is another token", () => rig.figure("token_requests") === 2);
+  expect((await create(rig)).ending).toMatchObject({ kind: "ok" });
+  const received = simulator.control.record(0).filter(({ fact }) => fact.what === "received");
+  expect(received).toHaveLength(1);
+});
