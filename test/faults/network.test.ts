@@ -79,6 +79,7 @@ test.each([
   ["10 minutes", 600_000],
 ])(
   "%s away: every robot is good again within the backoff cap + 2 s of the port listening",
+  { timeout: 60_000 },
   async (_, awayMs) => {
     const { start, good, wire, stopService, replaceService } = await open();
     const clock = createManualClock(Date.now());
