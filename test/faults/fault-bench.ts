@@ -44,7 +44,7 @@ export interface FaultBench {
 }
 
 /** Times at which faults show within a test. */
-export const quick: Partial<FleetTimes> = {
+const quick: Partial<FleetTimes> = {
   // A sign of life has a quarter of it, in real time: what a loaded machine needs at the most.
   streamSilenceMs: 2_000,
   resyncMs: 1_500,
