@@ -16,7 +16,7 @@ import {
   UserTokenType,
   WellKnownRoles,
 } from "node-opcua";
-import type { Role } from "../../domain/command.ts";
+import type { Command, Role } from "../../domain/command.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 
 /** Who a session belongs to, as far as the server vouches for it. */
@@ -25,6 +25,8 @@ export interface Account {
   readonly role: Role;
   /** Whether its commands wait until ConfirmId repeats the ticket. */
   readonly confirms: boolean;
+  /** Where the session comes from, for the audit log. */
+  readonly origin?: NonNullable<Command["origin"]>;
 }
 
 /** Names the user that node-opcua itself gives to anonymous sessions. */
@@ -129,12 +131,38 @@ export function accountOf(context: ISessionContext, options: OpcUaOptions): Acco
   const token = context.session?.userIdentityToken;
   if (token instanceof UserNameIdentityToken) {
     const user = options.users.find((candidate) => candidate.name === token.userName);
-    return user === undefined ? null : { name: user.name, role: user.role, confirms: user.confirms };
+    if (user === undefined) return null;
+    return { name: user.name, role: user.role, confirms: user.confirms, origin: originOf(context) };
   }
   if (token instanceof AnonymousIdentityToken && options.insecureLoopback !== null) {
-    return { name: ANONYMOUS, role: options.insecureLoopback.role, confirms: false };
+    const { role } = options.insecureLoopback;
+    return { name: ANONYMOUS, role, confirms: false, origin: originOf(context) };
   }
   return null;
+}
+
+/** A session's client does not change its certificate: it need not be hashed for every write. */
+const thumbprints = new WeakMap<Buffer, string>();
+
+/** The client's address, and its certificate by the thumbprint that OPC UA tools show (SHA-1, hexadecimal). */
+function originOf({ session }: ISessionContext): NonNullable<Account["origin"]> {
+  const channel = session?.channel;
+  const address =
+    channel !== undefined && "remoteAddress" in channel && typeof channel.remoteAddress === "string"
+      ? { address: channel.remoteAddress }
+      : {};
+  const certificate = channel?.clientCertificate ?? null;
+  return certificate === null || certificate.length === 0
+    ? address
+    : { ...address, certificate: thumbprintOf(certificate) };
+}
+
+function thumbprintOf(certificate: Buffer): string {
+  const known = thumbprints.get(certificate);
+  if (known !== undefined) return known;
+  const thumbprint = createHash("sha1").update(certificate).digest("hex");
+  thumbprints.set(certificate, thumbprint);
+  return thumbprint;
 }
 
 /** A hash that is compared for users who do not exist, so that an answer takes as long for them. */

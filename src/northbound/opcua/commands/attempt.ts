@@ -96,7 +96,8 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
       if ("problem" in draft) return { kind: "local", end: () => refusal("MALFORMED", draft.problem) };
       if ("perform" in draft) return { kind: "local", end: () => draft.perform(account) };
       const source: Source = { door: "opcua", name: account.name };
-      const identity = { source, requestId: commandRequestId(requestId) };
+      const { origin = {} } = account;
+      const identity = { source, requestId: commandRequestId(requestId), origin };
       const made = commandOf(draft, identity, parts.catalogue, clock.nowMs() + parts.startByMs);
       if ("outcome" in made) return { kind: "local", end: () => made };
       return { kind: "command", command: made, target: draft.missionId };

@@ -22,7 +22,7 @@ export type Draft =
 /** The command that a request of the catalogue stands for, or its refusal before anybody was asked. */
 export function commandOf(
   draft: { readonly operation: string; readonly request: unknown },
-  identity: Pick<Command, "source" | "requestId">,
+  identity: Pick<Command, "source" | "requestId" | "origin">,
   catalogue: Catalogue,
   startByMs: number,
 ): Command | Outcome {

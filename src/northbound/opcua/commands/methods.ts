@@ -7,7 +7,7 @@ import {
 } from "node-opcua";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
 import { quoted } from "../../../domain/clip.ts";
-import { roles, type Source } from "../../../domain/command.ts";
+import { type Command, roles, type Source } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { badRequest, jsonFault } from "../../../domain/refusals.ts";
@@ -92,7 +92,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       }
       const source: Source = { door: "opcua", name: account.name };
       // Apart from the ids of slots, which nobody may take in advance.
-      const identity = { source, requestId: `call/${requestId}` };
+      const { origin = {} } = account;
+      const identity = { source, requestId: `call/${requestId}`, origin };
       return await run({ account, identity, text, robotId, patienceMs: parts.patienceMs(context) });
     } catch (error) {
       if (parts.signal.aborted) return pending("accepted");
@@ -156,7 +157,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
 
 interface Call {
   readonly account: Account;
-  readonly identity: { readonly source: Source; readonly requestId: string };
+  readonly identity: Pick<Command, "source" | "requestId" | "origin">;
   readonly text: string;
   readonly robotId: RobotId | null;
   readonly patienceMs: number;

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readdir, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createFakeCommander } from "./fake-commands.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { int32 } from "./slot-bench.ts";
+
+const user = { name: "plc1", password: "plc secret" };
+const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-origin-"));
+const rejected = join(dataDir, "opcua", "server", "rejected");
+const trusted = join(dataDir, "opcua", "server", "trusted", "certs");
+const commander = createFakeCommander();
+let running: RunningServer;
+let plc: Caller;
+
+beforeAll(async () => {
+  running = await startServer(
+    {
+      dataDir,
+      users: [
+        {
+          name: user.name,
+          confirms: false,
+          role: "operator",
+          secret: { kind: "plain", text: user.password },
+        },
+      ],
+      insecureLoopback: null,
+      robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [1] }],
+    },
+    { commander },
+  );
+  await expect(openSession(running.url, { user, secure: true })).rejects.toThrow();
+  const [file = ""] = await readdir(rejected);
+  await rename(join(rejected, file), join(trusted, file));
+  plc = await approved();
+});
+afterAll(async () => {
+  await plc.close();
+  await running.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** The server looks at its folders by itself. */
+async function approved(): Promise<Caller> {
+  for (let round = 0; round < 100; round += 1) {
+    try {
+      return await openSession(running.url, { user, secure: true });
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+  throw new Error("an approved certificate is still rejected");
+}
+
+it("a command carries the address and the certificate of the session that sent it, for the audit log", async () => {
+  const ticket = Number(await plc.value("Robots.r1.ConveyorSlot.NextId"));
+  await plc.write(
+    ["Robots.r1.ConveyorSlot.ConveyorIndex", int32(1)],
+    ["Robots.r1.ConveyorSlot.MotorCommand", int32(1)],
+    ["Robots.r1.ConveyorSlot.RequestId", int32(ticket)],
+  );
+  const { command } = await commander.next();
+  const [file = ""] = await readdir(trusted);
+  const pem = readFileSync(join(trusted, file), "utf8");
+  const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ""), "base64");
+  expect(command.source).toEqual({ door: "opcua", name: "plc1" });
+  expect(command.origin).toEqual({
+    address: expect.stringMatching(/^(::1|(::ffff:)?127\.0\.0\.1)$/),
+    certificate: createHash("sha1").update(der).digest("hex"),
+  });
+});
