@@ -1,5 +1,5 @@
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Http } from "../http.ts";
 import type { FleetOptions } from "../options.ts";
@@ -45,6 +45,7 @@ export interface SessionParts {
 }
 
 const TOO_MANY = "it waits, for no more token requests are allowed now (20 in 5 minutes)";
+const DISK_PATIENCE_MS = 1_000;
 const REFRESH_JITTER = 0.1;
 const FIRST_RETRY_MS = 1_000;
 /** Attempts at this distance stay within the documented rate for ever. */
@@ -134,6 +135,18 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     return Math.min(ageMs, lifeMs - marginMs);
   }
 
+  /** A disk that hangs must not keep the gateway from its token: null when it takes too long. */
+  async function patiently<T>(work: Promise<T> | undefined, signal: AbortSignal): Promise<T | null> {
+    if (work === undefined) return null;
+    const over = new AbortController();
+    const stop = () => over.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    const found = await Promise.race([work, sleep(clock, DISK_PATIENCE_MS, over.signal).then(() => null)]);
+    over.abort();
+    signal.removeEventListener("abort", stop);
+    return found;
+  }
+
   /** Waits until the time has passed, `wake` is called or the signal is aborted. */
   function pause(delayMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
@@ -189,7 +202,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       };
     },
     async run(signal) {
-      for (const atMs of (await parts.history?.load()) ?? []) budget.spend(atMs);
+      for (const atMs of (await patiently(parts.history?.load(), signal)) ?? []) budget.spend(atMs);
       while (!signal.aborted) {
         const waitMs = budget.waitMs(clock.monotonicMs());
         if (waitMs > 0) {
@@ -199,7 +212,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
         }
         const beganAtMs = clock.monotonicMs();
         budget.spend(beganAtMs);
-        await parts.history?.keep(budget.spent(), log);
+        await patiently(parts.history?.keep(budget.spent(), log), signal);
         const ending = await exchangeToken(options, parts.http, clock, signal);
         if (ending.kind === "unreached") budget.refund();
         else {

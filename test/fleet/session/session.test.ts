@@ -5,7 +5,7 @@ import { SignJWT } from "jose";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Http, type HttpAnswer, NothingSent } from "../../../src/fleet/http.ts";
 import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
-import { createExchangeHistory } from "../../../src/fleet/session/exchange-history.ts";
+import { createExchangeHistory, type ExchangeHistory } from "../../../src/fleet/session/exchange-history.ts";
 import { createSession, type Session } from "../../../src/fleet/session/session.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -72,13 +72,13 @@ const http: Http = {
   async [Symbol.asyncDispose]() {},
 };
 
-function start(history = false): Session {
+function start(history: boolean | ExchangeHistory = false): Session {
   const session = createSession(options, {
     http,
     clock,
     chance: () => 0.999,
     log: silentLog,
-    history: history ? createExchangeHistory(folder, clock) : null,
+    history: history === true ? createExchangeHistory(folder, clock) : history === false ? null : history,
   });
   void session.run(stopping.signal);
   return session;
@@ -189,4 +189,12 @@ test("what is kept of token requests may be damaged, or not be kept at all", asy
   const nowhere = createExchangeHistory(join(folder, "token-requests.json", "no-folder"), clock);
   expect(await nowhere.load()).toEqual([]);
   await nowhere.keep([0], silentLog);
+});
+
+test("a disk that hangs keeps nobody from a token", async () => {
+  const never = () => new Promise<never>(() => {});
+  const session = start({ load: never, keep: never });
+  await pass(3_000, 100);
+  expect(askedAtMs).toHaveLength(1);
+  while (session.token() === null) await pass(10, 10);
 });
