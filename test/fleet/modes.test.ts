@@ -118,6 +118,18 @@ test.each<[EventWay, Transport]>([
     expect(await told.conveyors).toBeLessThan(silentMs + SLACK_MS);
     expect(await told.link).toBeLessThan((deliveries?.linkGoneMs ?? silentMs) + SLACK_MS);
     expect(await told.mission).toBeGreaterThan(times.streamSilenceMs / 2);
+
+    plant.grpc.goOn();
+    plant.https.goOn();
+    const backAtMs = performance.now();
+    await Promise.all(
+      ["mission/", "battery/", "conveyors/"].map((name) =>
+        plant.rig.next("stream", ({ stream, state }) => stream.startsWith(name) && state === "live"),
+      ),
+    );
+    await plant.rig.until("every stream is open", () => plant.rig.figure("streams_open") === 5);
+    const backMs = performance.now() - backAtMs;
+    expect(backMs).toBeLessThan(Math.max(times.connectMs, times.backoffCapMs) + 2_000 + SLACK_MS);
   },
   30_000,
 );
