@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { within } from "../platform/within.ts";
-import type { FleetOptions } from "./options.ts";
+import type { FleetOptions, FleetTimes } from "./options.ts";
 
 /** One request to the service over HTTPS. */
 export interface HttpRequest {
@@ -30,13 +30,17 @@ export class NothingSent extends Error {
   override readonly name = "NothingSent";
 }
 
+/** Whom to trust, which way to go, and how long a connection may take to be made. */
+type HttpOptions = Pick<FleetOptions, "tls" | "proxyUrl"> & {
+  readonly times: Pick<FleetTimes, "connectMs">;
+};
+
 /** HTTPS to the service: own CA, client certificate, proxy, and no request ever sent twice. */
 export interface Http extends AsyncDisposable {
   /** Rejects with NothingSent, or with whatever cut the request after it may have left. */
   send(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -45,7 +49,7 @@ const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
  * that finds a kept connection dead may send again what it had sent on it, and
  * FinishTaskChain is a GET that must not be repeated (design, Commands).
  */
-export function createHttp(options: Pick<FleetOptions, "tls" | "proxyUrl">): Http {
+export function createHttp(options: HttpOptions): Http {
   const shared = createDispatcher(options, 1);
   const single = createDispatcher(options, 0);
   return {
@@ -129,10 +133,8 @@ function abandoned(reason: unknown): string {
   return isLate ? `no connection: ${reason.message}` : "the gateway stops";
 }
 
-function createDispatcher(
-  options: Pick<FleetOptions, "tls" | "proxyUrl">,
-  pipelining: number,
-): Agent | ProxyAgent {
+function createDispatcher(options: HttpOptions, pipelining: number): Agent | ProxyAgent {
+  const timeout = options.times.connectMs;
   const tls = {
     ...(options.tls.ca === null ? {} : { ca: options.tls.ca }),
     ...(options.tls.client === null
@@ -141,15 +143,15 @@ function createDispatcher(
   };
   const common = { pipelining, allowH2: false, keepAliveTimeout: 4_000 };
   if (options.proxyUrl === null) {
-    return new Agent({ ...common, connect: { ...tls, timeout: CONNECT_TIMEOUT_MS } });
+    return new Agent({ ...common, connect: { ...tls, timeout } });
   }
   return new ProxyAgent({
     ...common,
     uri: options.proxyUrl,
     // A proxy that hangs must not gather tunnels that are never made.
-    clientFactory: (origin, more) => new Pool(origin, { ...more, headersTimeout: CONNECT_TIMEOUT_MS }),
-    proxyTls: { timeout: CONNECT_TIMEOUT_MS },
-    requestTls: { ...tls, timeout: CONNECT_TIMEOUT_MS },
+    clientFactory: (origin, more) => new Pool(origin, { ...more, headersTimeout: timeout }),
+    proxyTls: { timeout },
+    requestTls: { ...tls, timeout },
   });
 }
 

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 function client(ca: string | null, proxyUrl: string | null) {
-  const http = createHttp({ tls: { ca, client: null }, proxyUrl });
+  const http = createHttp({ tls: { ca, client: null }, proxyUrl, times: { connectMs: 5_000 } });
   closers.push(async () => await http[Symbol.asyncDispose]());
   return http;
 }
