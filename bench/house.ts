@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Child, type ChildOptions } from "./child.ts";
+import type { PlantBroker } from "./plant-broker.ts";
 
 /** Where the compiled bench is, and the program that it measures. */
 export const benchFolder = dirname(fileURLToPath(import.meta.url));
@@ -85,6 +86,12 @@ function textOf(errors: readonly unknown[]): string {
 export async function startBroker(house: House): Promise<number> {
   const broker = house.start("broker", join(benchFolder, "broker.js"));
   return (await broker.next<{ port: number }>(PATIENCE_MS)).port;
+}
+
+/** The broker of a plant, where it is installed: for what a plant's users wait for. */
+export async function startPlantBroker(house: House): Promise<PlantBroker> {
+  const broker = house.start("broker", join(benchFolder, "plant-broker.js"), [house.folder]);
+  return broker.next<PlantBroker>(PATIENCE_MS);
 }
 
 /** Two ports in a row that were free a moment ago; the first one. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Availability } from "../availability.ts";
 import type { Child } from "../child.ts";
 import { dataFolder, type Gateway, startGateway } from "../gateway.ts";
-import { benchFolder, freePorts, type House, PATIENCE_MS, startBroker } from "../house.ts";
+import { benchFolder, freePorts, type House, PATIENCE_MS, startPlantBroker } from "../house.ts";
 import { quantile } from "../quantile.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
 import { fleetSection, startService } from "../service.ts";
@@ -28,27 +28,32 @@ const WARM_UP_SECONDS = 3;
 const SUSTAINED = 0.98;
 
 export async function measureCommands(house: House, wishes: CommandWishes): Promise<Findings> {
-  const { gateway, sender } = await open(house, Math.min(MOST_CARTS, wishes.robots));
+  const { gateway, sender, broker } = await open(house, Math.min(MOST_CARTS, wishes.robots));
   const rounds = wishes.quick ? 1 : 4;
   const seconds = wishes.quick ? 4 : 15;
   const send = (way: Way, rate: number, forSeconds: number) =>
     ask(sender, { kind: "send", way, rate, seconds: forSeconds });
   for (const way of ["bare", "mqtt"] as const) await send(way, FULL_RATE / 4, WARM_UP_SECONDS);
 
-  const syncBefore = await measureSync(join(dataFolder(house, ID), "sync-before"));
+  const data = dataFolder(house, ID);
+  const paceMs = 1000 / CALM_RATE;
+  const syncBusy = await measureSync(join(data, "sync-busy"), 0);
+  const syncBefore = await measureSync(join(data, "sync-before"), paceMs);
   const calm: Record<Way, SendResult[]> = { bare: [], mqtt: [] };
   for (let round = 0; round < rounds; round += 1) {
     const order: Way[] = round % 2 === 0 ? ["bare", "mqtt"] : ["mqtt", "bare"];
     for (const way of order) calm[way].push(await send(way, CALM_RATE, seconds));
   }
-  const syncAfter = await measureSync(join(dataFolder(house, ID), "sync-after"));
+  const syncAfter = await measureSync(join(data, "sync-after"), paceMs);
 
   const before = await costs(gateway);
   const full = await send("mqtt", FULL_RATE, wishes.quick ? 5 : 30);
   const after = await costs(gateway);
   return findings({
     calm,
+    broker,
     sync: mean(syncBefore, syncAfter),
+    syncBusy,
     full,
     cpuMicrosPerCommand: (after.cpuMicros - before.cpuMicros) / full.sent,
     commandsASync: full.sent / (after.syncs - before.syncs),
@@ -61,8 +66,8 @@ export async function measureCommands(house: House, wishes: CommandWishes): Prom
 async function open(
   house: House,
   carts: number,
-): Promise<{ readonly gateway: Gateway; readonly sender: Child }> {
-  const mqttPort = await startBroker(house);
+): Promise<{ readonly gateway: Gateway; readonly sender: Child; readonly broker: string }> {
+  const { port: mqttPort, name: broker } = await startPlantBroker(house);
   const scenario = join(house.folder, "carts.yaml");
   writeFileSync(scenario, cartScenario(carts));
   const { address } = await startService(house, {
@@ -86,7 +91,7 @@ async function open(
   const sender = house.start("sender", join(benchFolder, "commands", "sender.js"));
   sender.send({ kind: "open", address, mqttPort, base: `fleetgate/${ID}`, robots } satisfies SenderRequest);
   await expectReply(sender, "open");
-  return { gateway, sender };
+  return { gateway, sender, broker };
 }
 
 async function ask(sender: Child, request: SenderRequest): Promise<SendResult> {
@@ -126,7 +131,11 @@ function mean(a: SyncCost, b: SyncCost): SyncCost {
 
 interface Seen {
   readonly calm: Readonly<Record<Way, readonly SendResult[]>>;
+  readonly broker: string;
+  /** At the pace of the commands. */
   readonly sync: SyncCost;
+  /** One after the other. */
+  readonly syncBusy: SyncCost;
   readonly full: SendResult;
   readonly cpuMicrosPerCommand: number;
   readonly commandsASync: number;
@@ -137,7 +146,7 @@ interface Seen {
 }
 
 function findings(seen: Seen): Findings {
-  const { calm, sync, full } = seen;
+  const { calm, broker, sync, syncBusy, full } = seen;
   const median = (way: Way, of: "p50" | "p99") =>
     quantile(
       calm[way].map(({ latencyMs }) => latencyMs[of]),
@@ -166,9 +175,11 @@ function findings(seen: Seen): Findings {
     table: [
       row(`one conveyor command, ${CALM_RATE} a second`, "p50 ms", "p99 ms"),
       row("  bare unary call", bare.p50, bare.p99),
-      row("  MQTT → journal → service → reply", mqtt.p50, mqtt.p99),
-      row("  sync of the journal's disk (4 kB, fdatasync)", sync.disk.p50, sync.disk.p99),
-      row("  one record in the journal's store", sync.store.p50, sync.store.p99),
+      row(`  MQTT → journal → service → reply, through ${broker}`, mqtt.p50, mqtt.p99),
+      row("  sync of the journal's disk (4 kB, fdatasync), as often", sync.disk.p50, sync.disk.p99),
+      row("  one record in the journal's store, as often", sync.store.p50, sync.store.p99),
+      row("  sync of the disk, one after the other", syncBusy.disk.p50, syncBusy.disk.p99),
+      row("  one record in the store, one after the other", syncBusy.store.p50, syncBusy.store.p99),
       row(`${FULL_RATE} commands a second asked for: done a second`, perSecond),
       row("  p50 and p99 ms", full.latencyMs.p50, full.latencyMs.p99),
       row("  commands a sync", seen.commandsASync),

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { openStore } from "../../src/platform/store.ts";
+import { pause } from "../house.ts";
 import { type Percentiles, percentiles } from "../quantile.ts";
 
 const TIMES = 200;
@@ -16,17 +17,23 @@ export interface SyncCost {
   readonly store: Percentiles;
 }
 
-/** Measures on the disk of `folder`, one write after the other. */
-export async function measureSync(folder: string): Promise<SyncCost> {
+/**
+ * Measures on the disk of `folder`: one write every `pauseMs`, for a disk that rests in between answers later than
+ * one that is kept busy; 0: one after the other.
+ */
+export async function measureSync(folder: string, pauseMs: number): Promise<SyncCost> {
   mkdirSync(folder, { recursive: true });
-  return { disk: await plainWrites(join(folder, "block")), store: await storeWrites(join(folder, "store")) };
+  return {
+    disk: await plainWrites(join(folder, "block"), pauseMs),
+    store: await storeWrites(join(folder, "store"), pauseMs),
+  };
 }
 
-async function plainWrites(path: string): Promise<Percentiles> {
+async function plainWrites(path: string, pauseMs: number): Promise<Percentiles> {
   const file = await open(path, "w");
   try {
     const block = Buffer.alloc(BLOCK_BYTES, 1);
-    return await timed(async (at) => {
+    return await timed(pauseMs, async (at) => {
       await file.write(block, 0, block.length, at * BLOCK_BYTES);
       await file.datasync();
     });
@@ -35,18 +42,19 @@ async function plainWrites(path: string): Promise<Percentiles> {
   }
 }
 
-async function storeWrites(path: string): Promise<Percentiles> {
+async function storeWrites(path: string, pauseMs: number): Promise<Percentiles> {
   const store = openStore(path);
   try {
-    return await timed((at) => store.write([{ key: `k${at}`, value: RECORD }]));
+    return await timed(pauseMs, (at) => store.write([{ key: `k${at}`, value: RECORD }]));
   } finally {
     await store.close();
   }
 }
 
-async function timed(write: (at: number) => Promise<void>): Promise<Percentiles> {
+async function timed(pauseMs: number, write: (at: number) => Promise<void>): Promise<Percentiles> {
   const took: number[] = [];
   for (let at = 0; at < TIMES; at += 1) {
+    if (pauseMs > 0) await pause(pauseMs);
     const startedMs = performance.now();
     await write(at);
     took.push(performance.now() - startedMs);
