@@ -1,3 +1,5 @@
+import { onAbort } from "./on-abort.ts";
+
 /** Cancels what a clock was asked to do later. Harmless when it is already done. */
 export type Cancel = () => void;
 
@@ -34,15 +36,14 @@ export const systemClock: Clock = {
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const onAbort = () => {
-      cancel();
-      resolve(false);
-    };
     const cancel = clock.after(delayMs, () => {
-      signal.removeEventListener("abort", onAbort);
+      letGo();
       resolve(true);
     });
-    signal.addEventListener("abort", onAbort, { once: true });
+    const letGo = onAbort(signal, () => {
+      cancel();
+      resolve(false);
+    });
   });
 }
 
@@ -55,5 +56,5 @@ export function every(clock: Clock, periodMs: number, signal: AbortSignal, task:
     task();
   };
   cancel = clock.after(periodMs, turn);
-  signal.addEventListener("abort", () => cancel(), { once: true });
+  onAbort(signal, () => cancel());
 }

@@ -1,3 +1,5 @@
+import { onAbort } from "./on-abort.ts";
+
 /**
  * Does `work` with a signal that is aborted with `signal`, or after `timeoutMs` with a TimeoutError, and
  * lets go of both when the work is over. AbortSignal.any would leave an entry in `signal` each time
@@ -13,12 +15,11 @@ export async function within<T>(
   const late = () => bounded.abort(new DOMException(`not done within ${timeoutMs} ms`, "TimeoutError"));
   const timer = setTimeout(late, timeoutMs);
   timer.unref();
-  if (signal.aborted) giveUp();
-  else signal.addEventListener("abort", giveUp, { once: true });
+  const letGo = onAbort(signal, giveUp);
   try {
     return await work(bounded.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
+    letGo();
   }
 }

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { abortTasks } from "../../src/platform/on-abort.ts";
 
 /** What somebody holds at a moment: each kind by its number. */
 export type Count = Readonly<Record<string, number>>;
@@ -78,7 +79,9 @@ export function openCensus(): Census {
       const signal = ref.deref();
       if (signal === undefined) signals.delete(ref);
       else {
-        listeners += getEventListeners(signal, "abort").length;
+        // All that wait through onAbort share one listener.
+        const tasks = abortTasks(signal);
+        listeners += getEventListeners(signal, "abort").length + Math.max(0, tasks - 1);
         joined += dependants(signal);
       }
     }

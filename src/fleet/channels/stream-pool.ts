@@ -3,6 +3,7 @@ import { silenceLookMs } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import type { FleetTimes } from "../options.ts";
 import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
 
@@ -248,15 +249,14 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
         const waiter: Waiter = {
           holder,
           resolve(slot) {
-            signal.removeEventListener("abort", onAbort);
+            letGo();
             resolve(slot);
           },
         };
-        const onAbort = () => {
+        const letGo = onAbort(signal, () => {
           waiters.delete(waiter);
           resolve(null);
-        };
-        signal.addEventListener("abort", onAbort, { once: true });
+        });
         waiters.add(waiter);
         pump();
       });

@@ -1,6 +1,7 @@
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import type { Http } from "../http.ts";
 import type { FleetOptions } from "../options.ts";
 import { type ExchangeEnding, exchangeToken, type Token } from "./exchange.ts";
@@ -81,13 +82,14 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   /** Resolves at the next end of an exchange, or when the signal is aborted. */
   function nextEnding(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
+      let letGo = () => {};
       const done = () => {
         waiters.delete(done);
-        signal.removeEventListener("abort", done);
+        letGo();
         resolve();
       };
       waiters.add(done);
-      signal.addEventListener("abort", done, { once: true });
+      letGo = onAbort(signal, done);
     });
   }
 
@@ -155,11 +157,10 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       wake = () => {
         wake = () => {};
         cancel();
-        signal.removeEventListener("abort", onAbort);
+        letGo();
         resolve();
       };
-      const onAbort = () => wake();
-      signal.addEventListener("abort", onAbort, { once: true });
+      const letGo = onAbort(signal, () => wake());
     });
   }
 

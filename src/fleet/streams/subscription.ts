@@ -1,6 +1,7 @@
 import { LATEST_RENEWAL } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import type { SlotHolder, StreamPool, StreamSlot } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
@@ -96,12 +97,11 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     const call = openStream(request, jwt, slot, (bytes) => subscriber.receive(bytes, number));
     holder.leaving = () => renewSoon();
     holder.silent = () => call.cancel();
-    const abort = () => call.cancel();
-    signal.addEventListener("abort", abort, { once: true });
+    const letGo = onAbort(signal, () => call.cancel());
     let over: StreamEnding | null = null;
     void call.ended.then((ending) => {
       over = ending;
-      signal.removeEventListener("abort", abort);
+      letGo();
       if (!signal.aborted) fall(number, ending);
     });
     const ending = (await takenOrEnded(call, slot)) ?? over;
@@ -192,9 +192,10 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
 
   function wait(delayMs: number, signal: AbortSignal, canBeHurried: boolean): Promise<void> {
     return new Promise((resolve) => {
+      let letGo = () => {};
       const done = () => {
         cancel();
-        signal.removeEventListener("abort", done);
+        letGo();
         wake = () => {};
         resolve();
       };
@@ -202,8 +203,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       wake = () => {
         if (canBeHurried || serving === null) done();
       };
-      if (signal.aborted) done();
-      else signal.addEventListener("abort", done, { once: true });
+      letGo = onAbort(signal, done);
     });
   }
 

@@ -165,6 +165,7 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
   let family: Family = "unknown";
   let lastGoodMs = nowMs();
   let isListed: boolean | null = null;
+  let shownAgeSeconds: number | null = null;
 
   function times(): TagTimes {
     const now = new Date(nowMs());
@@ -187,9 +188,12 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
     tick(nowMs());
   }
   function tick(atMs: number): void {
-    const ageMs = quality === "good" ? 0 : Math.max(0, atMs - lastGoodMs);
+    const seconds = quality === "good" ? 0 : Math.max(0, Math.floor((atMs - lastGoodMs) / 1000));
+    // A thousand good robots cost nothing a second.
+    if (seconds === shownAgeSeconds) return;
+    shownAgeSeconds = seconds;
     const at = new Date(atMs);
-    ageSeconds.set(Math.floor(ageMs / 1000), good, { source: at, server: at });
+    ageSeconds.set(seconds, good, { source: at, server: at });
   }
 
   robotIdTag.set(robotId, good, times());
