@@ -12,6 +12,8 @@ export function canonicalJson(desc: DescMessage, message: Message): string {
 function inOrder(json: Json): Json {
   if (Array.isArray(json)) return json.map(inOrder);
   if (!isJsonObject(json)) return json;
-  const sorted: Array<[string, Json]> = Object.entries(json).map(([key, value]) => [key, inOrder(value)]);
-  return Object.fromEntries(sorted.sort(([a], [b]) => (a < b ? -1 : 1)));
+  // Without a prototype, so that a key "__proto__" is one like any other.
+  const sorted: Record<string, Json> = Object.create(null);
+  for (const key of Object.keys(json).sort()) sorted[key] = inOrder(json[key] ?? null);
+  return sorted;
 }
