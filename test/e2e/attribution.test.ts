@@ -22,8 +22,9 @@ test("the event of a mission waits for the answer of its command, its state does
   house
     .simulator()
     .control.apply({ kind: "command", operation: "CreateMission", effect: "delay-taken", count: 1 });
-  const goal = { destinationId: "Station D" };
-  const request = { robotId: "cart-03", mission: { baseMission: { navigateMission: { goal } } } };
+  // Longer than the service waits for the robot: it must not have ended when the outcome is known.
+  const goals = ["Station D", "Station A", "Station D"].map((destinationId) => ({ destinationId }));
+  const request = { robotId: "cart-03", mission: { cartMission: { traverseMission: { goals } } } };
   const expires = new Date(Date.now() + 60_000).toISOString();
   await house.mqtt.sendText("CreateMission", JSON.stringify({ id: "held", expires_at: expires, request }));
 
