@@ -1,6 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, succeeded } from "./fake-commands.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
 import { int32, text, texts } from "./slot-bench.ts";
@@ -16,12 +16,14 @@ const users = [
 let running: RunningServer;
 let plc: Caller;
 let commander: FakeCommander;
+let clock: ManualClock;
 
 async function open(name: string): Promise<Caller> {
   return openSession(running.url, { user: { name, password: "pw" } });
 }
 beforeEach(async () => {
   commander = createFakeCommander();
+  clock = createManualClock();
   running = await startServer(
     {
       robots,
@@ -31,7 +33,7 @@ beforeEach(async () => {
         [2, "Dock B"],
       ]),
     },
-    { commander, clock: createManualClock() },
+    { commander, clock },
   );
   plc = await open("careful");
 });
@@ -149,8 +151,27 @@ describe("a user whose commands are confirmed", () => {
   it("is refused a confirmation of what was not latched", async () => {
     const ticket = await nextId();
     await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "ErrorId")).toEqual([ticket, 1012]);
+    expect(await shown("RejectedId", "ErrorId", "AcceptedId")).toEqual([ticket, 1012, 0]);
+    // What was rejected is not taken after all, and the slot goes on with the next number.
+    expect(await nextId()).not.toBe(ticket);
+    await plc.write([slot("RequestId"), int32(ticket)]);
+    expect(await shown("LatchedId", "ErrorId")).toEqual([0, 1012]);
     expect(commander.submitted).toHaveLength(0);
+    await completes(plc);
+  });
+
+  it("is refused the confirmation of a number that is not the one it has latched", async () => {
+    await plc.write([slot("RequestId"), int32(await nextId())]);
+    const latched = await nextId();
+    clock.advance(31_000);
+    await plc.until(slot("NextId"), latched + 1);
+    const ticket = await nextId();
+    await plc.write([slot("ConfirmId"), int32(ticket)]);
+    expect(await shown("RejectedId", "ErrorId", "LatchedId")).toEqual([ticket, 1012, 0]);
+    await plc.write([slot("ConfirmId"), int32(latched)]);
+    expect(await shown("RejectedId", "AcceptedId")).toEqual([latched, 0]);
+    expect(commander.submitted).toHaveLength(0);
+    await completes(plc);
   });
 
   it("needs no confirmation for an array, which cannot come apart", async () => {
@@ -163,12 +184,26 @@ describe("a user whose commands are confirmed", () => {
     await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
     await plc.write([slot("RequestId"), int32(ticket)]);
     const other = await open("plain");
-    await other.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId")).toEqual([ticket]);
+    expect(await other.write([slot("ConfirmId"), int32(ticket)])).toEqual([StatusCodes.BadUserAccessDenied]);
+    expect(await shown("RejectedId", "LatchedId", "ErrorId")).toEqual([0, ticket, 0]);
     expect(commander.submitted).toHaveLength(0);
+    await plc.write([slot("ConfirmId"), int32(ticket)]);
+    (await commander.next()).end(succeeded(null));
+    await plc.until(slot("DoneId"), ticket);
     await other.close();
   });
 });
+
+/** A whole command, latched and confirmed: the slot is alive. */
+async function completes(caller: Caller): Promise<void> {
+  const ticket = await nextId();
+  await caller.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
+  await caller.write([slot("RequestId"), int32(ticket)]);
+  await caller.write([slot("ConfirmId"), int32(ticket)]);
+  (await commander.next()).end(succeeded(null));
+  await caller.until(slot("DoneId"), ticket);
+  expect(await shown("AcceptedId", "Outcome")).toEqual([ticket, 3]);
+}
 
 it("a number stands for a destination, alone", async () => {
   await plc.close();

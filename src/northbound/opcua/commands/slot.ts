@@ -160,9 +160,13 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     return StatusCodes.Good;
   }
 
-  /** Whether ConfirmId carries what was latched by this very session. */
-  function isConfirmed(number: number, writer: Writer): boolean {
-    return latched?.ticket === number && latched.sessionId === writer.sessionId;
+  /**
+   * A number in turn was confirmed that is not latched. Refused for good: it is void from here on, lest
+   * RejectedId name a ticket that is then taken.
+   */
+  function rejectConfirmation(number: number): StatusCode {
+    if (latched !== null) unlatch();
+    return reject(reissueTicket(book.tickets(), clock.nowMs()), number, "OUT_OF_TURN");
   }
 
   return {
@@ -181,6 +185,10 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       const session = { id: writer.sessionId, sinceMs: writer.sinceMs };
       const { state, action } = writeTicket(book.tickets(), number, session, clock.nowMs());
       if (action.kind === "deny") return StatusCodes.BadUserAccessDenied;
+      // What another session has latched is its own to confirm: nothing of it may change.
+      const isOthers = latched !== null && latched.sessionId !== writer.sessionId;
+      if (action.kind === "take" && order.kind === "confirm" && isOthers)
+        return StatusCodes.BadUserAccessDenied;
       lastWriter = writer.account.name;
       tags.showWritten(number, order);
       if (action.kind === "repeat") return StatusCodes.Good;
@@ -194,8 +202,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
         return StatusCodes.Good;
       }
       if (order.kind === "request" && writer.account.confirms) return latch(number, writer);
-      if (order.kind === "confirm" && !isConfirmed(number, writer))
-        return reject(state, number, "OUT_OF_TURN");
+      if (order.kind === "confirm" && latched?.ticket !== number) return rejectConfirmation(number);
       return take(state, action, order, writer);
     },
     tick() {
