@@ -30,6 +30,8 @@ export interface AdmissionParts {
   readonly sightings: Sightings;
   /** The robot with its quality of this moment; undefined when it was never heard of. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
+  /** Whether every robot there is must have been heard of by now. */
+  readonly listening: () => "heard" | "not_yet" | "cut_off";
   /** Why another source's lease keeps this one from the robot; null when none does. */
   readonly leaseHold: (robotId: RobotId, source: Source) => string | null;
   readonly queryDeadlineMs: number;
@@ -79,6 +81,25 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
   }
 }
 
+/** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
+function unheardOf({ listening }: AdmissionParts, robotId: RobotId): Outcome {
+  const shown = quoted(robotId);
+  switch (listening()) {
+    case "heard":
+      return refusal("UNKNOWN_ROBOT", `robot ${shown} was never heard of`);
+    case "not_yet":
+      return refusal(
+        "ROBOT_NOT_GOOD",
+        `nothing has been heard of robot ${shown} yet: the gateway has just come up`,
+      );
+    case "cut_off":
+      return refusal(
+        "FLEET_UNREACHABLE",
+        `nothing has been heard of robot ${shown} since the gateway started, and the service is not reached`,
+      );
+  }
+}
+
 /** Why a command must not leave now; null when it may. Stops are held by nothing here, reads by time alone. */
 export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
   const { effect } = job.request;
@@ -90,8 +111,7 @@ export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
   if (effect === "reads" || job.robotId === null) return null;
   if (effect === "moves") {
     const robot = parts.robot(job.robotId);
-    if (robot === undefined)
-      return refusal("UNKNOWN_ROBOT", `robot ${quoted(job.robotId)} was never heard of`);
+    if (robot === undefined) return unheardOf(parts, job.robotId);
     if (robot.quality !== "good") {
       const message = `robot ${job.robotId} is ${robot.quality}: what it does now is not known, so nothing may move it`;
       return refusal("ROBOT_NOT_GOOD", message);

@@ -95,6 +95,8 @@ const PLACE_QUERY_MS = 2_000;
 const LONGEST_UNSEEN_MS = 60_000;
 /** The gateway's own commands. No door vouches for this very object. */
 const gatewaySource: Source = { door: "cli", name: "fleetgate" };
+/** How long after the link came up every robot's first message may take: streams open one after the other. */
+const HEARD_AFTER_MS = 10_000;
 /** Streams may show a mission before the answer to its command does. */
 const CLAIM_MS = 30_000;
 
@@ -108,6 +110,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const canSee = new Promise<void>((resolve) => {
     seeFleet = resolve;
   });
+  let linkUpSinceMs: number | null = null;
   let lapses = 0;
   let isPruning = false;
 
@@ -148,6 +151,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const admission: AdmissionParts = {
     ...parts,
     sightings,
+    listening,
     leaseHold: leases.holdOf,
     queryDeadlineMs: PLACE_QUERY_MS,
   };
@@ -178,6 +182,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       void conclusion.conclude(job, outcome);
     },
   });
+
+  function listening() {
+    if (linkUpSinceMs === null) return "cut_off";
+    return clock.monotonicMs() - linkUpSinceMs < HEARD_AFTER_MS ? "not_yet" : "heard";
+  }
 
   /** The stop is the gateway's own: it is for nobody to forbid. */
   function stopConveyors({ robotId, rolling, station }: Lease): void {
@@ -329,6 +338,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     stations: leases,
     fleetLink(isUp) {
+      linkUpSinceMs = isUp ? (linkUpSinceMs ?? clock.monotonicMs()) : null;
       if (isUp) seeFleet();
     },
     observe: sightings.observe,

@@ -70,7 +70,7 @@ export interface SeenTimes {
   readonly nowMs: number;
 }
 
-/** Adds what a robot's list of missions shows. `isOthers` names missions that other commands have made. */
+/** Adds what a robot's list of missions shows. `isOthers` names missions that other commands have made: they are not new. */
 export function seeMissions(
   watch: Watch,
   { value: queue, stamp }: Observed<MissionQueue>,
@@ -81,7 +81,8 @@ export function seeMissions(
   if (isFromBefore(watch, times)) return learnBaseline(watch, queue);
   let next = watch;
   for (const mission of queue.missions) {
-    if (isOthers(mission.missionId) || !fits(watch, mission)) continue;
+    if (!fits(watch, mission)) continue;
+    if (watch.rule.kind === "new_mission" && isOthers(mission.missionId)) continue;
     next = addFinding(next, {
       key: mission.missionId,
       missionId: mission.missionId,

@@ -1,6 +1,12 @@
 import type { LeaseHolder } from "../../contracts/stations.ts";
 import type { Source } from "../../domain/command.ts";
-import { currentGoal, currentMission, isTerminal, type MissionQueue } from "../../domain/mission.ts";
+import {
+  currentGoal,
+  currentMission,
+  isTerminal,
+  type Mission,
+  type MissionQueue,
+} from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StoredLease } from "./journal.ts";
 import type { StationOptions } from "./options.ts";
@@ -92,6 +98,15 @@ export function lapsed(leases: Leases, stations: readonly StationOptions[], nowM
 }
 
 /**
+ * A mission that was finished or skipped before its goal succeeds too (fleet-service-interface, UpdateMission and
+ * SkipGoal), and its robot stands somewhere else. Serves and carts say when they have arrived; others cannot.
+ */
+function mayHaveArrived({ feedback }: Mission): boolean {
+  if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;
+  return feedback.status === "STATUS_ARRIVED";
+}
+
+/**
  * Whether a robot stands at or heads for one of these destinations: by its mission
  * under way, else by the goal that its last mission reached, else by the point where
  * the service last saw it.
@@ -106,7 +121,7 @@ export function isAt(
     const goal = currentGoal(mission);
     const isDestined = goal?.kind === "destination" && destinations.includes(goal.destinationId);
     if (!isTerminal(mission.state)) return isDestined;
-    if (mission.state === "STATE_SUCCEEDED" && isDestined) return true;
+    if (mission.state === "STATE_SUCCEEDED" && isDestined && mayHaveArrived(mission)) return true;
   }
   return position !== undefined && destinations.includes(position);
 }

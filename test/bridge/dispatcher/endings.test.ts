@@ -288,6 +288,22 @@ describe("unknown endings", () => {
     }
   });
 
+  it("a mission's state is evidence also where the mission is another command's of ours", async () => {
+    const rig = await createRig();
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
+    const made = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.call(0).answer({ kind: "ok", responseJson: "{}", missionId: "m", missionIds: ["m"] });
+    expect(made.outcome).toMatchObject({ outcome: "succeeded" });
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A", { state: "STATE_PAUSED" })));
+    await rig.clock.settle(10);
+    const sent = await rig.send("Resume", { robot: "AMR01", mission: "m" });
+    await rig.call(1).answer(LOST);
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A")));
+    await rig.clock.settle(15_000);
+    expect(rig.dispatcher.commandOf("m")).toBe("opcua:plc/r1");
+    expect(sent.outcome).toMatchObject({ outcome: "probably_succeeded" });
+  });
+
   it("a command without an evidence rule is unknown at once", async () => {
     const rig = await createRig();
     const sent = await rig.send("Skip", { robot: "AMR01" });

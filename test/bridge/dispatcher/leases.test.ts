@@ -29,6 +29,13 @@ const toDock = mission("m", "D2");
 describe("a station's lease", () => {
   it.each([
     ["stands at", atDock],
+    [
+      "says that it arrived at",
+      mission("m", "D1", {
+        state: "STATE_SUCCEEDED",
+        feedback: { family: "cart", status: "STATUS_ARRIVED" },
+      }),
+    ],
     ["heads for", toDock],
   ])("begins when it asks while the robot %s one of its destinations", async (_, at) => {
     const rig = await rigAt(at);
@@ -39,6 +46,13 @@ describe("a station's lease", () => {
   it.each([
     ["heads elsewhere", mission("m", "X")],
     ["was canceled on its way", mission("m", "D1", { state: "STATE_CANCELED" })],
+    [
+      "was told on its way that its mission is finished",
+      mission("m", "D1", {
+        state: "STATE_SUCCEEDED",
+        feedback: { family: "cart", status: "STATUS_NAVIGATING" },
+      }),
+    ],
   ])("NOT_AT_STATION: is refused while the robot %s", async (_, at) => {
     const rig = await rigAt(at);
     expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({

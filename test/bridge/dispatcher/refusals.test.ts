@@ -46,6 +46,7 @@ describe("refusals before anything is sent", () => {
     const rig = await createRig();
     const name = "x".repeat(70_000);
     const shown = `"${"x".repeat(64)}…"`;
+    await rig.clock.settle(10_000);
     const operation = await rig.send(name, {});
     expect(operation.outcome?.message).toBe(`there is no operation ${shown}`);
     const robot = await rig.send("Go", { robot: name });
@@ -179,10 +180,32 @@ describe("refusals before anything is sent", () => {
 
   it("UNKNOWN_ROBOT: one that was never heard of", async () => {
     const rig = await createRig();
+    await rig.clock.settle(10_000);
     const sent = await rig.send("Go", { robot: "AMR99" });
     expect(sent.outcome).toMatchObject({
       code: "UNKNOWN_ROBOT",
       message: 'robot "AMR99" was never heard of',
+    });
+  });
+
+  it("ROBOT_NOT_GOOD: one that nothing was heard of yet, as the gateway has just come up", async () => {
+    const rig = await createRig();
+    await rig.clock.settle(9_999);
+    const sent = await rig.send("Go", { robot: "AMR99" });
+    expect(sent.outcome).toMatchObject({
+      code: "ROBOT_NOT_GOOD",
+      message: 'nothing has been heard of robot "AMR99" yet: the gateway has just come up',
+    });
+  });
+
+  it("FLEET_UNREACHABLE: one that nothing was heard of, as there is no link to the service", async () => {
+    const rig = await createRig({ isLinkUp: false });
+    await rig.clock.settle(60_000);
+    const sent = await rig.send("Go", { robot: "AMR99" });
+    expect(sent.outcome).toMatchObject({
+      code: "FLEET_UNREACHABLE",
+      message:
+        'nothing has been heard of robot "AMR99" since the gateway started, and the service is not reached',
     });
   });
 
