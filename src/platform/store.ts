@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { open } from "lmdb";
+import { type Clock, systemClock } from "./clock.ts";
+import { type FreeBytes, freeBytes, freeBytesNow } from "./disk-space.ts";
 
 /** One record to write; `value` undefined removes it. Values are what JSON can say. */
 export interface StoreChange {
@@ -53,13 +57,34 @@ interface Waiting {
 
 /** As long as lmdb allows without a rebuild, less a margin for its own encoding. */
 const LONGEST_KEY_BYTES = 1_900;
+const MEGABYTE = 1_000_000;
+
+/**
+ * lmdb never gets to meet a full disk: each commit that fails there damages its memory, until the process dies of it.
+ * Little enough for a small box, and more than other programs write between the look and the commit.
+ */
+const LEAST_FREE_BYTES = 8 * MEGABYTE;
+/** A copied page, its branches and the list of free pages come with every record. */
+const BYTES_ON_DISK_PER_BYTE = 4;
+/** With so much room no group needs to be measured. */
+const AMPLE_BYTES = 256 * MEGABYTE;
+/** How long lmdb is left alone after a commit that failed all the same. */
+const REST_MS = 1_000;
+
+/** What a test puts in the place of the machine. */
+export interface StoreParts {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly freeBytes: FreeBytes;
+}
 
 /**
  * Opens the directory `path` (made when it is missing) as an environment of its own.
- * Throws StoreFailed when it cannot be used.
+ * Throws StoreFailed when it cannot be used. On a full disk one that exists can be read,
+ * and one that does not exist is empty; writes are refused until there is room again.
  */
-export function openStore(path: string): Store {
-  const database = openDatabase(path);
+export function openStore(path: string, parts: StoreParts = { clock: systemClock, freeBytes }): Store {
+  let database = isMissingOnFullDisk(path) ? null : openDatabase(path);
+  let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
   const figures = { records: 0, syncs: 0, failures: 0 };
   let waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
@@ -86,23 +111,37 @@ export function openStore(path: string): Store {
   async function commit(group: readonly Waiting[]): Promise<void> {
     const changes = group.flatMap((each) => each.changes);
     figures.records += changes.length;
+    if (parts.clock.monotonicMs() < last.restsUntilMs) throw last.failure;
+    refuseWithoutRoom(await parts.freeBytes(path), changes);
+    try {
+      await commitNow(changes);
+    } catch (error) {
+      last = { failure: error, restsUntilMs: parts.clock.monotonicMs() + REST_MS };
+      throw error;
+    }
+  }
+
+  async function commitNow(changes: readonly StoreChange[]): Promise<void> {
+    database ??= openDatabase(path);
+    const opened = database;
     try {
       // One transaction: all of it or nothing. What the single puts promise says nothing of a failure.
-      await database.batch(() => {
+      await opened.batch(() => {
         for (const { key, value } of changes) {
-          if (value === undefined) void database.remove(key);
-          else void database.put(key, value);
+          if (value === undefined) void opened.remove(key);
+          else void opened.put(key, value);
         }
       });
     } catch (error) {
       throw await commitCause(error);
     }
-    await database.flushed;
+    await opened.flushed;
   }
 
   return {
-    get: (key) => database.get(key),
+    get: (key) => database?.get(key),
     *range({ from, to, limit }) {
+      if (database === null) return;
       const options = limit === undefined ? { start: from, end: to } : { start: from, end: to, limit };
       for (const { key, value } of database.getRange(options)) yield { key, value };
     },
@@ -120,9 +159,31 @@ export function openStore(path: string): Store {
       if (closed) return;
       closed = true;
       await writing;
-      await database.close();
+      await database?.close();
     },
   };
+}
+
+/** Its files are mapped into memory: making them on a full disk ends the process with SIGBUS. */
+function isMissingOnFullDisk(path: string): boolean {
+  const isThere = existsSync(join(path, "data.mdb")) && existsSync(join(path, "lock.mdb"));
+  const free = freeBytesNow(path);
+  return !isThere && free !== null && free < LEAST_FREE_BYTES;
+}
+
+function refuseWithoutRoom(free: number | null, changes: readonly StoreChange[]): void {
+  if (free === null || free >= AMPLE_BYTES) return;
+  const needed = LEAST_FREE_BYTES + BYTES_ON_DISK_PER_BYTE * sizeOf(changes);
+  if (free >= needed) return;
+  throw new Error(`the disk is full: ${megabytes(free)} MB free, at least ${megabytes(needed)} are needed`);
+}
+
+function sizeOf(changes: readonly StoreChange[]): number {
+  return changes.reduce((sum, { key, value }) => sum + key.length + (JSON.stringify(value)?.length ?? 0), 0);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / MEGABYTE).toFixed(1);
 }
 
 function openDatabase(path: string) {

@@ -3,12 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore, StoreFailed } from "../../src/platform/store.ts";
+import { openStore, StoreFailed, type StoreParts } from "../../src/platform/store.ts";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 let directory: string;
+let nowMs: number;
+let free: number | null;
+const parts: StoreParts = {
+  clock: { monotonicMs: () => nowMs },
+  freeBytes: () => Promise.resolve(free),
+};
 beforeEach(() => {
+  nowMs = 0;
+  free = null;
   directory = mkdtempSync(join(tmpdir(), "store-"));
 });
 afterEach(() => {
@@ -67,8 +75,44 @@ describe("store", () => {
     expect(() => openStore(join(file, "below"))).toThrow(`cannot open the store ${file}`);
   });
 
+  it("refuses before lmdb meets a full disk, says how much is missing, and goes on when there is room", async () => {
+    const store = openStore(directory, parts);
+    await store.write([{ key: "before", value: 1 }]);
+    free = 7_900_000;
+    const failure = await store.write([{ key: "in", value: 1 }]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StoreFailed);
+    expect((failure as StoreFailed).cause).toMatchObject({
+      message: "the disk is full: 7.9 MB free, at least 8.0 are needed",
+    });
+    expect(store.get("in")).toBeUndefined();
+    expect(store.get("before")).toBe(1);
+    // What is to be written counts too.
+    free = 9_000_000;
+    await expect(store.write([{ key: "long", value: "x".repeat(1_000_000) }])).rejects.toThrow(StoreFailed);
+    await store.write([{ key: "after", value: 2 }]);
+    expect(store.get("after")).toBe(2);
+    await store.close();
+  });
+
+  it.skipIf(!hasPrlimit)("leaves lmdb alone for a second after a commit that failed", async () => {
+    const store = openStore(directory, parts);
+    await store.write([{ key: "before", value: 1 }]);
+    limitFileSize("4096");
+    try {
+      await expect(store.write([{ key: "a", value: 1 }])).rejects.toThrow(StoreFailed);
+    } finally {
+      limitFileSize("unlimited");
+    }
+    nowMs = 999;
+    await expect(store.write([{ key: "a", value: 1 }])).rejects.toThrow(StoreFailed);
+    nowMs = 1_000;
+    await store.write([{ key: "a", value: 1 }]);
+    expect(store.get("a")).toBe(1);
+    await store.close();
+  });
+
   it.skipIf(!hasPrlimit)("rejects with the disk's own error when it is full, and goes on after", async () => {
-    const store = openStore(directory);
+    const store = openStore(directory, parts);
     await store.write([{ key: "before", value: 1 }]);
     limitFileSize("1000000");
     try {
@@ -85,6 +129,7 @@ describe("store", () => {
     } finally {
       limitFileSize("unlimited");
     }
+    nowMs += 1_000;
     await store.write([{ key: "after", value: 2 }]);
     expect(store.get("after")).toBe(2);
     expect(store.figures().failures).toBe(1);
@@ -94,7 +139,7 @@ describe("store", () => {
   it.skipIf(!hasPrlimit)("rejects as long as the disk is full, and leaves no failure unheard", async () => {
     const unheard: unknown[] = [];
     const hear = (reason: unknown) => void unheard.push(reason);
-    const store = openStore(directory);
+    const store = openStore(directory, parts);
     await store.write([{ key: "before", value: 1 }]);
     process.on("unhandledRejection", hear);
     limitFileSize("4096");
@@ -106,6 +151,7 @@ describe("store", () => {
         ];
         await expect(store.write(changes)).rejects.toThrow(StoreFailed);
         expect(store.get(`c/${round}`)).toBeUndefined();
+        nowMs += 1_000;
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       // A promise that nobody holds would end the process.
@@ -114,6 +160,7 @@ describe("store", () => {
       limitFileSize("unlimited");
       process.off("unhandledRejection", hear);
     }
+    nowMs += 1_000;
     await store.write([{ key: "after", value: 2 }]);
     expect(store.get("after")).toBe(2);
     await store.close();
