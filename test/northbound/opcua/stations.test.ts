@@ -10,7 +10,10 @@ import { type Caller, openSession, type RunningServer, startServer } from "./opc
 import { int32, text } from "./slot-bench.ts";
 
 const slot = (name: string) => `Stations.packing.Slot.${name}`;
-const robots = [{ robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [0] }] as const;
+const robots = [
+  { robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [0] },
+  { robotId: "r2", alias: "AMR02", number: 8, family: "cart", conveyorIndexes: [0] },
+] as const;
 let running: RunningServer;
 let plc: Caller;
 let commander = createFakeCommander();
@@ -180,6 +183,41 @@ it("takes numbers for robot and destination, in one array", async () => {
 it.each(["nobody", ""])("refuses a robot that has no nodes: %s", async (name) => {
   await send(50, name);
   expect(await shown("Outcome", "ErrorText")).toEqual([4, "Robot and RobotNo name no robot that has nodes"]);
+});
+
+it.each([
+  ["another robot", 8],
+  ["no robot", 9],
+])("refuses a name beside a number of %s, and shows no holder", async (_what, number) => {
+  await send(50);
+  expect(await shown("Outcome", "Held")).toEqual([3, true]);
+  await plc.write([slot("RobotNo"), int32(number)], [slot("MotorCommand"), int32(1)]);
+  const ticket = await send(40);
+  expect(await shown("DoneId", "Outcome", "ErrorId", "ErrorText")).toEqual([
+    ticket,
+    4,
+    1000,
+    "Robot and RobotNo do not name the same robot: which is meant?",
+  ]);
+  expect(commander.submitted).toHaveLength(0);
+  clock.advance(1_000);
+  expect(await shown("Held", "HolderStation")).toEqual([false, ""]);
+  await send(51);
+  expect(holder).not.toBeNull();
+});
+
+it("takes a name and a number of the same robot", async () => {
+  await plc.write([slot("RobotNo"), int32(7)], [slot("MotorCommand"), int32(1)]);
+  await send(40);
+  expect((await commander.next()).command.robotId).toBe("r1");
+});
+
+it("sends nothing on a number whose replacement was refused", async () => {
+  await plc.write([slot("RobotNo"), int32(7)], [slot("MotorCommand"), int32(1)]);
+  await plc.write([slot("RobotNo"), int32(-1)]);
+  const ticket = await send(40);
+  expect(await shown("DoneId", "Outcome", "ErrorId")).toEqual([ticket, 4, 1000]);
+  expect(commander.submitted).toHaveLength(0);
 });
 
 it("stops a conveyor whatever was wrong with the parameters of missions", async () => {

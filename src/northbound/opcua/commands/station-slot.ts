@@ -36,10 +36,13 @@ export interface StationSlot extends Slot {
   showHolder(): void;
 }
 
+/** The robot that a station names: undefined when none has nodes, `two` when its name and number differ. */
+type Named = MissionRobot | undefined | "two";
+
 /** What a command of a station is about. */
 interface StationOrder {
   readonly operation: number;
-  readonly robot: MissionRobot | undefined;
+  readonly robot: Named;
   readonly conveyorIndex: number;
   readonly motorCommand: number;
   readonly mission: Parameters<typeof missionRequest>[0];
@@ -67,6 +70,7 @@ export function addStationSlot(
 
   function draftOf(order: StationOrder): Draft {
     const { operation, robot } = order;
+    if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
     if (robot === undefined) return { problem: "Robot and RobotNo name no robot that has nodes" };
     if (operation === CONVEYOR)
       return conveyorRequest(robot.robotId, order.conveyorIndex, order.motorCommand);
@@ -75,8 +79,17 @@ export function addStationSlot(
     return missionRequest(order.mission, robot, parts.destinations);
   }
 
+  /** A number that was left there by somebody else must not be outdone in silence: it may be what is meant. */
+  function namedRobot(): Named {
+    const [name, number] = [robotName.value(), robotNo.value()];
+    const robot = findRobot(name, number);
+    const isTwo = name !== "" && number !== 0 && robot?.robotId !== findRobot("", number)?.robotId;
+    return isTwo ? "two" : robot;
+  }
+
   function inUse(): readonly Parameter[] {
-    const robot = robotName.value() === "" ? [robotName, robotNo] : [robotName];
+    const counts = robotName.value() === "" || robotNo.value() !== 0;
+    const robot = counts ? [robotName, robotNo] : [robotName];
     const own = mission.read().operation === CONVEYOR ? [conveyorIndex, motorCommand] : [];
     return [...robot, ...mission.inUse(), ...own];
   }
@@ -101,8 +114,8 @@ export function addStationSlot(
   }
 
   function showHolder(): void {
-    const robot = findRobot(robotName.value(), robotNo.value());
-    const holder = robot === undefined ? null : stations.holder(robot.robotId);
+    const robot = namedRobot();
+    const holder = robot === undefined || robot === "two" ? null : stations.holder(robot.robotId);
     const now = new Date(parts.clock.nowMs());
     const times: TagTimes = { source: now, server: now };
     held.set(holder?.station === stationName, StatusCodes.Good, times);
@@ -118,7 +131,7 @@ export function addStationSlot(
       draft: () =>
         draftOf({
           operation: mission.read().operation,
-          robot: findRobot(robotName.value(), robotNo.value()),
+          robot: namedRobot(),
           conveyorIndex: conveyorIndex.value(),
           motorCommand: motorCommand.value(),
           mission: mission.read(),
