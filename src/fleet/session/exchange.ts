@@ -25,11 +25,12 @@ export type ExchangeEnding = {
   | { readonly kind: "unreached"; readonly message: string }
 );
 
-/** Exchanges the API key document for a JWT (fleet-service-interface, Authentication). Never rejects. */
+/** Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication). Never rejects. */
 export async function exchangeToken(
   options: FleetOptions,
   http: Http,
   clock: Clock,
+  deadlineMs: number,
   signal: AbortSignal,
 ): Promise<ExchangeEnding> {
   const { apiKey, scope, secret } = options.credentials;
@@ -39,7 +40,7 @@ export async function exchangeToken(
       url: `${options.authUrl}/authorizeApiAccess`,
       headers: {},
       body: JSON.stringify({ api_key: apiKey, scope, secret }),
-      deadlineMs: options.times.callMs,
+      deadlineMs,
       signal,
       // A second token is harmless, and the rate is counted by the caller.
       reads: true,

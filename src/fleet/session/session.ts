@@ -73,6 +73,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   let exchanges = 0;
   let failures = 0;
   let failuresInARow = 0;
+  /** Of these, those that reached the server: the others cost it nothing. */
+  let asksInVain = 0;
   let rejected: string | null = null;
   let wake: () => void = () => {};
 
@@ -110,6 +112,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     if (ending.kind === "token") {
       if (failuresInARow > 0 || token === null) log.info({}, "a token has been obtained");
       failuresInARow = 0;
+      asksInVain = 0;
       rejected = null;
       problem = null;
       token = ending.token;
@@ -117,6 +120,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     }
     failures += 1;
     failuresInARow += 1;
+    const retryMs = nextRetryMs();
+    if (ending.kind !== "unreached") asksInVain += 1;
     // Without another, the refused one may as well be tried again: the service may have changed its mind.
     rejected = null;
     if (problem !== ending.message) log.warn({ problem: ending.message }, "no new token");
@@ -124,8 +129,19 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     if (ending.kind === "unreached") return reach.nextMs();
     if (ending.kind === "limited") return ending.retryAfterMs ?? jittered(LIMITED_RETRY_MS);
     if (ending.kind === "refused") return jittered(REFUSED_RETRY_MS);
-    return jittered(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failuresInARow - 1)));
+    // At the longest there is no jitter: what is left out would be missing in the window later on.
+    return retryMs === LONGEST_RETRY_MS ? retryMs : jittered(retryMs);
   }
+
+  /** From the beginning of one attempt that reaches the server in vain to the next. */
+  const nextRetryMs = () => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** asksInVain);
+
+  /**
+   * A server that hangs may never answer the request that it took, though it answers the next one: so the
+   * first attempts are short. Later ones wait as long as the rate makes them: a slow server gets its chance.
+   */
+  const deadlineMs = () =>
+    Math.min(options.times.callMs, Math.max(options.times.pollTimeoutMs, nextRetryMs()));
 
   const jittered = (delayMs: number) => delayMs * (0.75 + 0.25 * chance());
 
@@ -214,7 +230,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
         const beganAtMs = clock.monotonicMs();
         budget.spend(beganAtMs);
         await patiently(parts.history?.keep(budget.spent(), log), signal);
-        const ending = await exchangeToken(options, parts.http, clock, signal);
+        const ending = await exchangeToken(options, parts.http, clock, deadlineMs(), signal);
         if (ending.kind === "unreached") budget.refund();
         else {
           exchanges += 1;
@@ -222,8 +238,9 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
         }
         const delayMs = settle(ending);
         for (const waiter of [...waiters]) waiter();
-        const hungMs = ending.kind === "unreached" ? clock.monotonicMs() - beganAtMs : 0;
-        await pause(delayMs - hungMs, signal);
+        // The time that an attempt hung counts as waited.
+        const mayHang = ending.kind === "unreached" || ending.kind === "failed";
+        await pause(delayMs - (mayHang ? clock.monotonicMs() - beganAtMs : 0), signal);
       }
       for (const waiter of [...waiters]) waiter();
     },

@@ -6,6 +6,7 @@ import { type Http, type HttpAnswer, NothingSent } from "../../../src/fleet/http
 import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
 import { createExchangeHistory, type ExchangeHistory } from "../../../src/fleet/session/exchange-history.ts";
 import { createSession, type Session } from "../../../src/fleet/session/session.ts";
+import { sleep } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
@@ -17,7 +18,7 @@ const options = {
   times: defaultFleetTimes,
 } as FleetOptions;
 
-type Answer = "token" | "unreached" | "lost" | number;
+type Answer = "token" | "unreached" | "lost" | "hung" | number;
 
 let clock: ManualClock;
 let stopping: AbortController;
@@ -54,12 +55,16 @@ function newToken(): string {
 }
 
 const http: Http = {
-  async send(): Promise<HttpAnswer> {
+  async send({ deadlineMs, signal }): Promise<HttpAnswer> {
     if (answer === "unreached") {
       missedAtMs.push(clock.monotonicMs());
       throw new NothingSent("connect ECONNREFUSED");
     }
     askedAtMs.push(clock.monotonicMs());
+    if (answer === "hung") {
+      await sleep(clock, deadlineMs, signal);
+      throw new DOMException(`not done within ${deadlineMs} ms`, "TimeoutError");
+    }
     if (answer === "lost") throw new Error("other side closed");
     const headers = {
       date: new Date(clock.nowMs()).toUTCString(),
@@ -110,6 +115,32 @@ test("a server that cannot be reached is asked again within the backoff cap, how
   answer = "token";
   await pass(defaultFleetTimes.backoffCapMs + 1_000, 100);
   expect(session.token()).not.toBeNull();
+  expect(askedAtMs).toHaveLength(2);
+});
+
+test("the time that a request hung counts as waited: at first 7 s apart at most, and as the rate allows for ever", async () => {
+  answer = "hung";
+  start();
+  await pass(1_800_000);
+  const gapsMs = askedAtMs.slice(1).map((atMs, place) => atMs - (askedAtMs[place] ?? 0));
+  for (const gapMs of gapsMs.slice(0, 3)) expect(gapMs).toBeLessThanOrEqual(7_000);
+  expect(Math.max(...gapsMs)).toBeLessThanOrEqual(25_000);
+  expect(Math.max(...gapsMs.slice(30))).toBeLessThanOrEqual(20_100);
+  for (const fromMs of askedAtMs) {
+    expect(
+      askedAtMs.filter((atMs) => atMs >= fromMs && atMs < fromMs + WINDOW_MS).length,
+    ).toBeLessThanOrEqual(20);
+  }
+});
+
+test("a server that was away for long and then hangs is asked again as soon as one that hangs for the first time", async () => {
+  answer = "unreached";
+  start();
+  await pass(600_000);
+  answer = "hung";
+  while (askedAtMs.length === 0) await pass(100, 100);
+  answer = "token";
+  await pass(7_000, 100);
   expect(askedAtMs).toHaveLength(2);
 });
 
