@@ -2,7 +2,7 @@ import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { GrpcCodeName } from "../../domain/errors.ts";
 import { codeOfHttp, messageOfHttp } from "../calls/ending.ts";
 import { httpShape } from "../calls/http-call.ts";
-import type { Http } from "../http.ts";
+import type { Http, HttpAnswer } from "../http.ts";
 import { methods } from "../operations/method.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
@@ -21,7 +21,8 @@ export class ReadFailed extends Error {
 /**
  * Reads an HTTP operation that has no effect, as the service's own JSON text: a roster
  * of 1,000 robots is too large to go through messages every two seconds. Rejects with
- * ReadFailed, also when the whole answer is not there within `pollTimeoutMs`.
+ * ReadFailed, also when the whole answer is not there within `pollTimeoutMs`. Where the
+ * token is refused, it is asked once more with another.
  */
 export type ReadOperation = (operation: string, request: JsonValue) => Promise<string>;
 
@@ -32,28 +33,37 @@ export interface ReaderParts {
 }
 
 export function createReader(options: FleetOptions, { http, session, signal }: ReaderParts): ReadOperation {
+  const { pollTimeoutMs } = options.times;
+
+  async function ask(verb: string, path: string, body: string | null, jwt: string): Promise<HttpAnswer> {
+    return http
+      .send({
+        verb,
+        url: `${options.httpsUrl}${path}`,
+        headers: { authorization: `Bearer ${jwt}` },
+        body,
+        deadlineMs: pollTimeoutMs,
+        signal,
+        reads: true,
+      })
+      .catch((error: unknown) => {
+        throw unanswered(error, pollTimeoutMs);
+      });
+  }
+
   return async (operation, request) => {
     const method = methods.get(operation);
     if (method === undefined) throw new ReadFailed("UNIMPLEMENTED", `there is no operation ${operation}`);
     const jwt = await session.authorized(signal);
     if (jwt === null) throw new ReadFailed("CANCELLED", "the gateway stops");
     const { path, body } = httpShape(method, fromJson(method.desc.input, request));
-    const answer = await http
-      .send({
-        verb: method.route.verb,
-        url: `${options.httpsUrl}${path}`,
-        headers: { authorization: `Bearer ${jwt}` },
-        body,
-        deadlineMs: options.times.pollTimeoutMs,
-        signal,
-        reads: true,
-      })
-      .catch((error: unknown) => {
-        throw unanswered(error, options.times.pollTimeoutMs);
-      });
+    let answer = await ask(method.route.verb, path, body, jwt);
+    if (answer.status !== 200 && codeOfHttp(answer.status, answer.headers) === "UNAUTHENTICATED") {
+      const other = await session.replace(jwt, signal);
+      if (other !== null) answer = await ask(method.route.verb, path, body, other);
+    }
     if (answer.status === 200) return answer.text;
     const code = codeOfHttp(answer.status, answer.headers);
-    if (code === "UNAUTHENTICATED") await session.replace(jwt, signal);
     throw new ReadFailed(code, messageOfHttp(answer.status, answer.headers, answer.text));
   };
 }

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { Http } from "../../../src/fleet/http.ts";
+import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
+import { createReader } from "../../../src/fleet/polling/reader.ts";
+import type { Session } from "../../../src/fleet/session/session.ts";
+
+const options = { httpsUrl: "https://fleet.example.com", times: defaultFleetTimes } as FleetOptions;
+
+/** A reader of a service that takes only these tokens, and the tokens it was shown. */
+function reader(taken: readonly string[], replacement: string | null) {
+  const shown: string[] = [];
+  const http: Http = {
+    async send({ headers }) {
+      const jwt = String(headers.authorization).replace("Bearer ", "");
+      shown.push(jwt);
+      return { status: taken.includes(jwt) ? 200 : 401, headers: {}, text: "{}" };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const session = {
+    authorized: async () => "old",
+    replace: async () => replacement,
+  } as unknown as Session;
+  return { shown, read: createReader(options, { http, session, signal: new AbortController().signal }) };
+}
+
+test("a poll whose token is refused asks once more with another token", async () => {
+  const { shown, read } = reader(["new"], "new");
+  expect(await read("GetOnlineRobots", {})).toBe("{}");
+  expect(shown).toEqual(["old", "new"]);
+});
+
+test.each([["new", ["old", "new"]] as const, [null, ["old"]] as const])(
+  "and fails when there is none that is taken (%s)",
+  async (replacement, asked) => {
+    const { shown, read } = reader([], replacement);
+    await expect(read("GetOnlineRobots", {})).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(shown).toEqual(asked);
+  },
+);
