@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
+import { belongTogether, certificateProblem, keyOf, privateKeyProblem } from "./key-pairs.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { places } from "./schema-walk.ts";
 
@@ -37,6 +38,7 @@ export async function readNamedFiles(
   const byKey = new Map<string, NamedFile>();
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
+  const read: ConfigPath[] = [];
   for (const place of places(schema, document.value)) {
     const kind = fileFields.get(place.schema)?.kind;
     if (kind === undefined || typeof place.value !== "string" || place.value === "") continue;
@@ -46,9 +48,28 @@ export async function readNamedFiles(
       continue;
     }
     byKey.set(pathText(place.path), result.file);
+    read.push(place.path);
     if (result.warning !== null) warnings.push(problemAt(document, place.path, result.warning));
   }
+  problems.push(...strangers(byKey, read, document));
   return { byKey, problems, warnings };
+}
+
+/** Certificates whose key is another's: found here and not by the first client that is turned away. */
+function strangers(
+  byKey: ReadonlyMap<string, NamedFile>,
+  read: readonly ConfigPath[],
+  document: ConfigDocument,
+): readonly ConfigProblem[] {
+  return read.flatMap((path) => {
+    const keyName = keyOf.get(String(path.at(-1)));
+    const certificate = byKey.get(pathText(path));
+    const keyPath = [...path.slice(0, -1), keyName ?? ""];
+    const key = byKey.get(pathText(keyPath));
+    if (certificate === undefined || key === undefined) return [];
+    if (belongTogether(certificate.text, key.text)) return [];
+    return [problemAt(document, keyPath, `${key.path} is not the key of ${certificate.path}`)];
+  });
 }
 
 /** The file that the key at `path` names, for a configuration without problems; null where the key is not there. */
@@ -102,9 +123,9 @@ function contentProblem(kind: FileKind, text: string): string | null {
     case "apiKey":
       return apiKeyProblem(text);
     case "certificate":
-      return text.includes("-----BEGIN CERTIFICATE-----") ? null : "holds no certificate (PEM)";
+      return certificateProblem(text);
     case "privateKey":
-      return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) ? null : "holds no private key (PEM)";
+      return privateKeyProblem(text);
     case "password":
       return firstLine(text) === "" ? "is empty: its first line is the password" : null;
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkReport } from "../../src/cli/check-report.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
+import { createAuthority } from "../../src/simulator/tls/certificate.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "../config/config-folder.ts";
 
 const manual = createCatalogue();
@@ -20,8 +21,9 @@ async function report(text: string): Promise<string> {
 
 /** A configuration whose missions and batteries come by webhook. */
 async function webhook(more = "", fleet = ""): Promise<string> {
-  await folder.write("hook.pem", "-----BEGIN CERTIFICATE-----\n");
-  await folder.write("hook.key", "-----BEGIN PRIVATE KEY-----\n");
+  const { certificate, key } = await createAuthority(Date.now());
+  await folder.write("hook.pem", certificate);
+  await folder.write("hook.key", key);
   return `${minimal}${fleet}  events: { kind: webhook, listen: { port: 8443 }, publicUrl: "https://gateway.example.com/hook", certificate: hook.pem, key: hook.key }\n${more}`;
 }
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { createAuthority } from "../../src/simulator/tls/certificate.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -12,6 +13,7 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
+const pair = await createAuthority(Date.now());
 const withEvents = (lines: readonly string[]) =>
   minimal.replace(/^fleet:\n/m, `fleet:\n  events:\n${lines.map((line) => `    ${line}\n`).join("")}`);
 
@@ -20,8 +22,8 @@ it("events come by streams unless the file says otherwise", async () => {
 });
 
 it("a webhook has an address, a certificate, and a folder for its secret", async () => {
-  await folder.write("hook.pem", "-----BEGIN CERTIFICATE-----\n");
-  await folder.write("hook.key", "-----BEGIN PRIVATE KEY-----\n");
+  await folder.write("hook.pem", pair.certificate);
+  await folder.write("hook.key", pair.key);
   const { fleet } = await folder.config(
     withEvents([
       "kind: webhook",
@@ -36,8 +38,8 @@ it("a webhook has an address, a certificate, and a folder for its secret", async
     webhook: {
       listen: { host: "0.0.0.0", port: 8443 },
       publicUrl: "https://gateway.example.com/events",
-      certificate: "-----BEGIN CERTIFICATE-----\n",
-      key: "-----BEGIN PRIVATE KEY-----\n",
+      certificate: pair.certificate,
+      key: pair.key,
       onShutdown: "keep",
       directory: join(folder.path, "data", "fleet", "webhooks"),
     },
@@ -45,12 +47,45 @@ it("a webhook has an address, a certificate, and a folder for its secret", async
 });
 
 it("the listener's port is nobody else's", async () => {
-  await folder.write("hook.pem", "-----BEGIN CERTIFICATE-----\n");
-  await folder.write("hook.key", "-----BEGIN PRIVATE KEY-----\n");
+  await folder.write("hook.pem", pair.certificate);
+  await folder.write("hook.key", pair.key);
   const events = ["kind: webhook", "listen: { port: 8080 }", "publicUrl: https://gateway.example.com"];
   const text = withEvents([...events, "certificate: hook.pem", "key: hook.key"]);
   expect(await folder.problems(`${text}web: {}\n`)).toEqual([
     expect.stringContaining("web.listen.port: is the port of fleet.events too"),
+  ]);
+});
+
+it("a certificate and the key of another are told apart, wherever they are named", async () => {
+  const other = await createAuthority(Date.now());
+  await folder.write("one.pem", pair.certificate);
+  await folder.write("other.key", other.key);
+  const told = expect.stringMatching(/other\.key is not the key of .*one\.pem/);
+  const events = withEvents([
+    "kind: webhook",
+    "listen: {}",
+    "publicUrl: https://gateway.example.com",
+    "certificate: one.pem",
+    "key: other.key",
+  ]);
+  expect(await folder.problems(events)).toEqual([told]);
+  const client = minimal.replace(
+    /^fleet:\n/m,
+    "fleet:\n  clientCertificate: one.pem\n  clientKey: other.key\n",
+  );
+  expect(await folder.problems(client)).toEqual([told]);
+});
+
+it("files that only look like a certificate or a key are told", async () => {
+  await folder.write("torn.pem", "-----BEGIN CERTIFICATE-----\n");
+  await folder.write("torn.key", "-----BEGIN PRIVATE KEY-----\n");
+  const text = minimal.replace(
+    /^fleet:\n/m,
+    "fleet:\n  clientCertificate: torn.pem\n  clientKey: torn.key\n",
+  );
+  expect(await folder.problems(text)).toEqual([
+    expect.stringContaining("torn.pem holds a certificate that cannot be read"),
+    expect.stringContaining("torn.key holds a private key that cannot be read"),
   ]);
 });
 
