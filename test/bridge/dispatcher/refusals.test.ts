@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { createRig, missions, OK, presence } from "./rig.ts";
+import { createRig, OK, presence } from "./rig.ts";
 
 const brokenJournal: Journal = {
   ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
