@@ -324,6 +324,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     log,
     catalogue,
     commander: dispatcher,
+    ledger: dispatcher,
     stations: dispatcher.stations,
     health,
     openBroker: broker?.open ?? null,
@@ -367,6 +368,7 @@ function local(options: NonNullable<Config["local"]>, house: House): Component {
   const { catalogue, dispatcher, clock, log } = house;
   return createLocalServer(options, {
     commander: dispatcher,
+    ledger: dispatcher,
     catalogue,
     stations: dispatcher.stations,
     clock,

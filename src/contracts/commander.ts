@@ -1,5 +1,6 @@
 import type { Command, CommandStage, Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
+import type { RobotId } from "../domain/robot.ts";
 
 /**
  * The way of every command, whichever door it came through. A refusal is a
@@ -8,6 +9,26 @@ import type { Outcome } from "../domain/outcome.ts";
  */
 export interface Commander {
   submit(command: Command, signal: AbortSignal, onStage?: (stage: CommandStage) => void): Promise<Outcome>;
+}
+
+/** What a door refuses by itself. What could not be read, or is of no robot, is null. */
+export interface RefusedRequest {
+  readonly source: Source;
+  readonly requestId: string | null;
+  readonly operation: string;
+  readonly robotId: RobotId | null;
+  readonly origin?: Command["origin"];
+}
+
+/** For a door that is about to refuse by itself. */
+export interface CommandLedger {
+  /**
+   * Whether the identity is in hand, or recorded with its outcome: then `submit`, called at once,
+   * sends nothing for it, and nobody may be told that it was not done.
+   */
+  knows(source: Source, requestId: string): boolean;
+  /** Puts a door's own refusal into the audit log, texts cut to what people read. Never throws. */
+  refused(request: RefusedRequest, outcome: Outcome): void;
 }
 
 /** What the journal still knows of commands: for a door that was interrupted, and does not have the request any more. */

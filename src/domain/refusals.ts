@@ -1,5 +1,5 @@
 import { clip, quoted } from "./clip.ts";
-import { type Outcome, refusal } from "./outcome.ts";
+import { ending, type Outcome, refusal } from "./outcome.ts";
 
 /** What is wrong with a request: where (a field path, or "") and what would be right. */
 interface Fault {
@@ -20,6 +20,23 @@ export function badRequest({ path, message }: Fault): Outcome {
 export function unknownOperation(name: string): Outcome {
   return refusal("UNKNOWN_OPERATION", `there is no operation ${quoted(name)}`);
 }
+
+/** A refusal of a message whose request id is an earlier command's: that one may have been sent. */
+export function idStands({ code, message }: Outcome): Outcome {
+  return refusal(
+    code,
+    `${message}; its id is an earlier command's, and this is not that one's outcome`,
+    false,
+  );
+}
+
+/** For the sender of a command that is in hand or recorded, while too many wait. Not refused: it may have been sent. */
+export const tooManyAsk = ending(
+  "unknown",
+  "QUEUE_FULL",
+  "the command is in hand or recorded, and too many wait for their outcome: ask again with the same id",
+  false,
+);
 
 /** What is wrong with a JSON text that was not read. */
 export function jsonFault(

@@ -1,6 +1,9 @@
+import type { RefusedRequest } from "../../contracts/commander.ts";
+import { clip } from "../../domain/clip.ts";
 import type { Command } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { LONGEST_REQUEST_ID } from "./admission.ts";
 
 /** One line of the audit log: a command and what became of it. snake_case, as everything that is published. */
 export interface AuditRecord {
@@ -18,6 +21,10 @@ export interface CommandTimes {
   readonly sentAtMs: number | null;
   readonly finalAtMs: number;
 }
+
+/** Of names that a sender chose and nobody has checked. */
+const LONGEST_NAME = 128;
+export const LONGEST_OPERATION = 64;
 
 /** The record of a command that has come to its end. */
 export function commandRecord(
@@ -44,6 +51,30 @@ export function commandRecord(
     message: outcome.message,
     mission_id: outcome.missionId,
     evidence: outcome.evidence,
+  };
+}
+
+/** The record of what a door refused before it was a command: without the request, which may be anything. */
+export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Outcome): AuditRecord {
+  const { source, requestId, operation, robotId, origin } = refused;
+  return {
+    at: new Date(atMs).toISOString(),
+    event: "command",
+    door: source.door,
+    user: clip(source.name, LONGEST_NAME),
+    address: origin?.address ?? null,
+    certificate: origin?.certificate ?? null,
+    request_id: requestId === null ? null : clip(requestId, LONGEST_REQUEST_ID),
+    operation: clip(operation, LONGEST_OPERATION),
+    robot_id: robotId === null ? null : clip(robotId, LONGEST_NAME),
+    request: null,
+    accepted_at: null,
+    sent_at: null,
+    outcome: outcome.outcome,
+    code: outcome.code,
+    message: outcome.message,
+    mission_id: null,
+    evidence: null,
   };
 }
 

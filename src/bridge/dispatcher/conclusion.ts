@@ -8,7 +8,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { LONGEST_REQUEST_ID } from "./admission.ts";
 import type { Attribution } from "./attribution.ts";
-import { type AuditSink, type CommandTimes, commandRecord } from "./audit.ts";
+import { type AuditSink, type CommandTimes, commandRecord, LONGEST_OPERATION } from "./audit.ts";
 import type { Job } from "./job.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { EvidenceSearch } from "./search.ts";
@@ -47,7 +47,6 @@ interface Ended {
 }
 
 const MAX_UNKNOWN = 256;
-const LONGEST_OPERATION = 64;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
   const { journal, clock, log, attribution, search } = parts;

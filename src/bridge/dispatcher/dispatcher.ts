@@ -1,4 +1,4 @@
-import type { Commander, CommandRecords } from "../../contracts/commander.ts";
+import type { Commander, CommandLedger, CommandRecords } from "../../contracts/commander.ts";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import type { Batch } from "../../contracts/link.ts";
@@ -25,6 +25,7 @@ import { createLaneRunner, interrupted } from "./lane-runner.ts";
 import type { Lease } from "./lease.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { createLeaseMemory } from "./lease-memory.ts";
+import { createLedger } from "./ledger.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { recoverCommands } from "./recovery.ts";
 import { refusedRight } from "./rights.ts";
@@ -64,7 +65,7 @@ export interface StationParts {
 }
 
 /** The way of every command: at most once, and no guessing (design, Commands). */
-export interface Dispatcher extends Commander, CommandRecords {
+export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   /** Ends what a predecessor left behind. Call it, and await it, before the first command. */
   start(): Promise<void>;
   /** The leases of stations. */
@@ -311,13 +312,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         return Promise.resolve(fault());
       }
     },
-    async recall(source, requestId) {
-      const id = commandId({ source, requestId });
-      const current = running.get(id);
-      if (current !== undefined) return { ...(await current.done), duplicate: true };
-      const outcome = journal.find(id)?.outcome;
-      return outcome ? { ...outcome, duplicate: true } : null;
-    },
+    ...createLedger({ ...parts, journal, running }),
     async start() {
       leases.resume(journal.leases());
       for (const { missionId, commandId: maker } of journal.made()) attribution.claim(missionId, maker);

@@ -1,16 +1,17 @@
-import type { Commander } from "../../contracts/commander.ts";
+import type { Commander, CommandLedger, RefusedRequest } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { quoted } from "../../domain/clip.ts";
-import type { Command, Effect } from "../../domain/command.ts";
+import type { Command, Effect, Source } from "../../domain/command.ts";
 import { ending, type Outcome, outcomeJson, refusal } from "../../domain/outcome.ts";
-import { badRequest, unknownOperation } from "../../domain/refusals.ts";
+import { badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type OverrideLine, type RequestLine, readRequestLine } from "./request-line.ts";
 
 export interface LocalCommandParts {
   readonly commander: Commander;
+  readonly ledger: CommandLedger;
   readonly catalogue: Catalogue;
   readonly stations: Pick<Stations, "override" | "holder">;
   /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
@@ -51,6 +52,10 @@ const fault: Outcome = {
   outcome: "unknown",
 };
 
+function sourceOf(user: string): Source {
+  return { door: "cli", name: user };
+}
+
 export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
   const { catalogue, commander, clock, log } = parts;
   const counts = { commands: 0, refused: 0 };
@@ -82,27 +87,45 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
     converse(say, onIdle) {
       let inFlight = 0;
 
-      function refuse(id: string | null, outcome: Outcome): void {
+      function refuse(refused: RefusedRequest, outcome: Outcome): void {
         counts.refused += 1;
-        say(outcomeJson(id, outcome));
+        parts.ledger.refused(refused, outcome);
+        say(outcomeJson(refused.requestId, outcome));
       }
 
-      function answer(id: string, outcome: Outcome): void {
-        if (outcome.outcome === "refused") refuse(id, outcome);
-        else say(outcomeJson(id, outcome));
+      /** A line that has no shape: who sent it may not be readable either. */
+      function reject(requestId: string | null, reason: string): void {
+        const source = sourceOf("local");
+        refuse({ source, requestId, operation: "", robotId: null }, refusal("MALFORMED", reason));
       }
 
-      function isFull(effect: Effect): boolean {
-        const room = effect === "stops" ? 2 : 1;
+      function end(line: OverrideLine): void {
+        const outcome = override(line);
+        const { id, user, override: robotId } = line;
+        if (outcome.outcome !== "refused") say(outcomeJson(id, outcome));
+        else refuse({ source: sourceOf(user), requestId: id, operation: "override", robotId }, outcome);
+      }
+
+      /** Who asks for what is recorded has the stops' room. */
+      function isFull(effect: Effect, known: boolean): boolean {
+        const room = known || effect === "stops" ? 2 : 1;
         return inFlightOfAll >= room * IN_FLIGHT || inFlight >= room * IN_FLIGHT_A_CLIENT;
       }
 
       function order(line: RequestLine): void {
+        const { id, user, operation } = line;
+        const source = sourceOf(user);
+        const known = parts.ledger.knows(source, id);
         const understood = understand(line);
-        if ("outcome" in understood) refuse(line.id, understood);
-        else if (isFull(understood.effect))
-          refuse(line.id, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
-        else void submit(line, understood);
+        if ("outcome" in understood) {
+          const outcome = known ? idStands(understood) : understood;
+          refuse({ source, requestId: id, operation, robotId: null }, outcome);
+        } else if (!isFull(understood.effect, known)) void submit(line, understood);
+        else if (known) say(outcomeJson(id, tooManyAsk));
+        else {
+          const outcome = refusal("QUEUE_FULL", "too many commands wait for their outcome");
+          refuse({ source, requestId: id, operation, robotId: understood.robotId }, outcome);
+        }
       }
 
       async function submit({ id, user }: RequestLine, command: Understood): Promise<void> {
@@ -110,7 +133,7 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
         inFlight += 1;
         inFlightOfAll += 1;
         try {
-          const source = { door: "cli", name: user } as const;
+          const source = sourceOf(user);
           const outcome = await commander.submit(
             { ...command, source, requestId: id },
             neverAborted,
@@ -129,11 +152,11 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
 
       return {
         inFlight: () => inFlight,
-        reject: (reason) => refuse(null, refusal("MALFORMED", reason)),
+        reject: (reason) => reject(null, reason),
         take(bytes) {
           const read = readRequestLine(bytes);
-          if (!read.ok) refuse(read.id, refusal("MALFORMED", read.reason));
-          else if ("override" in read.line) answer(read.line.id, override(read.line));
+          if (!read.ok) reject(read.id, read.reason);
+          else if ("override" in read.line) end(read.line);
           else order(read.line);
         },
       };

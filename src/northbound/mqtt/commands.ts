@@ -1,10 +1,10 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
-import type { Commander } from "../../contracts/commander.ts";
+import type { Commander, CommandLedger } from "../../contracts/commander.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { clip } from "../../domain/clip.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
-import { badRequest, unknownOperation } from "../../domain/refusals.ts";
+import { badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
@@ -22,6 +22,7 @@ export interface CommandParts {
   readonly log: Log;
   readonly catalogue: Catalogue;
   readonly commander: Commander;
+  readonly ledger: CommandLedger;
   readonly stations: Stations;
 }
 
@@ -51,9 +52,14 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const replies = createReplies(log);
   const logRefused = createLimitedLog(clock, log);
 
-  const refuse = (to: ReplyTo, outcome: Outcome) => {
+  const isKnown = ({ client, id }: ReplyTo) =>
+    id !== null && parts.ledger.knows({ door: "mqtt", name: client }, id);
+
+  const refuse = (to: ReplyTo, outcome: Outcome, operation = to.operation, robotId: string | null = null) => {
     counts.refusedMessages += 1;
     logRefused(to, outcome);
+    const source = { door: "mqtt", name: to.client } as const;
+    parts.ledger.refused({ source, requestId: to.id, operation, robotId }, outcome);
     replies.send(to, outcome);
   };
 
@@ -90,8 +96,9 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     }
   };
 
-  const full = (client: string, request: ParsedRequest) => {
-    const room = request.effect === "stops" ? 2 : 1;
+  /** Who asks for what is recorded has the stops' room. */
+  const full = (client: string, request: ParsedRequest, known: boolean) => {
+    const room = known || request.effect === "stops" ? 2 : 1;
     return allInFlight >= room * IN_FLIGHT || (inFlight.get(client) ?? 0) >= room * IN_FLIGHT_A_CLIENT;
   };
 
@@ -99,28 +106,34 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     const read = readCommandMessage(bytesOf(packet));
     const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
     const answer = answerProblem(topics, topic.client, packet);
-    if (packet.retain) return refuse(to, refusal("RETAINED", "commands must not be retained"));
-    if (!read.ok) return refuse(to, refusal("MALFORMED", read.reason));
-    if (answer !== null) return refuse(to, refusal("MALFORMED", answer));
+    const known = isKnown(to);
+    const refused = (outcome: Outcome) => refuse(to, known ? idStands(outcome) : outcome);
+    // What is known is not sent again: then how it was sent this time is no matter.
+    if (packet.retain && !known) return refused(refusal("RETAINED", "commands must not be retained"));
+    if (!read.ok) return refused(refusal("MALFORMED", read.reason));
+    if (answer !== null && !known) return refused(refusal("MALFORMED", answer));
     const operation = parts.catalogue.get(topic.operation);
-    if (operation === undefined) return refuse(to, unknownOperation(topic.operation));
+    if (operation === undefined) return refused(unknownOperation(topic.operation));
     const parsed = parseRequest(operation, read.message, log);
-    if ("outcome" in parsed) return refuse(to, parsed);
+    if ("outcome" in parsed) return refused(parsed);
     const startByMs = startBy(packet, read.message, clock.nowMs());
-    if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry) {
+    if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry && !known) {
       const message = `${operation.name} moves a robot: give expires_at, or MQTT 5 message expiry`;
-      return refuse(to, refusal("NO_EXPIRY", message));
+      return refuse(to, refusal("NO_EXPIRY", message), to.operation, parsed.robotId);
     }
-    if (full(to.client, parsed))
-      return refuse(to, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
+    if (full(to.client, parsed, known)) {
+      const message = "too many commands wait for their outcome";
+      if (known) return replies.send(to, tooManyAsk);
+      return refuse(to, refusal("QUEUE_FULL", message), to.operation, parsed.robotId);
+    }
     const limitMs = startByMs ?? clock.nowMs() + options.commands.startByMs;
     void submit(to, read.message, operation.name, parsed, limitMs);
   };
 
   const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
     counts.stationMessages += 1;
-    const { to, outcome } = takeStationMessage(parts, topic, packet);
-    if (outcome.outcome === "refused") refuse(to, outcome);
+    const { to, outcome, robotId } = takeStationMessage(parts, topic, packet);
+    if (outcome.outcome === "refused") refuse(to, outcome, `station/${to.operation}`, robotId);
     else replies.send(to, outcome);
   };
 

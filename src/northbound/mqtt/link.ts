@@ -1,4 +1,4 @@
-import type { Commander } from "../../contracts/commander.ts";
+import type { Commander, CommandLedger } from "../../contracts/commander.ts";
 import type { Link } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
@@ -23,6 +23,7 @@ export interface MqttParts {
   readonly log: Log;
   readonly catalogue: Catalogue;
   readonly commander: Commander;
+  readonly ledger: CommandLedger;
   readonly stations: Stations;
   /** The daemon's health for the `health` topic; asked once a second. */
   readonly health: () => HealthReport;

@@ -12,6 +12,8 @@ import type { StationTopic, Topics } from "./topics.ts";
 export interface StationAnswer {
   readonly to: ReplyTo;
   readonly outcome: Outcome;
+  /** Null where none could be read, or is meant. */
+  readonly robotId: string | null;
 }
 
 /** What a client may do about a station's hold on robots. */
@@ -40,9 +42,11 @@ export function takeStationMessage(
   const read = readStationMessage(bytesOf(packet), action);
   const asking = { client: topic.client, operation: `${topic.station}/${topic.action}` };
   const to = replyTo(topics, asking, packet, read.id);
+  const robotId = read.ok && read.robotId !== "" ? read.robotId : null;
   const refused = (code: "RETAINED" | "MALFORMED" | "UNKNOWN_OPERATION", message: string): StationAnswer => ({
     to,
     outcome: refusal(code, message),
+    robotId,
   });
   if (packet.retain) return refused("RETAINED", "commands must not be retained");
   if (action === undefined)
@@ -57,7 +61,7 @@ export function takeStationMessage(
   if (stations.held(topic.station, source) === null)
     return refused("MALFORMED", `there is no station ${quoted(topic.station)}`);
   const outcome = perform(stations, action, topic.station, source, read.robotId);
-  return { to, outcome: outcome ?? done(stations.held(topic.station, source) ?? []) };
+  return { to, outcome: outcome ?? done(stations.held(topic.station, source) ?? []), robotId };
 }
 
 /** Null when it is done. */

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CommandLedger, RefusedRequest } from "../../../src/contracts/commander.ts";
 import type { LeaseHolder, Stations } from "../../../src/contracts/stations.ts";
-import { refusal } from "../../../src/domain/outcome.ts";
+import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import { createLineReader } from "../../../src/northbound/local/line-reader.ts";
 import { createLocalServer } from "../../../src/northbound/local/server.ts";
 import type { Component } from "../../../src/platform/component.ts";
@@ -25,6 +26,7 @@ export interface LocalBench extends AsyncDisposable {
   readonly socketPath: string;
   readonly commander: FakeCommander;
   readonly clock: ManualClock;
+  readonly ledger: FakeLedger;
   readonly server: Component;
   client(): Promise<LocalClient>;
   stop(): Promise<void>;
@@ -35,16 +37,18 @@ export async function createLocalBench(): Promise<LocalBench> {
   const socketPath = join(folder, "control.sock");
   const commander = createFakeCommander();
   const clock = createManualClock();
+  const ledger = createFakeLedger();
   const stations = createFakeStations();
   const server = createLocalServer(
     { socketPath, startByMs: 10_000 },
-    { commander, catalogue: fakeCatalogue(), stations, clock, log: silentLog },
+    { commander, ledger, catalogue: fakeCatalogue(), stations, clock, log: silentLog },
   );
   const stop = await start(server);
   return {
     socketPath,
     commander,
     clock,
+    ledger,
     server,
     client: () => createLocalClient(socketPath),
     stop,
@@ -52,6 +56,23 @@ export async function createLocalBench(): Promise<LocalBench> {
       await stop();
       await rm(folder, { recursive: true });
     },
+  };
+}
+
+/** Knows the identities that a test names (`user/id`), and keeps what it is told. */
+export interface FakeLedger extends CommandLedger {
+  readonly known: Set<string>;
+  readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
+}
+
+export function createFakeLedger(): FakeLedger {
+  const known = new Set<string>();
+  const told: FakeLedger["told"] = [];
+  return {
+    known,
+    told,
+    knows: ({ name }, requestId) => known.has(`${name}/${requestId}`),
+    refused: (request, { code, message }) => void told.push({ ...request, code, message }),
   };
 }
 

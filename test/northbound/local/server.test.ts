@@ -99,6 +99,33 @@ describe("a command through the socket", () => {
   });
 });
 
+describe("the audit log has what the door refuses", () => {
+  const by = (operation: string, robotId: string | null = null, name = "ann") => ({
+    source: { door: "cli", name },
+    requestId: "c1",
+    operation,
+    robotId,
+  });
+  it.each([
+    ["MALFORMED", { id: "c1" }, by("", null, "local")],
+    ["MALFORMED", line({ request: {}, user: "ann" }), by("CreateMission")],
+    ["UNKNOWN_OPERATION", line({ operation: "Dance", user: "ann" }), by("Dance")],
+    ["NOT_ALLOWED", { id: "c1", override: "r1", user: "ann" }, by("override", "r1")],
+  ])("%s", async (code, sent, refused) => {
+    const client = await bench.client();
+    client.send(sent);
+    expect(await client.next()).toMatchObject({ code });
+    expect(bench.ledger.told).toEqual([{ ...refused, code, message: expect.any(String) }]);
+  });
+});
+
+it("says of an id that has a record neither that it was not done, nor that it is safe to repeat", async () => {
+  bench.ledger.known.add("local/c1");
+  const client = await bench.client();
+  client.send(line({ request: {} }));
+  expect(await client.next()).toMatchObject({ code: "MALFORMED", retry_safe: false });
+});
+
 describe("an engineer's override", () => {
   it("ends whoever's hold on a robot, and says whose it was", async () => {
     const client = await bench.client();
@@ -253,6 +280,14 @@ describe("a line that is refused before anybody was asked", () => {
       message: "too many commands wait for their outcome",
     });
     expect(bench.server.health().figures).toMatchObject({ commandsInFlight: 256 });
+    expect(bench.ledger.told).toMatchObject([{ requestId: "c256", code: "QUEUE_FULL", robotId: "r1" }]);
+    bench.ledger.known.add("local/c0");
+    client.send(line({ id: "c0" }));
+    for (let number = 0; number < 257; number += 1) {
+      const { command, end } = await bench.commander.next();
+      if (command.requestId === "c0" && number === 256) end({ ...succeeded(null), duplicate: true });
+    }
+    expect(await client.next()).toMatchObject({ id: "c0", outcome: "succeeded", duplicate: true });
   });
 
   it("clients have a bound", async () => {
@@ -314,9 +349,9 @@ describe("the socket's file", () => {
 });
 
 /** One more door on the same socket. */
-function another({ socketPath, commander, clock }: LocalBench) {
+function another({ socketPath, commander, ledger, clock }: LocalBench) {
   return createLocalServer(
     { socketPath, startByMs: 10_000 },
-    { commander, catalogue: fakeCatalogue(), stations: createFakeStations(), clock, log: silentLog },
+    { commander, ledger, catalogue: fakeCatalogue(), stations: createFakeStations(), clock, log: silentLog },
   );
 }

@@ -15,6 +15,7 @@ import {
   mission,
   missionChange,
   mqttOptions,
+  noLedger,
   noStations,
   recordingCommander,
 } from "./fixtures.ts";
@@ -35,6 +36,7 @@ function createLink(options: MqttOptions, changes: Partial<MqttParts> = {}) {
     log: silentLog,
     catalogue,
     commander: recordingCommander(),
+    ledger: noLedger,
     stations: noStations,
     health: () => ({}),
     openBroker: null,

@@ -1,5 +1,5 @@
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
-import type { Commander } from "../../../src/contracts/commander.ts";
+import type { Commander, CommandLedger } from "../../../src/contracts/commander.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
@@ -133,6 +133,9 @@ export function recordingCommander(
     },
   };
 }
+
+/** Knows no command, and keeps nothing. */
+export const noLedger: CommandLedger = { knows: () => false, refused() {} };
 
 /** A house without stations. */
 export const noStations: Stations = {

@@ -47,6 +47,7 @@ beforeEach(async () => {
     log: silentLog,
     catalogue: testCatalogue,
     commander: rig.dispatcher,
+    ledger: rig.dispatcher,
     stations: rig.dispatcher.stations,
     health: () => ({}),
     openBroker: broker.open,

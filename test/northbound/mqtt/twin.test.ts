@@ -11,6 +11,7 @@ import {
   external,
   listen,
   mqttOptions,
+  noLedger,
   noStations,
   recordingCommander,
 } from "./fixtures.ts";
@@ -46,6 +47,7 @@ async function gateway(sessionId: string): Promise<Gateway> {
     log: silentLog,
     catalogue,
     commander: recordingCommander(),
+    ledger: noLedger,
     stations: noStations,
     health: () => ({}),
     openBroker: null,

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
+import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
+import { createRig, OK, type Rig } from "../../bridge/dispatcher/rig.ts";
+import { base, embedded, type Listener, listen, mqttOptions, start } from "./fixtures.ts";
+
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+let rig: Rig;
+let scada: Listener;
+let answers = 0;
+
+/** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
+beforeEach(async () => {
+  answers = 0;
+  rig = await createRig({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
+  const broker = createBroker({
+    options: embedded,
+    topics: createTopics(base),
+    clientId: "fleetgate-test",
+    clock: systemClock,
+    log: silentLog,
+  });
+  cleanups.push(await start(broker));
+  scada = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
+  cleanups.push(() => scada.client.endAsync(true));
+  const link = createMqttLink({
+    options: mqttOptions(),
+    sessionId: "s1",
+    clock: rig.clock,
+    log: silentLog,
+    catalogue: testCatalogue,
+    commander: rig.dispatcher,
+    ledger: rig.dispatcher,
+    stations: rig.dispatcher.stations,
+    health: () => ({}),
+    openBroker: broker.open,
+    onTwin: () => {},
+  });
+  const connection = await link.connect(new AbortController().signal);
+  cleanups.push(() => {
+    // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
+    const closing = connection[Symbol.asyncDispose]();
+    rig.clock.advance(10_000);
+    return closing;
+  });
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const go = { robot: "AMR01", to: "A" };
+
+async function say(topic: string, payload: object | string, retain = false): Promise<void> {
+  const text = typeof payload === "string" ? payload : JSON.stringify(payload);
+  await scada.client.publishAsync(`${base}/clients/scada/${topic}`, text, { qos: 1, retain });
+}
+
+/** The next answer that this test has not seen. */
+async function answer(): Promise<Record<string, unknown>> {
+  const place = answers;
+  answers += 1;
+  const next = scada.heard[place] ?? (await scada.hear((message) => scada.heard[place] === message));
+  return JSON.parse(next.text);
+}
+
+async function succeeded(id: string): Promise<void> {
+  await say("command/Go", { id, expires_at: "2099-01-01T00:00:00Z", request: go });
+  // What comes after it is answered after it was received.
+  await say("command/Go", { id: "after" });
+  expect(await answer()).toMatchObject({ id: "after", code: "MALFORMED" });
+  await rig.clock.settle(0);
+  await rig.call(0).answer(OK);
+  expect(await answer()).toMatchObject({ id, outcome: "succeeded", duplicate: false });
+}
+
+describe("who asks again with an id that has a record is never told that it was not done", () => {
+  test("without an expiry", async () => {
+    await succeeded("c1");
+    await say("command/Go", { id: "c1", request: go });
+    expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: true });
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  test("without an expiry while it is in hand", async () => {
+    await say("command/Go", { id: "c1", expires_at: "2099-01-01T00:00:00Z", request: go });
+    await say("command/Go", { id: "c1", request: go });
+    await say("command/Go", { id: "after" });
+    expect(await answer()).toMatchObject({ id: "after" });
+    await rig.clock.settle(0);
+    await rig.call(0).answer(OK);
+    expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: false });
+    expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: true });
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  test("retained", async () => {
+    await succeeded("c1");
+    await say("command/Go", { id: "c1", expires_at: "2099-01-01T00:00:00Z", request: go }, true);
+    expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: true });
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  test("with another request", async () => {
+    await succeeded("c1");
+    await say("command/Go", { id: "c1", request: { ...go, to: "B" } });
+    expect(await answer()).toMatchObject({ id: "c1", outcome: "refused", code: "IDENTITY_REUSED" });
+    await say("command/Go", { id: "c1" });
+    expect(await answer()).toMatchObject({
+      id: "c1",
+      outcome: "refused",
+      code: "MALFORMED",
+      message: expect.stringContaining("request: is missing; its id is an earlier command's"),
+      retry_safe: false,
+    });
+  });
+
+  test("over the room of its client", async () => {
+    await say("command/Go", { id: "c1", expires_at: "2099-01-01T00:00:00Z", request: go });
+    for (let i = 0; i < 1_023; i += 1) await say("command/Go", { id: "c1", request: go });
+    await say("command/Go", { id: "c1", request: go });
+    expect(await answer()).toMatchObject({
+      id: "c1",
+      outcome: "unknown",
+      code: "QUEUE_FULL",
+      retry_safe: false,
+    });
+    await say("command/Go", { id: "new", expires_at: "2099-01-01T00:00:00Z", request: go });
+    expect(await answer()).toMatchObject({ id: "new", outcome: "refused", code: "QUEUE_FULL" });
+    expect(rig.audit.at(-1)).toMatchObject({ request_id: "new", code: "QUEUE_FULL", user: "scada" });
+  });
+});
+
+describe("the audit log has what the door refuses", () => {
+  test.each([
+    ["NO_EXPIRY", "command/Go", { id: "c1", request: go }, { operation: "Go" }],
+    ["MALFORMED", "command/Go", { id: "c1" }, { operation: "Go" }],
+    ["MALFORMED", "command/Go", { id: "c1", request: { bad: 1 } }, { operation: "Go" }],
+    ["UNKNOWN_OPERATION", "command/Fly", { id: "c1", request: go }, { operation: "Fly" }],
+    [
+      "ROBOT_NOT_GOOD",
+      "station/Dock/ask",
+      { id: "c1", robot_id: "AMR09" },
+      { operation: "station/Dock/ask", robot_id: "AMR09" },
+    ],
+    [
+      "NOT_ALLOWED",
+      "station/Dock/override",
+      { id: "c1", robot_id: "AMR01" },
+      { operation: "station/Dock/override", robot_id: "AMR01" },
+    ],
+  ])("%s on %s", async (code, topic, payload, named) => {
+    await say(topic, payload);
+    const { message } = await answer();
+    expect(rig.audit).toEqual([
+      expect.objectContaining({ event: "command", door: "mqtt", user: "scada", request_id: "c1", ...named }),
+    ]);
+    expect(rig.audit[0]).toMatchObject({ outcome: "refused", code, message, request: null, sent_at: null });
+  });
+
+  test("RETAINED", async () => {
+    await say("command/Go", { id: "c1", request: go }, true);
+    await answer();
+    expect(rig.audit).toMatchObject([{ request_id: "c1", operation: "Go", code: "RETAINED" }]);
+  });
+
+  test("of no readable id, and no more of names than people read", async () => {
+    await say("command/Go", "{");
+    await say(`command/${"x".repeat(10_000)}`, { id: "c1", request: go });
+    await answer();
+    expect(rig.audit).toMatchObject([
+      { request_id: null, operation: "Go", code: "MALFORMED" },
+      { request_id: "c1", operation: `${"x".repeat(64)}…`, code: "UNKNOWN_OPERATION" },
+    ]);
+  });
+});
