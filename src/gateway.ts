@@ -296,6 +296,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
       fleetLinkUp: house.isFleetLinkUp,
     },
     commander: dispatcher,
+    ledger: dispatcher,
     records: dispatcher,
     stations: dispatcher.stations,
     catalogue,

@@ -1,4 +1,5 @@
 import type { OPCUAServer } from "node-opcua";
+import type { CommandLedger } from "../../contracts/commander.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
 import { addMethods } from "./commands/methods.ts";
@@ -23,6 +24,7 @@ import { accountOf, writerPermissions } from "./security.ts";
 export interface OpcUaParts
   extends Pick<SlotParts, "commander" | "records" | "catalogue" | "epoch" | "clock" | "log"> {
   readonly facts: GatewayFacts;
+  readonly ledger: CommandLedger;
   readonly stations: Stations;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
@@ -52,10 +54,11 @@ export async function openAddressSpace(
   const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions(options));
   const gateway = addGatewayTags(builder, parts.facts);
   const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
-  const door = openWriteDoor(server, FLEET_NAMESPACE_INDEX, options, clock);
+  const door = openWriteDoor(server, FLEET_NAMESPACE_INDEX, options, parts);
   const slots = slotParts(options, parts, memory, signal);
   const methods = addMethods(builder, {
     ...slots,
+    ledger: parts.ledger,
     accountOf: (context) => accountOf(context, options),
     patienceMs: watchPatience(server, clock),
   });

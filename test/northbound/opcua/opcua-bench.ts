@@ -48,6 +48,7 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
 export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
   return {
     commander: createFakeCommander(),
+    ledger: { knows: () => false, refused() {} },
     catalogue: fakeCatalogue(),
     records: { recall: async () => null },
     stations: noStations,

@@ -5,6 +5,7 @@ import {
   StatusCodes,
   type Variant,
 } from "node-opcua";
+import type { CommandLedger } from "../../../contracts/commander.ts";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
 import { quoted } from "../../../domain/clip.ts";
 import { type Command, roles, type Source } from "../../../domain/command.ts";
@@ -25,6 +26,7 @@ import { within } from "./within.ts";
 /** What methods need of the rest of the server. */
 export interface MethodParts
   extends Pick<SlotParts, "commander" | "records" | "catalogue" | "clock" | "log" | "signal" | "startByMs"> {
+  readonly ledger: CommandLedger;
   /** Who calls; null: nobody who may. */
   readonly accountOf: (context: ISessionContext) => Account | null;
   /** How long this caller may be kept waiting from now on, in milliseconds. */
@@ -82,19 +84,25 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     run: Run,
   ): Promise<CallMethodResultOptions> {
     const account = parts.accountOf(context);
-    if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
     const [requestId = "", text = ""] = values.map(({ value }) => String(value ?? ""));
+    const source: Source = { door: "opcua", name: account?.name ?? "" };
+    // Apart from the ids of slots, which nobody may take in advance.
+    const identity = { source, requestId: `call/${requestId}`, origin: account?.origin ?? {} };
+    const refused = (outcome: Outcome) => {
+      parts.ledger.refused({ ...identity, operation: name, robotId }, outcome);
+      return answered(outcome);
+    };
+    if (account === null) {
+      refused(refusal("NOT_ALLOWED", "the session has no user who may call"));
+      return { statusCode: StatusCodes.BadUserAccessDenied };
+    }
     try {
       if (requestId === "" || requestId.length > LONGEST_ID) {
-        return answered(
+        return refused(
           refusal("MALFORMED", `RequestId has 1 to ${LONGEST_ID} characters, this one ${requestId.length}`),
         );
       }
-      const source: Source = { door: "opcua", name: account.name };
-      // Apart from the ids of slots, which nobody may take in advance.
-      const { origin = {} } = account;
-      const identity = { source, requestId: `call/${requestId}`, origin };
-      return await run({ account, identity, text, robotId, patienceMs: parts.patienceMs(context) });
+      return await run({ account, identity, text, robotId, refused, patienceMs: parts.patienceMs(context) });
     } catch (error) {
       if (parts.signal.aborted) return pending("accepted");
       parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
@@ -103,16 +111,16 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   }
 
   function runOperation(operation: DescribedOperation): Run {
-    return async ({ account, identity, text, robotId, patienceMs }) => {
+    return async ({ account, identity, text, robotId, refused, patienceMs }) => {
       if (roles.indexOf(account.role) < roles.indexOf(operation.role)) {
         const message = `"${account.name}" is ${account.role}, and ${operation.name} needs ${operation.role}`;
-        return answered(refusal("NOT_ALLOWED", message));
+        return refused(refusal("NOT_ALLOWED", message));
       }
       const named = namedRequest(text, robotId);
-      if (!named.ok) return answered(named.outcome);
+      if (!named.ok) return refused(named.outcome);
       const draft = { operation: operation.name, request: named.request };
       const made = commandOf(draft, identity, parts.catalogue, parts.clock.nowMs() + parts.startByMs);
-      if ("outcome" in made) return answered(made);
+      if ("outcome" in made) return refused(made);
       let stage: keyof typeof stageNumbers = "idle";
       const submitted = parts.commander.submit(made, parts.signal, (next) => {
         stage = next;
@@ -160,6 +168,8 @@ interface Call {
   readonly identity: Pick<Command, "source" | "requestId" | "origin">;
   readonly text: string;
   readonly robotId: RobotId | null;
+  /** Answers what the door itself refuses, for the audit log too. */
+  readonly refused: (outcome: Outcome) => CallMethodResultOptions;
   readonly patienceMs: number;
 }
 type Run = (call: Call) => Promise<CallMethodResultOptions>;

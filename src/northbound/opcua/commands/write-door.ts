@@ -8,6 +8,8 @@ import {
   VariantArrayType,
   type WriteValue,
 } from "node-opcua";
+import type { CommandLedger } from "../../../contracts/commander.ts";
+import { refusal } from "../../../domain/outcome.ts";
 import { LAST_TICKET } from "../../../domain/ticket.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { OpcUaOptions } from "../options.ts";
@@ -45,7 +47,7 @@ export function openWriteDoor(
   server: OPCUAServer,
   namespaceIndex: number,
   options: OpcUaOptions,
-  clock: Clock,
+  { clock, ledger }: { readonly clock: Clock; readonly ledger: CommandLedger },
 ): WriteDoor {
   const targets = new Map<string, Target>();
   const slots: Slot[] = [];
@@ -76,11 +78,10 @@ export function openWriteDoor(
       if (target === undefined) {
         const [status] = await writeElsewhere(context, [node]);
         results.push(status ?? StatusCodes.BadInternalError);
-      } else {
-        results.push(
-          writer === null ? StatusCodes.BadUserAccessDenied : writeSlot(target, node, place, asked, writer),
-        );
-      }
+      } else if (writer === null) {
+        results.push(StatusCodes.BadUserAccessDenied);
+        if (target.kind !== "parameter") auditDenied(context, target.slot);
+      } else results.push(writeSlot(target, node, place, asked, writer));
     }
     for (const [slot, { number, order, places, isAmbiguous }] of asked) {
       if (writer === null) continue;
@@ -123,6 +124,15 @@ export function openWriteDoor(
       isAmbiguous: before !== undefined && (before.isAmbiguous || before.order.kind !== target.kind),
     });
     return StatusCodes.Good;
+  }
+
+  /** A ticket of somebody who may not write. */
+  function auditDenied(context: ISessionContext, { path }: Slot): void {
+    const { name = "", role = "nobody", origin = {} } = accountOf(context, options) ?? {};
+    const source = { door: "opcua", name } as const;
+    const message = `"${name}" is ${role}, and a slot needs operator`;
+    const request = { source, requestId: null, operation: path, robotId: null, origin };
+    ledger.refused(request, refusal("NOT_ALLOWED", message));
   }
 
   /** Null for those who may not write. */

@@ -1,0 +1,47 @@
+import { DataType, StatusCodes } from "node-opcua";
+import { expect, it } from "vitest";
+import type { CommandLedger } from "../../../src/contracts/commander.ts";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { openSession, startServer } from "./opcua-bench.ts";
+
+const operator: OpcUaUser = {
+  name: "line",
+  role: "operator",
+  confirms: false,
+  secret: { kind: "plain", text: "line secret" },
+};
+const observer: OpcUaUser = { ...operator, name: "scada", role: "observer" };
+const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [] }] as const;
+
+it("the audit log has who was refused by role, and what a method could not read", async () => {
+  const told: unknown[] = [];
+  const ledger: CommandLedger = {
+    knows: () => false,
+    refused: ({ source, requestId, operation, robotId, origin }, { code }) =>
+      void told.push([source.name, requestId, operation, robotId, origin?.address, code]),
+  };
+  const server = await startServer({ robots, users: [operator, observer] }, { ledger });
+  const scada = await openSession(server.url, { user: { name: "scada", password: "line secret" } });
+  const line = await openSession(server.url, { user: { name: "line", password: "line secret" } });
+  const call = (caller: typeof line, object: string, ...texts: string[]) =>
+    caller.session.call({
+      objectId: `ns=2;s=${object}`,
+      methodId: "ns=2;s=Operations.CreateMission",
+      inputArguments: texts.map((value) => ({ dataType: DataType.String, value })),
+    });
+  await call(scada, "Robots.AMR01", "c1", "{}");
+  await call(line, "Operations", "c2", "[");
+  await call(line, "Operations", "", "{}");
+  const [status] = await scada.write(["Robots.AMR01.MissionSlot.RequestId", { dataType: "Int32", value: 7 }]);
+  expect(status).toBe(StatusCodes.BadUserAccessDenied);
+  await scada.close();
+  await line.close();
+  await server.stop();
+  const from = expect.stringContaining("127.0.0.1");
+  expect(told).toEqual([
+    ["scada", "call/c1", "CreateMission", "r1", from, "NOT_ALLOWED"],
+    ["line", "call/c2", "CreateMission", null, from, "MALFORMED"],
+    ["line", "call/", "CreateMission", null, from, "MALFORMED"],
+    ["scada", null, "Robots.AMR01.MissionSlot", null, from, "NOT_ALLOWED"],
+  ]);
+});
