@@ -24,7 +24,7 @@ export function openMemory(folder: string, log: Log): Memory {
 
 function openOrBroken(folder: string, log: Log): Store {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     return openStore(folder);
   } catch (error) {
     log.error(
@@ -32,6 +32,15 @@ function openOrBroken(folder: string, log: Log): Store {
       "the tickets of slots cannot be read: slots take stops only",
     );
     return brokenStore(error);
+  }
+}
+
+/** The store itself makes what a full disk did not take, as soon as there is room. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
   }
 }
 

@@ -35,13 +35,13 @@ const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
  * The security half of the server's options. Signed and encrypted sessions of known certificates and named
- * users; anonymous and unencrypted ones only on loopback and only when asked for by name.
+ * users; anonymous and unencrypted ones only on loopback and only when asked for by name. Keys are in `pkiFolder`.
  * Rejects insecureLoopback on any other address, and a user called "anonymous".
  */
-export async function securityOptions(options: OpcUaOptions): Promise<OPCUAServerOptions> {
+export async function securityOptions(options: OpcUaOptions, pkiFolder: string): Promise<OPCUAServerOptions> {
   refuseUnsafe(options);
-  const serverCertificateManager = certificateManager(join(options.dataDir, "opcua", "server"));
-  const userCertificateManager = certificateManager(join(options.dataDir, "opcua", "users"));
+  const serverCertificateManager = certificateManager(join(pkiFolder, "server"));
+  const userCertificateManager = certificateManager(join(pkiFolder, "users"));
   await serverCertificateManager.initialize();
   await userCertificateManager.initialize();
   const insecure = options.insecureLoopback !== null;

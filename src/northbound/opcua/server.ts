@@ -1,6 +1,7 @@
 // First, so that node-opcua finds its loggers set when it is imported.
 import "./library-log.ts";
 
+import { join } from "node:path";
 import { nodesets, OPCUAServer, type OPCUAServerOptions } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
@@ -12,7 +13,11 @@ import { fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
 import { forwardLibraryLog } from "./library-log.ts";
 import type { OpcUaOptions } from "./options.ts";
+import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { allowPasswordsOnly, securityOptions } from "./security.ts";
+
+/** How health says that the disk did not take the server's certificate. */
+const TEMPORARY = "with a certificate of this run only: the disk does not take one";
 
 /** The OPC UA server: a component that shows at once what its sink is given. */
 export interface OpcUaServer extends Component, Sink {
@@ -31,6 +36,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let server: OPCUAServer | null = null;
   let url: string | null = null;
   let guarded: Fence | null = null;
+  let pki: PkiFolder | null = null;
   let gateway: Awaited<ReturnType<typeof openAddressSpace>> | null = null;
 
   return {
@@ -42,7 +48,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     },
     health: () => ({
       state,
-      ...(url === null ? {} : { detail: url }),
+      ...(url === null ? {} : { detail: pki?.isTemporary === true ? `${url}, ${TEMPORARY}` : url }),
       figures: {
         sessions: server?.currentSessionCount ?? 0,
         subscriptions: server?.currentSubscriptionCount ?? 0,
@@ -57,14 +63,15 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
       const memory = parts.openMemory();
       try {
-        server = await openServer(options, parts.facts.version);
+        pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
+        server = await openServer(options, parts.facts.version, pki.path);
         guarded = fence(server, parts.clock, log);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
         gateway = await openAddressSpace(server, space, options, parts, memory, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {
-          state = "up";
+          state = pki.isTemporary ? "degraded" : "up";
           log.info({ url }, "OPC UA server listens");
           ready();
         }
@@ -77,6 +84,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         await server?.shutdown(0);
         server = null;
         await memory.close();
+        await pki?.close();
+        pki = null;
       }
     },
   };
@@ -89,8 +98,9 @@ function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
   );
 }
 
-async function openServer(options: OpcUaOptions, version: string): Promise<OPCUAServer> {
-  const server = new OPCUAServer({ ...(await securityOptions(options)), ...describe(options, version) });
+async function openServer(options: OpcUaOptions, version: string, pkiFolder: string): Promise<OPCUAServer> {
+  const security = await securityOptions(options, pkiFolder);
+  const server = new OPCUAServer({ ...security, ...describe(options, version) });
   try {
     await server.initialize();
     allowPasswordsOnly(server);

@@ -1,0 +1,109 @@
+import { cp, mkdir, mkdtemp, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeError, type Log } from "../../platform/log.ts";
+
+/** Where the server's key, its certificate and its trust lists are. */
+export interface PkiFolder {
+  readonly path: string;
+  /** Whether it is gone with this process, because the disk did not take it. */
+  readonly isTemporary: boolean;
+  /** Removes what is temporary. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What node-opcua makes where it is missing, and what must not be half there. */
+const MADE = [
+  "server/own/openssl.cnf",
+  "server/own/private/private_key.pem",
+  "server/own/certs/certificate.pem",
+  "users/own/openssl.cnf",
+  "users/own/private/private_key.pem",
+];
+/** More than all of these together. */
+const PROBE_BYTES = 65_536;
+/** Memory on Linux; elsewhere the temporary folder may be on another disk at least. */
+const elsewhere = ["/dev/shm", tmpdir()];
+
+/**
+ * `folder`, if the server can start with it: all is there, or can be written. Otherwise a copy of what is there in
+ * memory, so that clients are served while the disk is full. Rejects when nothing can be written anywhere.
+ */
+export async function openPkiFolder(folder: string, log: Log): Promise<PkiFolder> {
+  const missing = await missingOf(folder);
+  if (missing.length === 0) return lasting(folder);
+  try {
+    await probe(folder);
+    await removeEmpty(folder, missing);
+    return lasting(folder);
+  } catch (error) {
+    const path = await temporaryFolder();
+    await copyWhatIsThere(folder, path);
+    log.error(
+      { folder, missing, cause: describeError(error) },
+      "OPC UA's key and certificate cannot be written: a certificate of this run only is used, and clients must trust it anew after the next start",
+    );
+    return {
+      path,
+      isTemporary: true,
+      close: () => rm(path, { recursive: true, force: true }).catch(() => {}),
+    };
+  }
+}
+
+function lasting(path: string): PkiFolder {
+  return { path, isTemporary: false, close: () => Promise.resolve() };
+}
+
+/** A file that a full disk has left empty is as good as none. */
+async function missingOf(folder: string): Promise<readonly string[]> {
+  const sizes = await Promise.all(MADE.map((name) => sizeOf(join(folder, name))));
+  return MADE.filter((_, place) => !sizes[place]);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** node-opcua would leave empty files behind, and take them for its own at the next start. */
+async function probe(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, ".room");
+  try {
+    await writeFile(path, Buffer.alloc(PROBE_BYTES, 1), { flush: true });
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function removeEmpty(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await unlink(join(folder, name)).catch(() => {});
+}
+
+async function temporaryFolder(): Promise<string> {
+  let cause: unknown;
+  for (const parent of elsewhere) {
+    try {
+      const path = await mkdtemp(join(parent, "fleetgate-pki-"));
+      await probe(path);
+      return path;
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw new Error("OPC UA's key and certificate cannot be written anywhere", { cause });
+}
+
+/** Whom the server trusts stays the same. */
+async function copyWhatIsThere(folder: string, path: string): Promise<void> {
+  try {
+    await cp(folder, path, { recursive: true });
+  } catch {
+    // There is nothing yet.
+  }
+  await removeEmpty(path, await missingOf(path));
+}
