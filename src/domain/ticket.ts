@@ -6,8 +6,9 @@
  * the command and shows the numbers.
  *
  * What a client may rely on: `doneId` equal to its number means that the command
- * it wrote with that number is final; after any restart, `acceptedId` equal to
- * its number means that waiting goes on, anything else that it takes a new ticket.
+ * it wrote with that number is final; what it came to is `acceptedId`'s, so it is shown
+ * while that is the number too, and unknown to the client after. After any restart, either
+ * equal to its number means that its command was taken, anything else that it takes a new ticket.
  * That rule is for the one PLC of a slot; a second writer is denied what is not its own,
  * but a slot remembers one accepted ticket only.
  */

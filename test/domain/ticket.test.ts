@@ -259,7 +259,7 @@ class World {
         return;
       case "checking":
         if (nextId === 0) return;
-        client.phase = acceptedId === client.number ? "waiting" : "idle";
+        client.phase = acceptedId === client.number || doneId === client.number ? "waiting" : "idle";
         return;
     }
   }

@@ -40,8 +40,10 @@ export function createPlant() {
   const records = new Map<string, unknown>();
   /** Wishes in the order in which the robot carried them out. */
   const executed: number[] = [];
-  /** Times that a command was submitted under a request id that was used for another. */
+  /** Request ids that were used for two commands, and outcomes that were shown with a ticket that is not theirs. */
   const defects: string[] = [];
+  /** What was first shown with each ticket that was AcceptedId and DoneId. */
+  const finals = new Map<number, string>();
   let unsynced: Array<{ apply(): void; resolve(): void }> = [];
   let flights: Flight[] = [];
   let life = 0;
@@ -81,6 +83,15 @@ export function createPlant() {
     });
   }
 
+  /** Clients see every state of the tags, also those between two calls of the slot. */
+  function inspect({ tickets: { acceptedId, doneId }, outcome }: Shown): void {
+    if (acceptedId === 0 || acceptedId !== doneId) return;
+    const name = outcome?.outcome ?? "none";
+    const first = finals.get(doneId) ?? name;
+    finals.set(doneId, first);
+    if (name === "none" || name !== first) defects.push(`ticket ${doneId} was ${first}, then ${name}`);
+  }
+
   function start(): void {
     life += 1;
     shown = { tickets: { acceptedId: 0 } as TicketState, outcome: null };
@@ -88,14 +99,17 @@ export function createPlant() {
     const tags = {
       showTickets(tickets: TicketState) {
         mine.tickets = tickets;
+        inspect(mine);
       },
       showWritten() {},
       showLatched() {},
       showStage() {
         mine.outcome = null;
+        inspect(mine);
       },
       showOutcome(outcome: Outcome) {
         mine.outcome = outcome;
+        inspect(mine);
       },
       showError() {},
     };

@@ -129,6 +129,20 @@ describe("the life of a ticket, with the gateway started again between each two 
     expect(commander.submitted).toHaveLength(1);
   });
 
+  it("done, and the next one written but not in the journal: shown again as it was", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    (await commander.next()).end(succeeded("m-7"));
+    await plc.until(slot("DoneId"), ticket);
+    await navigate(await nextId());
+    await commander.next();
+    // Also before the restart: nothing of the next one is shown until it is accepted.
+    for (const starts of [0, 1, 2]) {
+      if (starts > 0) await restart({ records: journal(null) });
+      expect(await shown("AcceptedId", "DoneId", "Outcome", "MissionId")).toEqual([ticket, ticket, 3, "m-7"]);
+    }
+  });
+
   it("refused before it was a command: shown again with its reason", async () => {
     const ticket = await nextId();
     await navigate(ticket, "");

@@ -36,7 +36,7 @@ export interface Attempts {
   begin(attempt: Attempt, taking: Taking): void;
   /** Ends the command that ran when the gateway stopped. Rejects when what became of it cannot be known. */
   restore(taken: TakenTicket): Promise<void>;
-  /** Shows again what was final before a restart. */
+  /** Shows again what was final, with the ticket of DoneId, before a restart. */
   recall(final: Outcome): void;
 }
 
@@ -64,8 +64,8 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
   async function outcomeOf(submitted: Command, ticket: number): Promise<Outcome | null> {
     try {
       return await parts.commander.submit(submitted, parts.signal, (stage) => {
-        tags.showStage(stage);
         if (stage === "accepted") void book.adopt(ticketAccepted(book.tickets(), ticket));
+        tags.showStage(stage);
       });
     } catch (error) {
       // The next start finds the command in the journal.
@@ -77,6 +77,7 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
 
   function finish(ticket: number, outcome: Outcome, target: string | null): void {
     const final = { ...outcome, missionId: outcome.missionId ?? target };
+    book.announce(ticket);
     showFinal(final);
     void book.adopt(ticketDone(book.tickets(), ticket), { final });
   }
@@ -103,8 +104,8 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
       return { kind: "command", command: made, target: draft.missionId };
     },
     begin(attempt, { ticket, state, user }) {
-      tags.showStage("idle");
-      const kept = book.adopt(state, { user, final: null });
+      // The outcome of the ticket before stays until this one is accepted: AcceptedId says whose it is.
+      const kept = book.adopt(state, { user });
       if (attempt.kind === "local") finish(ticket, attempt.end(), null);
       else void run(attempt, ticket, kept);
     },

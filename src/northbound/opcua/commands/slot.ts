@@ -70,8 +70,9 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       showTickets(tickets);
       return;
     }
+    // With a ticket that is accepted and runs, nothing is shown of the one before.
+    if (book.record.final !== null && tickets.taken?.phase !== "running") attempts.recall(book.record.final);
     if (tickets.taken === null || tickets.taken.phase === "done") {
-      if (book.record.final !== null) attempts.recall(book.record.final);
       void book.adopt(restartTickets(tickets, false, clock.nowMs()));
       return;
     }

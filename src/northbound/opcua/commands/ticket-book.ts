@@ -34,6 +34,11 @@ export interface TicketBook {
    * rejects. `changed` is what else is kept with it from now on.
    */
   adopt(next: TicketState, changed?: Partial<Omit<SlotRecord, "tickets">>): Promise<boolean>;
+  /**
+   * Shows this ticket as AcceptedId, and keeps nothing: for one that ends without the journal. What is shown from
+   * now on is its own, and nobody may take it for the end of the ticket before.
+   */
+  announce(ticket: number): void;
   /** Replaces an unused ticket that is old; tries again to keep what could not be kept. */
   tick(): void;
 }
@@ -112,6 +117,9 @@ export function openTicketBook(
     trouble: () => trouble,
     mayIssue,
     adopt,
+    announce(ticket) {
+      if (tickets.acceptedId !== ticket) show({ ...tickets, acceptedId: ticket });
+    },
     tick() {
       const next = mayIssue() ? rotateTicket(tickets, clock.nowMs()) : tickets;
       if (next !== tickets) void adopt(next);

@@ -6,7 +6,7 @@ export interface SlotRecord {
   readonly tickets: TicketState;
   /** The user whose ticket was last taken: with the request id, the command's identity. */
   readonly user: string | null;
-  /** What was shown with `doneId`; null while the ticket that was last taken is not done. */
+  /** What was final with `doneId`; null before any ticket is done. */
   readonly final: Outcome | null;
 }
 
