@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
+import type { Socket } from "node:net";
+import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import type { WebhookOptions } from "../options.ts";
@@ -16,11 +18,17 @@ export interface ReceiverCounts {
   strangers: number;
   /** With it, and not what a delivery is. */
   unfit: number;
+  /** Connections that are there now. */
+  connections: number;
+  /** Connections that were cut at once, for there were too many. */
+  cut: number;
 }
 
 /** An HTTPS server for the service's deliveries. */
 export interface Receiver {
   readonly counts: ReceiverCounts;
+  /** Whether all connections that may be were there within the last half minute. Says in the log when that changes. */
+  isFull(): boolean;
   /** Where it listens; 0 before. */
   port(): number;
   /** Resolves when the port is bound. Rejects with PortTaken, or what else is wrong. */
@@ -32,12 +40,15 @@ export interface Receiver {
 const LARGEST_BODY_BYTES = 1_000_000;
 const LONGEST_EVENT_ID = 256;
 const MOST_CONNECTIONS = 200;
+/** Who holds all connections loses some now and then, so that one moment with room says nothing. */
+const FULL_MS = 30_000;
+/** Anybody can connect: who has not said what it wants by then goes, and makes room for the service. */
 const LIMITS = {
-  handshakeTimeout: 10_000,
-  headersTimeout: 10_000,
+  handshakeTimeout: 5_000,
+  headersTimeout: 5_000,
   requestTimeout: 15_000,
   keepAliveTimeout: 60_000,
-  connectionsCheckingInterval: 5_000,
+  connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
 };
 
@@ -51,10 +62,13 @@ const EVENT_ID_HEADER = /^x-.+-webhook-event-id$/;
  */
 export function createReceiver(
   options: Pick<WebhookOptions, "listen" | "certificate" | "key">,
+  clock: Clock,
   log: Log,
   deliver: (eventId: string, body: string) => void,
 ): Receiver {
-  const counts: ReceiverCounts = { received: 0, strangers: 0, unfit: 0 };
+  const counts: ReceiverCounts = { received: 0, strangers: 0, unfit: 0, connections: 0, cut: 0 };
+  /** When a connection was cut last; null: none was within FULL_MS. */
+  let cutAtMs: number | null = null;
   const { host, port } = options.listen;
   let expected = digest("");
   const server = createServer(
@@ -64,6 +78,27 @@ export function createReceiver(
     },
   );
   server.maxConnections = MOST_CONNECTIONS;
+  server.on("connection", (socket: Socket) => {
+    counts.connections += 1;
+    socket.once("close", () => {
+      counts.connections -= 1;
+    });
+  });
+  server.on("drop", () => {
+    counts.cut += 1;
+    if (!isFull()) {
+      log.warn({ connections: MOST_CONNECTIONS }, "webhook connections are cut, for too many are there");
+    }
+    cutAtMs = clock.monotonicMs();
+  });
+
+  function isFull(): boolean {
+    if (cutAtMs === null) return false;
+    if (clock.monotonicMs() - cutAtMs <= FULL_MS) return true;
+    cutAtMs = null;
+    log.info({}, "webhook connections are taken again");
+    return false;
+  }
 
   function refuse(response: ServerResponse, status: number): void {
     if (status === 401) counts.strangers += 1;
@@ -96,6 +131,7 @@ export function createReceiver(
 
   return {
     counts,
+    isFull,
     port() {
       const address = server.address();
       return typeof address === "object" && address !== null ? address.port : 0;

@@ -22,7 +22,7 @@ import type { Trust } from "./trust.ts";
 export interface WebhooksState {
   /** The watch over the subscriptions. */
   readonly poll: PollState | null;
-  /** Why streams stand in, one sentence an event type. */
+  /** Why streams stand in, one sentence an event type; and whether deliveries find no room. */
   readonly problems: readonly string[];
   readonly figures: Readonly<Record<string, number>>;
 }
@@ -53,7 +53,7 @@ export interface WebhooksParts {
 export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): Webhooks {
   const { trust, streams, times, clock } = parts;
   const log = parts.log.child({ source: "webhooks" });
-  const receiver = createReceiver(options, log, deliver);
+  const receiver = createReceiver(options, clock, log, deliver);
   let identity: Identity | null = null;
   let memory: EventMemory | null = null;
   let keeper: SubscriptionKeeper | null = null;
@@ -88,6 +88,8 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   }
 
   function look(): void {
+    // It says when room is there again, also to nobody who asks.
+    receiver.isFull();
     for (const aspect of trust.look()) {
       log.warn({ events: aspect, reason: trust.problem(aspect) }, "streams stand in for webhooks");
       streams.recall(aspect);
@@ -113,16 +115,23 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   return {
     state: () => ({
       poll: poll?.state() ?? null,
-      problems: deliveredAspects.flatMap((aspect) => {
-        const problem = trust.problem(aspect);
-        return problem === null ? [] : [`streams stand in for ${aspect} webhooks: ${problem}`];
-      }),
+      problems: [
+        ...(receiver.isFull()
+          ? [`deliveries may find no room: ${receiver.counts.connections} connections are there`]
+          : []),
+        ...deliveredAspects.flatMap((aspect) => {
+          const problem = trust.problem(aspect);
+          return problem === null ? [] : [`streams stand in for ${aspect} webhooks: ${problem}`];
+        }),
+      ],
       figures: {
         webhooks_received: receiver.counts.received,
         webhooks_repeated: repeats,
         webhooks_malformed: malformed,
         webhooks_unfit: receiver.counts.unfit,
         webhooks_strangers: receiver.counts.strangers,
+        webhook_connections: receiver.counts.connections,
+        webhook_connections_cut: receiver.counts.cut,
         webhooks_of_other_robots: others,
         webhooks_undelivered: trust.undelivered(),
         webhook_subscriptions_made: keeper?.made() ?? 0,

@@ -1,0 +1,84 @@
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { createReceiver, type Receiver, SECRET_HEADER } from "../../../src/fleet/webhooks/receiver.ts";
+import { createLog } from "../../../src/platform/log.ts";
+import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { https } from "../../support/https.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const MOST = 200;
+const clock = createManualClock();
+const closers: Array<() => Promise<void> | void> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function open() {
+  const authority = await createAuthority(Date.now());
+  const own = await createServerCertificate(authority, ["localhost"], Date.now());
+  const lines: string[] = [];
+  const delivered: string[] = [];
+  const receiver = createReceiver(
+    { listen: { host: "127.0.0.1", port: 0 }, certificate: own.certificate, key: own.key },
+    clock,
+    createLog("info", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
+    (eventId) => void delivered.push(eventId),
+  );
+  await receiver.open("secret");
+  closers.push(() => receiver.close());
+  const deliver = () =>
+    https({
+      url: `https://localhost:${receiver.port()}/hook`,
+      ca: Buffer.from(authority.certificate),
+      method: "POST",
+      headers: { [SECRET_HEADER]: "secret", "x-service-webhook-event-id": "e1" },
+      body: "{}",
+    });
+  return { receiver, lines, delivered, deliver, ca: authority.certificate };
+}
+
+/** A connection of somebody who says nothing, and when it was cut. */
+function stranger({ port }: Receiver): { readonly socket: Socket; readonly closed: Promise<void> } {
+  const socket = connect(port(), "127.0.0.1");
+  socket.on("error", () => {});
+  closers.push(() => void socket.destroy());
+  return { socket, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+test("strangers who hold all connections are told of once, and lose them within seconds", async () => {
+  const { receiver, lines, deliver } = await open();
+  expect(receiver.isFull()).toBe(false);
+  for (let index = 0; index < MOST; index += 1) stranger(receiver);
+  await until(() => receiver.counts.connections === MOST);
+  const sinceMs = performance.now();
+  await expect(deliver()).rejects.toThrow();
+  await stranger(receiver).closed;
+  expect(receiver.counts.cut).toBe(2);
+  expect(receiver.isFull()).toBe(true);
+  await until(() => receiver.counts.connections === 0);
+  expect(performance.now() - sinceMs).toBeLessThan(8_000);
+  expect((await deliver()).status).toBe(204);
+  clock.advance(31_000);
+  expect(receiver.isFull()).toBe(false);
+  expect(lines).toEqual([
+    "webhook connections are cut, for too many are there",
+    "webhook connections are taken again",
+  ]);
+}, 20_000);
+
+test("a connection that finishes TLS and asks nothing is cut within seconds too", async () => {
+  const { receiver, ca } = await open();
+  const socket = connectTls({ port: receiver.port(), host: "127.0.0.1", servername: "localhost", ca });
+  closers.push(() => void socket.destroy());
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.on("secureConnect", resolve));
+  const sinceMs = performance.now();
+  socket.resume();
+  await new Promise((resolve) => socket.on("close", resolve));
+  expect(performance.now() - sinceMs).toBeLessThan(8_000);
+}, 20_000);
