@@ -17,8 +17,8 @@ export interface StreamSlot {
   /** Asks the server for a sign of life now; resolves whether one came. */
   prove(): Promise<boolean>;
   /**
-   * The server left a stream and a plain call unanswered. Either it allows fewer streams than it says; or,
-   * where it never answered anything on this connection, the connection is dead.
+   * The server left a stream and a plain call unanswered. Either it hangs; or it allows fewer streams than
+   * it says; or, where it never answered anything on this connection, the connection is dead.
    */
   unanswered(): void;
   release(): void;
@@ -72,7 +72,16 @@ interface Lane {
   isHeard: boolean;
   provenAtMs: number;
   proving: Promise<boolean> | null;
+  /** When it was last asked for a sign of life. */
+  askedAtMs: number;
+  /** Since when it leaves plain calls unanswered; null: it does not. */
+  muteSinceMs: number | null;
+  /** Whether other streams were heard while it left a plain call unanswered. */
+  isCrowdSuspect: boolean;
+  /** When its capacity was lowered; null: it is what the server says. */
+  crowdedAtMs: number | null;
   leaving: boolean;
+  isGivenUp: boolean;
 }
 
 interface Waiter {
@@ -84,6 +93,10 @@ interface Waiter {
 const USUAL_LIMIT = 100;
 /** Beyond this, one connection's flow control and loss hurt too many streams at once. */
 const MOST_STREAMS = 1_000;
+/** An answer that had only waited for room comes within this time. */
+const AT_ONCE_MS = 1_000;
+/** How long a connection that took fewer streams than the server says is not asked for more. */
+const CROWDED_MS = 10 * 60_000;
 
 /**
  * While there is no connection at all, one attempt is made at a time: a service that
@@ -106,16 +119,19 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
   function pump(): void {
     for (const lane of lanes) {
       for (const waiter of waiters) {
-        if (lane.leaving || lane.holders.size >= lane.capacity) break;
+        if (!isAnswering(lane) || lane.holders.size >= lane.capacity) break;
         waiters.delete(waiter);
         waiter.resolve(occupy(lane, waiter.holder));
       }
     }
     if (running.aborted || waiters.size === 0) return;
-    const wanted = usableLanes() === 0 ? 1 : Math.ceil(waiters.size / capacityOf(limit ?? USUAL_LIMIT));
+    const wanted = ![...lanes].some(isAnswering)
+      ? 1
+      : Math.ceil(waiters.size / capacityOf(limit ?? USUAL_LIMIT));
     for (let missing = wanted - connecting; missing > 0; missing -= 1) void addLane(running);
   }
 
+  const isAnswering = (lane: Lane) => !lane.leaving && lane.muteSinceMs === null;
   const usableLanes = () => [...lanes].filter((lane) => !lane.leaving).length;
 
   function occupy(lane: Lane, holder: SlotHolder): StreamSlot {
@@ -128,11 +144,12 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       provenAtMs: () => lane.provenAtMs,
       prove: () => prove(lane),
       unanswered() {
-        if (lane.isHeard) crowd(lane);
+        if (lane.isHeard) mute(lane);
         else giveUp(lane, "a connection answers nothing: it is given up");
       },
       release() {
         if (!lane.holders.delete(holder)) return;
+        if (lane.muteSinceMs !== null) void prove(lane);
         closeIfIdle(lane);
         pump();
       },
@@ -144,15 +161,42 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     lane.provenAtMs = clock.monotonicMs();
   }
 
-  function crowd(lane: Lane): void {
-    lane.capacity = Math.max(1, Math.min(lane.capacity, lane.holders.size - 1));
-    log.warn({ streams: lane.capacity }, "the service answers fewer streams on a connection than it allows");
+  /** New streams go elsewhere until a plain call is answered again. */
+  function mute(lane: Lane): void {
+    if (!isAnswering(lane)) return;
+    lane.muteSinceMs = clock.monotonicMs();
+    lane.isCrowdSuspect = lane.provenAtMs > lane.askedAtMs;
+    const why = lane.isCrowdSuspect
+      ? "a connection takes no further stream: new ones go elsewhere"
+      : "a connection does not answer: new streams go elsewhere";
+    log.warn({ streams: lane.holders.size, silentMs: Math.round(lane.muteSinceMs - lane.provenAtMs) }, why);
+  }
+
+  /**
+   * A server that went on with other streams, or answers as soon as one stream less waits, was not hanging:
+   * it allows no more than those that are left.
+   */
+  function unmute(lane: Lane, sinceMs: number): void {
+    const nowMs = clock.monotonicMs();
+    lane.muteSinceMs = null;
+    if (lane.leaving) return;
+    if (lane.isCrowdSuspect || nowMs - sinceMs < AT_ONCE_MS) {
+      lane.crowdedAtMs = nowMs;
+      lane.capacity = Math.max(1, Math.min(lane.capacity, lane.holders.size));
+      log.warn(
+        { streams: lane.capacity },
+        "the service answers fewer streams on a connection than it allows",
+      );
+    } else log.info({ muteMs: Math.round(nowMs - sinceMs) }, "a connection answers again");
+    pump();
   }
 
   function prove(lane: Lane): Promise<boolean> {
+    if (lane.proving === null) lane.askedAtMs = clock.monotonicMs();
     lane.proving ??= parts.prove(lane.connection.client).then((answered) => {
       lane.proving = null;
       if (answered) hear(lane);
+      if (answered && lane.muteSinceMs !== null) unmute(lane, lane.muteSinceMs);
       return answered;
     });
     return lane.proving;
@@ -191,13 +235,21 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       isHeard: false,
       provenAtMs: nowMs,
       proving: null,
+      askedAtMs: nowMs,
+      muteSinceMs: null,
+      isCrowdSuspect: false,
+      crowdedAtMs: null,
       leaving: false,
+      isGivenUp: false,
     };
     if (lanes.size === 0) log.info({ streamLimit: limit }, "connected to the service");
     failedAtMs = null;
     problem = null;
     lanes.add(lane);
     void connection.lost.then(() => leave(lane));
+    pump();
+    // Whoever it was made for may have found room meanwhile.
+    closeIfIdle(lane);
   }
 
   /** No new calls on it; the ones there end by themselves, or move when they can. */
@@ -219,7 +271,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
 
   function closeIfIdle(lane: Lane): void {
     if (lane.holders.size > 0) return;
-    if (!lane.leaving && usableLanes() <= 1) return;
+    if (!lane.leaving && ![...lanes].some((other) => other !== lane && isAnswering(other))) return;
     lane.leaving = true;
     lanes.delete(lane);
     lane.connection.close();
@@ -231,12 +283,19 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       const silentMs = nowMs - lane.provenAtMs;
       if (silentMs > times.streamSilenceMs) giveUp(lane, "a connection is silent: it is given up");
       // A call on one that is leaving would go by another connection, and prove that one.
-      else if (!lane.leaving && silentMs > times.streamSilenceMs / 2) void prove(lane);
+      else if (!lane.leaving && (!isAnswering(lane) || silentMs > times.streamSilenceMs / 2))
+        void prove(lane);
+      // It may have been a hang after all: then the connection that was made for the others can go.
+      if (lane.crowdedAtMs !== null && nowMs - lane.crowdedAtMs > CROWDED_MS) {
+        lane.crowdedAtMs = null;
+        lane.capacity = capacityOf(lane.connection.streamLimit);
+      }
     }
   }
 
   function giveUp(lane: Lane, why: string): void {
-    if (lane.leaving && lane.holders.size === 0) return;
+    if (lane.isGivenUp || (lane.leaving && lane.holders.size === 0)) return;
+    lane.isGivenUp = true;
     log.warn({ silentMs: Math.round(clock.monotonicMs() - lane.provenAtMs) }, why);
     for (const holder of [...lane.holders]) holder.silent();
     leave(lane);

@@ -8,7 +8,7 @@ import {
 } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import { sleep } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const times = defaultFleetTimes;
@@ -21,12 +21,18 @@ let clients: Client[];
 /** When each attempt to connect began. */
 let attemptsAtMs: number[];
 let running: Promise<void>;
+/** What the log says. */
+let lines: string[];
+/** How often a connection was closed. */
+let closed: number;
 
 beforeEach(() => {
   clock = createManualClock();
   stopping = new AbortController();
   clients = [];
   attemptsAtMs = [];
+  lines = [];
+  closed = 0;
 });
 
 afterEach(async () => {
@@ -39,7 +45,14 @@ afterEach(async () => {
 function connection(): Connection {
   const client = new Client("localhost:1", credentials.createInsecure());
   clients.push(client);
-  return { client, streamLimit: 100, lost: new Promise(() => {}), close() {} };
+  return {
+    client,
+    streamLimit: 100,
+    lost: new Promise(() => {}),
+    close() {
+      closed += 1;
+    },
+  };
 }
 
 interface Service {
@@ -59,7 +72,7 @@ function startPool({ connect, prove = async () => true }: Service): StreamPool {
     times: { ...times, backoffBaseMs: backoffCapMs },
     clock,
     chance: () => 0.999,
-    log: silentLog,
+    log: createLog("info", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
   });
   running = pool.run(stopping.signal);
   return pool;
@@ -98,7 +111,7 @@ test("an attempt that fails at once is followed after a wait, not at once", asyn
 });
 
 async function occupied(pool: StreamPool): Promise<StreamSlot> {
-  const acquiring = pool.acquire(nobody, stopping.signal);
+  const acquiring = pool.acquire({ ...nobody }, stopping.signal);
   await clock.settle(backoffCapMs);
   const slot = await acquiring;
   if (slot === null) throw new Error("there is no room");
@@ -118,6 +131,87 @@ test("a connection on which nothing was ever answered is given up with the first
   const third = await occupied(pool);
   // It may hold fewer streams than it says: the next goes elsewhere.
   expect(third.client).not.toBe(second.client);
+});
+
+/** Room for so many streams, and each has been answered. */
+async function served(pool: StreamPool, count: number): Promise<StreamSlot[]> {
+  const slots: StreamSlot[] = [];
+  for (let index = 0; index < count; index += 1) slots.push(await occupied(pool));
+  for (const slot of slots) slot.proven();
+  return slots;
+}
+
+/** What a stream does that is not answered, until its room is given back. */
+async function leftUnanswered(slots: readonly StreamSlot[]): Promise<void> {
+  await Promise.all(slots.map((slot) => slot.prove()));
+  for (const slot of slots) slot.unanswered();
+  for (const slot of slots) slot.release();
+}
+
+const SAID_HUNG = "a connection does not answer: new streams go elsewhere";
+const SAID_CROWDED = "the service answers fewer streams on a connection than it allows";
+
+test("a service that hangs is said to hang, once, and keeps no further connection when it goes on", async () => {
+  let isHung = false;
+  let goOn = () => {};
+  const whenOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const pool = startPool({
+    async connect() {
+      if (isHung) await whenOn;
+      return connection();
+    },
+    prove: async () => !isHung,
+  });
+  await served(pool, 60);
+  const renewed = await served(pool, 10);
+  isHung = true;
+  await clock.settle(1_000);
+  await leftUnanswered(renewed.slice(0, 5));
+  await clock.settle(2_000);
+  await leftUnanswered(renewed.slice(5));
+  // A renewal waits for room elsewhere, for which a connection is being made.
+  const acquiring = pool.acquire(nobody, stopping.signal);
+  await clock.settle(8_000);
+  expect(lines.filter((line) => line !== "connected to the service")).toEqual([SAID_HUNG]);
+  isHung = false;
+  await clock.settle(1_500);
+  expect(lines.at(-1)).toBe("a connection answers again");
+  expect((await acquiring)?.client).toBe(renewed[0]?.client);
+  goOn();
+  await clock.settle(1_000);
+  expect(clients).toHaveLength(2);
+  expect(pool.state().connections).toBe(1);
+  expect(closed).toBe(1);
+});
+
+test("a service that answers fewer streams than it says is told from one that hangs, and asked for more much later", async () => {
+  const limit = 40;
+  let held = 0;
+  const pool = startPool({ connect: async () => connection(), prove: async () => held < limit });
+  const [first, ...others] = await served(pool, limit - 1);
+  const further = await occupied(pool);
+  held = limit;
+  await clock.settle(1_000);
+  const leaving = leftUnanswered([further]);
+  held = limit - 1;
+  await leaving;
+  await clock.settle(100);
+  expect(lines.at(-1)).toBe(SAID_CROWDED);
+  expect((await occupied(pool)).client).not.toBe(first?.client);
+  others[0]?.release();
+  expect((await occupied(pool)).client).toBe(first?.client);
+  await clock.settle(11 * 60_000);
+  expect((await occupied(pool)).client).toBe(first?.client);
+});
+
+test("a connection that never answered is given up once, whoever tells", async () => {
+  const pool = startPool({ connect: async () => connection(), prove: async () => false });
+  const slots = [await occupied(pool), await occupied(pool), await occupied(pool)];
+  for (const slot of slots) slot.unanswered();
+  for (const slot of slots) slot.release();
+  expect(lines.filter((line) => line.includes("given up"))).toHaveLength(1);
 });
 
 test("a silent connection is asked for a sign of life until it gives one: its silence is over at once", async () => {
