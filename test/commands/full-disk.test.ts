@@ -1,12 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { appendFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
+import { openPlc } from "../e2e/plc.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
-import { startSimulator } from "../support/simulator.ts";
-import { startDaemon, writeConfiguration } from "./daemon.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { mayMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { type Daemon, startDaemon, writeConfiguration } from "./daemon.ts";
 
 /** Sets a limit on a process's files: a full disk that needs no disk. */
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
@@ -14,6 +17,11 @@ if (!hasPrlimit) {
   if (process.env.CI) throw new Error("prlimit is not installed, and CI must run its tests");
   process.stderr.write("prlimit is not installed: the test of a full disk is skipped\n");
 }
+
+/** Whoever may mount must run these tests: there is nothing to install that would give the right to another. */
+const hasMount = mayMount();
+if (!hasMount)
+  process.stderr.write("no file system can be mounted here: the test of a full one is skipped\n");
 
 const cleanups: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -98,6 +106,8 @@ test.skipIf(!hasPrlimit)(
     await ear.on(`robots/${ROBOT}/battery`, (text) => /"(charge_)?percent\w*":33/.test(text), from);
 
     limitFiles(daemon.pid, "unlimited");
+    // lmdb is left alone for a second after a failure.
+    await commandsTake(ear, "first");
     expect(await ear.send("CreateMission", "later", toStation("Station D"))).toMatchObject({
       outcome: "succeeded",
     });
@@ -106,3 +116,131 @@ test.skipIf(!hasPrlimit)(
   },
   60_000,
 );
+
+/** Turns the belt again and again until that is not refused for the disk's sake: how long the store is left alone is its own affair. */
+async function commandsTake(ear: MqttEar, run: string): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    const reply = await ear.send("ControlConveyor", `${run}-again-${round}`, belt("CW"));
+    if (reply.code === "JOURNAL_FAILED") await new Promise((resolve) => setTimeout(resolve, 100));
+    else return expect(reply).toMatchObject({ outcome: "succeeded" });
+  }
+}
+
+/** A gateway with all its doors and all its files on a small disk. */
+async function onSmallDisk() {
+  const disk = await mountSmallDisk();
+  cleanups.push(() => disk.unmount());
+  const simulator = await startSimulator({ timeFactor: 5 });
+  cleanups.push(() => simulator.stop());
+  const broker = await startPlantBroker();
+  cleanups.push(() => broker.close());
+  const ear = await listenMqtt(broker.url, "scada", "fleetgate/full");
+  cleanups.push(() => ear.close());
+  const config = await writeConfiguration(disk.path, "full", simulator.endpoints, [ROBOT], broker.url);
+  const port = await freePorts(1);
+  await appendFile(config, `opcua: { listen: { host: 127.0.0.1, port: ${port} }, insecureLoopback: {} }\n`);
+  const start = async () => {
+    const from = ear.heard.entries.length;
+    const daemon = startDaemon(config);
+    cleanups.push(() => daemon.kill());
+    await Promise.race([
+      ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from),
+      daemon.ended.then((code) => Promise.reject(new Error(`it ended with ${code}: ${daemon.said()}`))),
+    ]);
+    return daemon;
+  };
+  return { disk, simulator, ear, start, url: `opc.tcp://localhost:${port}` };
+}
+
+/** How often the disk has been full. */
+type Run = "first" | "second" | "third";
+
+interface Scene {
+  readonly disk: SmallDisk;
+  readonly simulator: RunningSimulator;
+  readonly ear: MqttEar;
+}
+
+/** Many commands of both kinds on a disk that stays full, then one when there is room again. */
+async function serveFull({ simulator, ear }: Scene, daemon: Daemon, run: Run): Promise<void> {
+  const died = daemon.ended.then((code) =>
+    Promise.reject(new Error(`it ended with ${code}: ${daemon.said()}`)),
+  );
+  died.catch(() => {});
+  for (let round = 0; round < 20; round += 1) {
+    const go = ear.send("CreateMission", `${run}-go-${round}`, toStation("Station D"));
+    const move = await Promise.race([go, died]);
+    expect(move).toMatchObject({
+      outcome: "refused",
+      code: "JOURNAL_FAILED",
+      message: expect.stringContaining("the disk is full: 0.0 MB free, at least 8.0 are needed"),
+      retry_safe: true,
+    });
+    const halt = ear.send("ControlConveyor", `${run}-stop-${round}`, belt("STOP"));
+    expect(await Promise.race([halt, died])).toMatchObject({ outcome: "succeeded" });
+  }
+  const from = ear.heard.entries.length;
+  const percent = { first: 33.9, second: 21.9, third: 12.9 }[run];
+  simulator.control.happen({ kind: "battery", robotId: ROBOT, percent });
+  const shown = new RegExp(`"(charge_)?percent\\w*":${Math.floor(percent)}`);
+  await Promise.race([ear.on(`robots/${ROBOT}/battery`, (text) => shown.test(text), from), died]);
+}
+
+test.skipIf(!hasMount)(
+  "a gateway whose disk fills up to the last byte lives, and works again when there is room",
+  async () => {
+    const scene = await onSmallDisk();
+    const { disk, ear } = scene;
+    const daemon = await scene.start();
+    expect(await ear.send("ControlConveyor", "roll", belt("CW"))).toMatchObject({ outcome: "succeeded" });
+    disk.fill();
+    await serveFull(scene, daemon, "first");
+    await disk.free();
+    await commandsTake(ear, "first");
+    disk.fill();
+    await serveFull(scene, daemon, "second");
+
+    // What was there when the disk filled up is there at the next start.
+    expect(await daemon.stop()).toBe(0);
+    const again = await scene.start();
+    expect(opcuaOf(ear)).toMatchObject({ state: "up" });
+    await serveFull(scene, again, "third");
+    await disk.free();
+    await commandsTake(ear, "third");
+    expect(await again.stop()).toBe(0);
+  },
+  120_000,
+);
+
+test.skipIf(!hasMount)(
+  "a gateway starts for the first time on a full disk, serves all doors, and commands when there is room",
+  async () => {
+    const scene = await onSmallDisk();
+    const { disk, ear } = scene;
+    disk.fill();
+    const daemon = await scene.start();
+    expect(daemon.said()).toContain("a certificate of this run only is used");
+    await ear.on("health", (text) => partsOf(text).opcua?.state === "degraded");
+    expect(opcuaOf(ear)).toMatchObject({
+      detail: expect.stringContaining(`${scene.url}, with a certificate of this run only`),
+    });
+    const plc = await openPlc(scene.url);
+    cleanups.push(() => plc.close());
+    expect(await plc.value("Gateway.FleetLinkUp")).toBe(true);
+    await serveFull(scene, daemon, "first");
+    await disk.free();
+    await commandsTake(ear, "first");
+    expect(await readdir(join(disk.path, "data", "opcua"))).not.toContain("server");
+    expect(await daemon.stop()).toBe(0);
+    // The next start has a certificate to stay.
+    const again = await scene.start();
+    expect(await readdir(join(disk.path, "data", "opcua"))).toContain("server");
+    expect(await again.stop()).toBe(0);
+  },
+  120_000,
+);
+
+/** What health said of the OPC UA server last. */
+function opcuaOf(ear: MqttEar) {
+  return partsOf(ear.texts("health").at(-1) ?? "{}").opcua;
+}
