@@ -361,8 +361,13 @@ function twinAlarm({ sessionId, clock, fanOut }: House): (active: boolean, text:
 
 /** The runner knows how the connection fares, the link what went over it and what is wrong with it. */
 function withFigures(runner: Health, link: Health): Health {
-  const worse = runner.state === "up" && link.state === "degraded" ? link : runner;
-  return { ...worse, figures: { ...runner.figures, ...link.figures } };
+  const state = runner.state === "up" ? link.state : runner.state;
+  const { detail = runner.detail } = link;
+  return {
+    state,
+    ...(detail === undefined ? {} : { detail }),
+    figures: { ...runner.figures, ...link.figures },
+  };
 }
 
 function local(options: NonNullable<Config["local"]>, house: House): Component {

@@ -72,8 +72,11 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       const giveUp = () => client.end(true);
       signal.addEventListener("abort", giveUp, { once: true });
       try {
+        const watching = twins.serve(client);
+        // Awaited below, unless the connection is lost first: that is what tells then.
+        watching.catch(() => {});
         const connection = await openConnection(client, connectionParts);
-        await twins.serve(client, connection.lost);
+        await watching;
         await desk.serve(client, connection.lost);
         connected = true;
         void connection.lost.then(() => {
@@ -90,7 +93,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     health() {
       const figures = { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() };
       const twin = twins.problem();
-      if (connected && twin !== null) return { state: "degraded", detail: twin, figures };
+      if (twin !== null) return { state: connected ? "degraded" : "down", detail: twin, figures };
       return { state: connected ? "up" : "down", figures };
     },
   };

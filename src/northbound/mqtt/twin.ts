@@ -1,7 +1,8 @@
-import type { MqttClient } from "mqtt";
+import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import { createRivalWatch } from "./rival.ts";
 import { statusPayload } from "./status.ts";
 
 /** What the look-out for another gateway needs. */
@@ -21,8 +22,8 @@ export interface TwinParts {
  * session that is not ours. Both would speak under the same topics.
  */
 export interface TwinWatch {
-  /** Listens on a new connection, after our own `online` has been published there. */
-  serve(client: MqttClient, lost: Promise<unknown>): Promise<void>;
+  /** Listens on a new connection. To be called before our own `online` is published there: what stood there before tells too. */
+  serve(client: MqttClient): Promise<void>;
   /** What is wrong, as one sentence; null when we are alone. */
   problem(): string | null;
 }
@@ -33,16 +34,25 @@ const MOST_SESSIONS = 64;
 export function createTwinWatch(parts: TwinParts): TwinWatch {
   const { topic, gatewayId, sessionId, clock, log } = parts;
   const twins = new Set<string>();
+  let told = false;
+  const rivals = createRivalWatch(clock, tell);
 
   function problem(): string | null {
     const [first] = twins;
-    return first === undefined
-      ? null
-      : `another gateway with the id "${gatewayId}" is at this broker (session ${first}): one of the two must have another gateway.id`;
+    if (first !== undefined)
+      return `another gateway with the id "${gatewayId}" is at this broker (session ${first}): one of the two must have another gateway.id`;
+    const rival = rivals.rival();
+    if (rival === null) return null;
+    const who = rival === "" ? "" : ` (session ${rival})`;
+    return `another gateway with the id "${gatewayId}" and the same MQTT client id${who} throws this one off the broker, and this one it: one of the two must have another gateway.id, and another client id`;
   }
 
-  function tell(active: boolean): void {
-    const text = problem() ?? `no other gateway with the id "${gatewayId}" is at this broker any more`;
+  function tell(): void {
+    const wrong = problem();
+    const active = wrong !== null;
+    if (active === told) return;
+    told = active;
+    const text = wrong ?? `no other gateway with the id "${gatewayId}" is at this broker any more`;
     log.error({ active }, text);
     parts.onTwin(active, text);
   }
@@ -50,12 +60,12 @@ export function createTwinWatch(parts: TwinParts): TwinWatch {
   function come(session: string): boolean {
     if (twins.has(session) || twins.size >= MOST_SESSIONS) return false;
     twins.add(session);
-    if (twins.size === 1) tell(true);
+    tell();
     return true;
   }
 
   function go(session: string): void {
-    if (twins.delete(session) && twins.size === 0) tell(false);
+    if (twins.delete(session)) tell();
   }
 
   /**
@@ -72,13 +82,21 @@ export function createTwinWatch(parts: TwinParts): TwinWatch {
     client.publish(topic, payload, { qos: 1, retain: true });
   }
 
+  /** What stood there before us. A twin with another client id answers our own `online`, and is heard then. */
+  function find(text: string): void {
+    const other = readStatus(text)?.sessionId ?? sessionId;
+    if (other !== sessionId && !twins.has(other)) rivals.foundOther(other);
+  }
+
   return {
-    async serve(client, lost) {
-      const onMessage = (name: string, payload: Buffer) => {
-        if (name === topic) hear(client, payload.toString("utf8"));
-      };
-      client.on("message", onMessage);
-      void lost.then(() => client.removeListener("message", onMessage));
+    async serve(client) {
+      rivals.serve(client);
+      client.on("message", (name: string, payload: Buffer, packet: IPublishPacket) => {
+        if (name !== topic) return;
+        const text = payload.toString("utf8");
+        if (packet.retain) find(text);
+        else hear(client, text);
+      });
       const granted = await client.subscribeAsync(topic, { qos: 1 });
       if (granted.some(({ qos }) => qos === 128)) {
         log.warn(

@@ -38,10 +38,10 @@ afterEach(async () => {
 });
 
 /** A gateway with the id of every other in this file. */
-async function gateway(sessionId: string): Promise<Gateway> {
+async function gateway(sessionId: string, clientId = sessionId): Promise<Gateway> {
   const told = createChronicle<Told>(({ active, text }) => `${active} ${text}`);
   const link = createMqttLink({
-    options: mqttOptions({ broker: external(broker.url), clientId: sessionId }),
+    options: mqttOptions({ broker: external(broker.url), clientId }),
     sessionId,
     clock: systemClock,
     log: silentLog,
@@ -73,6 +73,38 @@ test("two gateways with one id notice each other, say so once, and end it when o
   await first.told.first("gone", ({ active }) => !active);
   expect(first.told.entries).toHaveLength(2);
   expect(first.link.health()).toMatchObject({ state: "up" });
+});
+
+test("two gateways with one client id too, which throw each other off, are told", async () => {
+  const first = await gateway("s1", "fleetgate");
+  const second = await gateway("s2", "fleetgate");
+  const again = async ({ link, told }: Gateway) => {
+    if (told.entries.length > 0) return;
+    const connection = await link.connect(new AbortController().signal);
+    cleanups.push(() => connection[Symbol.asyncDispose]());
+  };
+  for (let turn = 0; turn < 3; turn += 1) {
+    await again(first);
+    await again(second);
+  }
+  for (const [gate, other] of [
+    [first, "s2"],
+    [second, "s1"],
+  ] as const) {
+    const { text } = await gate.told.first("the other", ({ active }) => active);
+    expect(text).toContain(`with the id "test" and the same MQTT client id (session ${other})`);
+    expect(gate.link.health()).toMatchObject({ detail: text });
+  }
+});
+
+test("a gateway whose connection is lost now and then has no rival", async () => {
+  const { link, told, connection } = await gateway("s1", "fleetgate");
+  await connection[Symbol.asyncDispose]();
+  for (let turn = 0; turn < 3; turn += 1) {
+    const anew = await link.connect(new AbortController().signal);
+    await anew[Symbol.asyncDispose]();
+  }
+  expect(told.entries).toEqual([]);
 });
 
 test("what another session leaves on the status topic does not hide that this gateway is online", async () => {
