@@ -28,13 +28,19 @@ export function describeHealth(facts: FleetFacts): Health {
   const { open, wanted } = facts.streams;
   const state = open === 0 ? "down" : problems.length > 0 || open < wanted ? "degraded" : "up";
   const detail = problems.length > 0 ? problems.join("; ") : `${open} of ${wanted} streams are open`;
-  const { exchanges, failures } = facts.session;
-  const isFirstAttempt = exchanges <= 1 && failures <= 1 && heard(facts) === 0;
   return {
-    state: state === "down" && isFirstAttempt ? "starting" : state,
+    state: state === "down" && isStarting(facts) ? "starting" : state,
     detail,
     figures: figuresOf(facts),
   };
+}
+
+/** Whether nothing was heard yet, and nothing speaks against it: one failure may be the service's own start. */
+function isStarting(facts: FleetFacts): boolean {
+  const { session, pool, streams } = facts;
+  if (session.isRefused || !streams.isUntried || streams.refused.size > 0) return false;
+  if (session.exchanges > 1 || session.failures > 1 || pool.failures > 1) return false;
+  return heard(facts) === 0;
 }
 
 /** How many messages streams have brought since the start. */

@@ -12,6 +12,8 @@ import type { ExchangeHistory } from "./exchange-history.ts";
 export interface SessionState {
   /** Why there is no usable token; null while there is one. */
   readonly problem: string | null;
+  /** Whether the authentication server said no, rather than nothing or an error of its own. */
+  readonly isRefused: boolean;
   readonly tokenAgeSeconds: number | null;
   readonly tokenSecondsLeft: number | null;
   readonly exchanges: number;
@@ -69,6 +71,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   const waiters = new Set<() => void>();
   let token: Token | null = null;
   let problem: string | null = "no token yet";
+  let isRefused = false;
   let skewMs = 0;
   let exchanges = 0;
   let failures = 0;
@@ -109,6 +112,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   /** Takes note of how an exchange ended; tells in how many milliseconds the next is due. */
   function settle(ending: ExchangeEnding): number {
     noteSkew(ending);
+    isRefused = ending.kind === "refused";
     if (ending.kind === "token") {
       if (failuresInARow > 0 || token === null) log.info({}, "a token has been obtained");
       failuresInARow = 0;
@@ -211,6 +215,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       const nowMs = clock.monotonicMs();
       return {
         problem: usable() === null ? (problem ?? "the token has expired") : null,
+        isRefused,
         tokenAgeSeconds: token === null ? null : Math.round((nowMs - token.obtainedAtMs) / 1000),
         tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
         exchanges,

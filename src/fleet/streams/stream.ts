@@ -28,6 +28,8 @@ export interface StreamParts extends SubscriptionParts {
   /** Told when the stream begins to serve, and when it no longer does. */
   readonly onOpen: (id: string) => void;
   readonly onLost: (id: string, ending: StreamEnding) => void;
+  /** Told each time that the service does not have what the stream asks for. */
+  readonly onUnserved: (method: string, ending: StreamEnding) => void;
   /** What brings the events of an aspect beside its streams; null: nothing. */
   readonly relief: Relief | null;
 }
@@ -149,6 +151,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         parts.onLost(id, ending);
       },
       refused: sortOut,
+      unserved: (ending) => parts.onUnserved(aspect.method, ending),
       relievedAtMs,
     },
     parts,

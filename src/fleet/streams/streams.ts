@@ -12,6 +12,7 @@ import type { LedgerCounts } from "./ledger.ts";
 import { type DeliveredAspect, deliveredAspects } from "./relief.ts";
 import { createBatteryAspect, createMissionAspect, deliveryStream } from "./robot-aspects.ts";
 import { createStream, type Stream, type StreamParts } from "./stream.ts";
+import { NOT_OPEN_YET } from "./subscription.ts";
 
 /** What streams can say of themselves. */
 export interface StreamsState {
@@ -24,6 +25,8 @@ export interface StreamsState {
   readonly refused: ReadonlyMap<string, string>;
   /** Why streams are not open, one sentence a reason. */
   readonly problems: readonly string[];
+  /** Whether none that is not open has failed so far. */
+  readonly isUntried: boolean;
   readonly familiesPending: number;
   readonly counts: Readonly<Record<"mission" | "battery" | "conveyors", LedgerCounts>>;
 }
@@ -42,13 +45,14 @@ export interface Streams {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export type StreamsParts = Omit<StreamParts, "onOpen" | "onLost" | "serviceName" | "times"> & {
+export type StreamsParts = Omit<StreamParts, "onOpen" | "onLost" | "onUnserved" | "serviceName" | "times"> & {
   readonly port: FleetPort;
   readonly sink: EventSink;
 };
 
 interface Running {
   readonly aspect: Aspect["name"];
+  readonly method: string;
   readonly stream: Stream;
   /** The proof that was told last, and when. */
   toldMs: number;
@@ -65,6 +69,8 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   const streams = new Map<string, Running>();
   const robots = new Map<RobotId, Family>();
   const open = new Set<string>();
+  /** What the service said that it does not have, by method, until it has a stream open. */
+  const unserved = new Map<string, string>();
   const runs: Promise<void>[] = [];
   let signal: AbortSignal = AbortSignal.abort();
   let families: FamilyFinder | null = null;
@@ -84,6 +90,17 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       // A renewal opens a stream that is open already; only the first of all brings the link up.
       if (open.size === 0) tellLink("up", "");
       open.add(id);
+      const method = streams.get(id)?.method;
+      if (method !== undefined) unserved.delete(method);
+    },
+    onUnserved(method, { code, message }) {
+      const problem = `${code}: ${message}`;
+      if (unserved.get(method) === problem) return;
+      unserved.set(method, problem);
+      parts.log.warn(
+        { serviceName: options.serviceName, method, problem },
+        "the service does not have a stream: is fleet.serviceName right?",
+      );
     },
     onLost(id, ending) {
       open.delete(id);
@@ -98,7 +115,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   function start(id: string, aspect: Aspect, selection: Selection): void {
     if (streams.has(id)) return;
     const stream = createStream(id, aspect, selection, streamParts);
-    streams.set(id, { aspect: aspect.name, stream, toldMs: 0, toldAtMs: 0 });
+    streams.set(id, { aspect: aspect.name, method: aspect.method, stream, toldMs: 0, toldAtMs: 0 });
     runs.push(stream.run(signal));
   }
 
@@ -189,6 +206,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
         robots: robots.size,
         refused: refusedNow(),
         problems: [...problems],
+        isUntried: [...problems].every((problem) => problem === NOT_OPEN_YET),
         familiesPending: families?.pending() ?? 0,
         counts: { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts },
       };

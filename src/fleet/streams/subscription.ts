@@ -23,6 +23,8 @@ export interface Subscriber {
    * a chance, because something else will be asked for.
    */
   refused(ending: StreamEnding, signal: AbortSignal): Promise<boolean>;
+  /** The service does not have what was asked for. */
+  unserved(ending: StreamEnding): void;
   /** Monotonic time of the last proof that something else brings what a call would; null: nothing does. */
   relievedAtMs(): number | null;
 }
@@ -59,6 +61,9 @@ const RENEW_FROM = 0.5;
 /** Renewals that something asked for keep at least this distance, growing while they go on. */
 const HASTE = { baseMs: 1_000, capMs: 30_000 };
 
+/** The problem of a subscription that has not been answered yet. */
+export const NOT_OPEN_YET = "not open yet";
+
 interface Serving {
   readonly call: StreamCall;
   readonly slot: StreamSlot;
@@ -78,7 +83,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   let serving: Serving | null = null;
   let calls = 0;
   let calledAtMs = 0;
-  let problem: string | null = "not open yet";
+  let problem: string | null = NOT_OPEN_YET;
   let isRenewalWanted = false;
   let wake: () => void = () => {};
   let isFirstRenewal = true;
@@ -236,6 +241,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
           continue;
         }
         stayOut(ending);
+        if (ending.code === "UNIMPLEMENTED") subscriber.unserved(ending);
         if (isRefusal(ending) && (await subscriber.refused(ending, signal))) continue;
         // The time that a call hung until it was given up counts as waited.
         const hungMs = clock.monotonicMs() - calledAtMs;

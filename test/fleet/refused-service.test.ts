@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createLog } from "../../src/platform/log.ts";
+import { startFleetSession } from "../support/fleet-rig.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+
+let simulator: RunningSimulator;
+let lines: Array<{ readonly msg: string }>;
+beforeEach(async () => {
+  lines = [];
+  simulator = await startSimulator();
+});
+afterEach(() => simulator.stop());
+
+const polls = { rosterPollMs: null, taskChainPollMs: null };
+
+async function withSession(
+  overrides: Parameters<typeof startFleetSession>[1],
+  look: (rig: Awaited<ReturnType<typeof startFleetSession>>) => Promise<void>,
+): Promise<void> {
+  const rig = await startFleetSession(simulator.endpoints, {
+    times: { ...polls, backoffBaseMs: 50, backoffCapMs: 200 },
+    log: createLog("warn", { write: (line) => void lines.push(JSON.parse(line)) }),
+    ...overrides,
+  });
+  try {
+    await look(rig);
+  } finally {
+    await rig.stop();
+  }
+}
+
+test("a service that has no such name is down, and one line a method asks for the name", async () => {
+  await withSession({ serviceName: "another.v1.Service" }, async (rig) => {
+    await rig.until("it is down", () => rig.health().state === "down");
+    await rig.until("both methods are named", () => unserved().length >= 2);
+    // The first wait for what is not served is a second at most: each stream asks again.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(rig.health().detail).toContain("UNIMPLEMENTED");
+    expect(unserved()).toHaveLength(2);
+  });
+});
+
+const unserved = () => lines.filter(({ msg }) => msg.includes("fleet.serviceName"));
+
+test("a key that is refused is down at the first answer, and said once", async () => {
+  const credentials = { apiKey: "nobody", scope: "s", secret: "x" };
+  await withSession({ credentials }, async (rig) => {
+    await rig.until("it is down", () => rig.health().state === "down");
+    expect(rig.figure("token_requests")).toBe(1);
+    expect(rig.health().detail).toContain("refuses the API key");
+    expect(lines.map(({ msg }) => msg)).toEqual(["no new token"]);
+  });
+});
+
+test("a port that nobody listens on is down", async () => {
+  const grpcAddress = `localhost:${await freePorts(1)}`;
+  await withSession({ grpcAddress }, async (rig) => {
+    await rig.until("it is down", () => rig.health().state === "down");
+    expect(rig.health().detail).toContain("no connection for streams");
+    expect(lines.filter(({ msg }) => msg === "no connection to the service")).toHaveLength(1);
+  });
+});
