@@ -60,8 +60,9 @@ const LONGEST_KEY_BYTES = 1_900;
 const MEGABYTE = 1_000_000;
 
 /**
- * lmdb never gets to meet a full disk: each commit that fails there damages its memory, until the process dies of it.
- * Little enough for a small box, and more than other programs write between the look and the commit.
+ * lmdb never gets to meet a full disk: where it cannot write a page it tells of that in more characters than it has
+ * allocated (mdb_page_flush of lmdb 3.5.6), and the process dies of its damaged heap then or later. So much is little
+ * for a small box, and more than other programs write between the look and the commit.
  */
 const LEAST_FREE_BYTES = 8 * MEGABYTE;
 /** A copied page, its branches and the list of free pages come with every record. */
