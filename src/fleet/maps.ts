@@ -40,8 +40,14 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
     // Written aside first, each under a name of its own: who reads meanwhile gets the old map or the new one.
     writes += 1;
     const aside = `${path}.${writes}.new`;
-    await writeFile(aside, JSON.stringify(kept), { mode: 0o600 });
-    await rename(aside, path);
+    try {
+      await writeFile(aside, JSON.stringify(kept), { mode: 0o600 });
+      await rename(aside, path);
+    } catch (error) {
+      // A disk that is full must not be filled with halves of maps.
+      await rm(aside, { force: true });
+      throw error;
+    }
   }
 
   return {
