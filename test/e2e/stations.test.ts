@@ -255,7 +255,8 @@ test("an engineer ends anybody's hold, and nobody else does", async () => {
   expect(await order(plcs.line2, "gate", OVERRIDE)).toEqual({
     outcome: REFUSED,
     errorId: NOT_ALLOWED,
-    errorText: '"line2" is operator, and an override needs engineer',
+    errorText:
+      'opcua "line2" may not send an override, which needs engineer: opcua.users.line2.role makes it operator',
   });
   await holder("dock", true, "line1");
   const from = house.log.entries.length;

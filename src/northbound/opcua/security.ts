@@ -30,7 +30,7 @@ export interface Account {
 }
 
 /** Names the user that node-opcua itself gives to anonymous sessions. */
-const ANONYMOUS = "anonymous";
+export const ANONYMOUS = "anonymous";
 const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**

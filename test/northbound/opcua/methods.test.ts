@@ -1,8 +1,9 @@
 import { DataType, StatusCodes } from "node-opcua";
 import { describe, expect, it } from "vitest";
+import type { DescribedOperation } from "../../../src/contracts/operation-manual.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { succeeded } from "./fake-commands.ts";
+import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { type Caller, openSession, startServer } from "./opcua-bench.ts";
 import { clock, commander, eachWithItsServer, plc, start, startAnew, stop } from "./slot-bench.ts";
 
@@ -108,6 +109,17 @@ describe("a method of a robot", () => {
     });
   });
 
+  it("tells a reused id as the caller gave it", async () => {
+    const answer = call(plc, robot, "CreateMission", "m1", mission);
+    const told = 'request id "call/m1" was used before for another command';
+    (await commander.next()).end(refusal("IDENTITY_REUSED", told));
+    expect(await answer).toMatchObject({
+      outcome: 4,
+      errorId: 1002,
+      errorText: 'RequestId "m1" was used before for another command',
+    });
+  });
+
   it("refuses arguments of another kind with a status code", async () => {
     const { statusCode } = await plc.session.call({
       objectId: `ns=2;s=${robot}`,
@@ -128,6 +140,36 @@ describe("a method of a robot", () => {
     const answer = call(plc, robot, "CreateMission", "order 4", mission);
     (await commander.next()).fail(new Error("planted"));
     expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 6, errorId: 1099 });
+  });
+});
+
+describe("an operation that no robot's object can fill in", () => {
+  function like(name: string, robotField: DescribedOperation["robotField"]): DescribedOperation {
+    const known = fakeCatalogue().get("CreateMission");
+    if (known === undefined) throw new Error("no CreateMission");
+    return { ...known, name, robotField };
+  }
+  const catalogue = new Map([
+    ["PauseRobot", like("PauseRobot", { path: ["amrId"], by: "number" })],
+    ["ListMaps", like("ListMaps", null)],
+  ]);
+
+  it.each([
+    ["PauseRobot", "PauseRobot names its robot in amrId"],
+    ["ListMaps", "ListMaps is about no single robot"],
+  ])("is not there, and says where it is: %s", async (name, why) => {
+    await startAnew();
+    await stop();
+    await start({ catalogue });
+    const found = await plc.session.browse(`ns=2;s=${robot}`);
+    expect((found.references ?? []).map(({ browseName }) => browseName.name)).not.toContain(name);
+    expect(await call(plc, robot, name, "id", "")).toMatchObject({
+      outcome: 4,
+      errorId: 1000,
+      errorText: `${why}: call it on the object Operations, not on a robot's`,
+    });
+    expect(commander.submitted).toHaveLength(0);
+    await stop();
   });
 });
 
@@ -189,7 +231,8 @@ it("a user without the role is refused by name", async () => {
   expect(await call(session, "Operations", "CreateMission", "id", '{"robotId":"r1"}')).toMatchObject({
     outcome: 4,
     errorId: 1006,
-    errorText: '"scada" is observer, and CreateMission needs operator',
+    errorText:
+      'opcua "scada" may not send CreateMission, which needs operator: opcua.users.scada.role makes it observer',
   });
   await session.close();
   await server.stop();

@@ -109,7 +109,7 @@ it("NOT_ALLOWED: leaves an override to engineers", async () => {
   expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
     4,
     1006,
-    '"anonymous" is operator, and an override needs engineer',
+    'opcua "anonymous" may not send an override, which needs engineer: opcua.insecureLoopback.role makes it operator',
   ]);
   expect(asked).toEqual([]);
 });

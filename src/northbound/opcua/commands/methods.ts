@@ -19,6 +19,7 @@ import { readJson } from "../../../platform/strict-json.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
 import { commandOf } from "./draft.ts";
+import { roleRefusal } from "./role-refusal.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
 import { within } from "./within.ts";
@@ -102,7 +103,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
           refusal("MALFORMED", `RequestId has 1 to ${LONGEST_ID} characters, this one ${requestId.length}`),
         );
       }
-      return await run({ account, identity, text, robotId, refused, patienceMs: parts.patienceMs(context) });
+      const patienceMs = parts.patienceMs(context);
+      return await run({ account, identity, requestId, text, robotId, refused, patienceMs });
     } catch (error) {
       if (parts.signal.aborted) return pending("accepted");
       parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
@@ -111,11 +113,11 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   }
 
   function runOperation(operation: DescribedOperation): Run {
-    return async ({ account, identity, text, robotId, refused, patienceMs }) => {
+    return async ({ account, identity, requestId, text, robotId, refused, patienceMs }) => {
       if (roles.indexOf(account.role) < roles.indexOf(operation.role)) {
-        const message = `"${account.name}" is ${account.role}, and ${operation.name} needs ${operation.role}`;
-        return refused(refusal("NOT_ALLOWED", message));
+        return refused(roleRefusal(account, operation.name, operation.role));
       }
+      if (robotId !== null && !isOfRobots(operation)) return refused(notOfRobots(operation));
       const named = namedRequest(text, robotId);
       if (!named.ok) return refused(named.outcome);
       const draft = { operation: operation.name, request: named.request };
@@ -126,14 +128,13 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
         stage = next;
       });
       const outcome = await within(parts.clock, patienceMs, submitted, null);
-      return outcome === null ? pending(stage) : answered(outcome);
+      return outcome === null ? pending(stage) : answered(inCallersWords(outcome, requestId));
     };
   }
 
   for (const operation of parts.catalogue.values()) {
     const method = add(operation.name, operation.summary, true, runOperation(operation));
-    const { robotField } = operation;
-    if (robotField?.by === "id" && robotField.path.length === 1) ofRobots.push(method);
+    if (isOfRobots(operation)) ofRobots.push(method);
   }
   const query = add(
     "QueryOutcome",
@@ -166,6 +167,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
 interface Call {
   readonly account: Account;
   readonly identity: Pick<Command, "source" | "requestId" | "origin">;
+  /** The caller's own. */
+  readonly requestId: string;
   readonly text: string;
   readonly robotId: RobotId | null;
   /** Answers what the door itself refuses, for the audit log too. */
@@ -173,6 +176,24 @@ interface Call {
   readonly patienceMs: number;
 }
 type Run = (call: Call) => Promise<CallMethodResultOptions>;
+
+/** Whether an object that knows its robot's id can fill it in: some operations name theirs by another number. */
+function isOfRobots({ robotField }: DescribedOperation): boolean {
+  return robotField?.by === "id" && robotField.path.length === 1;
+}
+
+/** Servers find a method by its own NodeId, whichever object it is called on. */
+function notOfRobots({ name, robotField }: DescribedOperation): Outcome {
+  const how =
+    robotField === null ? "is about no single robot" : `names its robot in ${robotField.path.join(".")}`;
+  return refusal("MALFORMED", `${name} ${how}: call it on the object Operations, not on a robot's`);
+}
+
+/** The caller does not know under which id, derived from its own, the command would have been recorded. */
+function inCallersWords(outcome: Outcome, requestId: string): Outcome {
+  if (outcome.code !== "IDENTITY_REUSED") return outcome;
+  return { ...outcome, message: `RequestId ${quoted(requestId)} was used before for another command` };
+}
 
 type NamedRequest =
   | { readonly ok: true; readonly request: JsonObject }

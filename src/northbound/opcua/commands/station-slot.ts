@@ -1,7 +1,7 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../../contracts/stations.ts";
 import type { Source } from "../../../domain/command.ts";
-import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import { ending, type Outcome } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
@@ -11,6 +11,7 @@ import type { Draft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import { isMissionOperation, type MissionRobot, missionRequest, numberedMission } from "./mission-request.ts";
 import { addNumberParameter, addTextParameter, type Parameter, parameterPlace } from "./parameter.ts";
+import { roleRefusal } from "./role-refusal.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
@@ -110,7 +111,7 @@ export function addStationSlot(
     if (operation === ASK) return stations.ask(stationName, source, robotId);
     if (operation === RELEASE) return stations.release(stationName, source, robotId);
     if (account.role === "engineer") return stations.override(source, robotId);
-    return refusal("NOT_ALLOWED", `"${account.name}" is ${account.role}, and an override needs engineer`);
+    return roleRefusal(account, "an override", "engineer");
   }
 
   function showHolder(): void {
