@@ -56,6 +56,11 @@ const life = [
   "",
   "A command's identity is its source (the door, and the name that the door vouches for) and its request id. The same",
   "identity with the same request gets the recorded outcome, also after a crash; with another request it is refused.",
+  "However it comes again (without an expiry, retained, while too many wait), it is never told that it was not done.",
+  "",
+  "**Two gateways share no journal.** Where both take the same command, from one MQTT topic or of one PLC, each sends it once: the",
+  "promise does not hold across them. A second gateway with the same `gateway.id` at the broker is told (`SECOND_GATEWAY`: log, health,",
+  "alarm), also where it has the same `mqtt.clientId`, but neither stops. Give each gateway an id of its own.",
 ];
 
 const times = [
@@ -65,7 +70,7 @@ const times = [
   "|---|---|---|",
   "| a command without an expiry of its own may be sent for so long after its receipt | `startByMs` | 10 s |",
   "| a call waits for its answer | `callDeadlineMs` | 15 s |",
-  "| evidence is sought after an unknown ending | `evidenceMs` | 15 s |",
+  "| evidence is sought after an unknown ending; after a restart, counted from when the fleet service is reached, which is waited for 60 s at most | `evidenceMs` | 15 s |",
   "| a mission that may be the command's must be the only one | `settleMs` | 1 s |",
   "| the record of a command is kept | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
   "",
@@ -129,7 +134,9 @@ const holds = [
 const requests = [
   "A request is proto3 JSON; field names may be camelCase or snake_case, enums names or numbers. An unknown field, and a key",
   "that stands twice, is refused with its path before anything is sent. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
-  "`request` of an MQTT command (docs/scada.md).",
+  "`request` of an MQTT command (docs/scada.md). Robots, conveyors, numbers and places in them are the demo's; a mission `m-1`, a chain 7 and a",
+  "webhook `w-1` are placeholders: put the one there is in their place. What there is none of (no task",
+  "left to reassign, no goal to skip) is refused.",
 ];
 
 function overview(operation: DescribedOperation): string {

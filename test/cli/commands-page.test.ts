@@ -4,6 +4,8 @@ import { commandsPage, promise } from "../../src/cli/commands-page.ts";
 import { unknownEndings } from "../../src/cli/operation-facts.ts";
 import { gatewayErrors, grpcCodeNames } from "../../src/domain/errors.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
+import { MESSAGE_LIMIT_BYTES } from "../../src/northbound/mqtt/message.ts";
+import { defaultScenario } from "../../src/simulator/scenario/default-scenario.ts";
 
 const manual = createCatalogue();
 const page = commandsPage(manual);
@@ -18,6 +20,34 @@ describe("docs/commands.md", () => {
     for (const name of manual.keys()) expect(page).toContain(`\n### ${name}\n`);
     const codes = [...page.matchAll(/^\| (\d+) \| ([A-Z_]+) \| .+ \|$/gm)].map(([, , name]) => name);
     expect(codes).toEqual([...grpcCodeNames, ...Object.keys(gatewayErrors)]);
+  });
+
+  it("has examples of the demo's robots, conveyors and places", () => {
+    const { robots, maps } = defaultScenario().world;
+    const map = maps.find(({ id }) => id === 1);
+    const there = {
+      robotId: robots.map(({ id }) => id),
+      ids: robots.map(({ id }) => id),
+      amrId: robots.map(({ amrId }) => amrId),
+      mapId: maps.map(({ id }) => id),
+      index: [1],
+      endPointCode: map?.vertices.map(({ code }) => code),
+      destinationId: map?.vertices.map(({ alias }) => alias),
+    };
+    const named = [...page.matchAll(/^ {4}(\{.+\})$/gm)].map(([, text = ""]) => JSON.parse(text));
+    const wrong: unknown[] = [];
+    const look = (value: unknown): void => {
+      if (typeof value !== "object" || value === null) return;
+      for (const [key, inner] of Object.entries(value)) {
+        const known: readonly unknown[] | undefined = Reflect.get(there, key);
+        if (known !== undefined && ![inner].flat().every((one) => known.includes(one)))
+          wrong.push([key, inner]);
+        look(inner);
+      }
+    };
+    for (const request of named) look(request);
+    expect(named.length).toBeGreaterThan(15);
+    expect(wrong).toEqual([]);
   });
 
   it("carries the promise, and so does the README", () => {
@@ -56,4 +86,10 @@ it("what becomes of each operation after an unknown ending is the design's table
       "ResumeRobot",
     ],
   });
+});
+
+it("docs/scada.md names how long a message may be", () => {
+  expect(readFileSync("docs/scada.md", "utf8")).toContain(
+    `${MESSAGE_LIMIT_BYTES.toLocaleString("en-US")} bytes`,
+  );
 });

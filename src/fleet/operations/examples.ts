@@ -9,7 +9,7 @@ interface About {
 const navigate = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
 const traverse = { cartMission: { traverseMission: { goals: goals("Station A", "Station B") } } };
 const byRobot = { robotId: "cart-01" };
-const tasks = [{ taskType: "TASK_TYPE_LOAD", mapId: 1, endPointCode: "P1" }];
+const tasks = [{ taskType: "TASK_TYPE_LOAD", mapId: 1, endPointCode: "ST-A" }];
 
 /** A sentence and requests to copy for each operation: one request for each kind of effect. */
 export const about: ReadonlyMap<string, About> = new Map([
@@ -69,9 +69,9 @@ export const about: ReadonlyMap<string, About> = new Map([
     {
       summary: "Starts or stops conveyors of a cart.",
       examples: [
-        one("stop", { ...byRobot, commands: [motor(0, "STOP")] }),
-        one("roll clockwise", { ...byRobot, commands: [motor(0, "CW")] }),
-        one("roll counter-clockwise", { ...byRobot, commands: [motor(0, "CCW")] }),
+        one("stop", { ...byRobot, commands: [motor(1, "STOP")] }),
+        one("roll clockwise", { ...byRobot, commands: [motor(1, "CW")] }),
+        one("roll counter-clockwise", { ...byRobot, commands: [motor(1, "CCW")] }),
       ],
     },
   ],
@@ -95,7 +95,7 @@ export const about: ReadonlyMap<string, About> = new Map([
     {
       summary: "Gives tasks to a robot by its number, or (number 0) to one that the service picks.",
       examples: [
-        one("tasks for robot 1", { taskChain: { areaId: 1, amrId: 1 }, tasks }),
+        one("tasks for robot 101", { taskChain: { areaId: 1, amrId: 101 }, tasks }),
         one("tasks for any robot", { taskChain: { areaId: 1 }, tasks }),
       ],
     },
@@ -104,7 +104,7 @@ export const about: ReadonlyMap<string, About> = new Map([
     "ReassignTaskByAmrId",
     {
       summary: "Puts other tasks in place of those that a robot has yet to do.",
-      examples: [one("from the second task on", { amrId: 1, sequence: 1, reassignTasks: tasks })],
+      examples: [one("from the second task on", { amrId: 101, sequence: 1, reassignTasks: tasks })],
     },
   ],
   [
@@ -137,10 +137,10 @@ export const about: ReadonlyMap<string, About> = new Map([
     "PauseRobot",
     {
       summary: "Holds a robot; with `stopNow`, at once.",
-      examples: [one("hold", { amrId: 1, stopNow: true })],
+      examples: [one("hold", { amrId: 101, stopNow: true })],
     },
   ],
-  ["ResumeRobot", { summary: "Lets a robot that was held go on.", examples: [one("go on", { amrId: 1 })] }],
+  ["ResumeRobot", { summary: "Lets a robot that was held go on.", examples: [one("go on", { amrId: 101 })] }],
   ["GetMap", { summary: "Reads the points of a map.", examples: [one("read", { mapId: 1 })] }],
 ]);
 
