@@ -14,6 +14,7 @@ interface Entry {
 
 /** The task chains that were seen lately. */
 export interface TaskChainBook {
+  /** The same object as last time only confirms what is there. */
   receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
   /** Something may be missed from now on. */
   doubt(nowMs: number): void;
@@ -38,6 +39,13 @@ export function createTaskChainBook(limit: number, reader: QualityReader): TaskC
   const qualityOf = (entry: Entry, nowMs: number): Quality =>
     entry.chain.finished ? "good" : reader.ofPolled(entry.confirmedAtMs, entry.doubtedSinceMs, nowMs);
 
+  function retellOne(entry: Entry, nowMs: number, changes: StateChange[]): void {
+    const quality = qualityOf(entry, nowMs);
+    if (quality === entry.told) return;
+    entry.told = quality;
+    changes.push(asChange(entry, quality));
+  }
+
   function makeRoom(): void {
     let victim: number | undefined;
     for (const [chainId, entry] of entries) {
@@ -53,7 +61,15 @@ export function createTaskChainBook(limit: number, reader: QualityReader): TaskC
 
   return {
     receive(chain, receivedAtMs, nowMs, changes) {
-      if (!entries.has(chain.chainId) && entries.size >= limit) makeRoom();
+      const known = entries.get(chain.chainId);
+      // The same object says that nothing changed, as it does of a robot's presence.
+      if (known?.chain === chain) {
+        known.confirmedAtMs = nowMs;
+        known.doubtedSinceMs = null;
+        retellOne(known, nowMs, changes);
+        return;
+      }
+      if (known === undefined && entries.size >= limit) makeRoom();
       const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs };
       const entry: Entry = { chain, stamp, confirmedAtMs: nowMs, doubtedSinceMs: null, told: "good" };
       entry.told = qualityOf(entry, nowMs);
@@ -64,12 +80,7 @@ export function createTaskChainBook(limit: number, reader: QualityReader): TaskC
       for (const entry of entries.values()) entry.doubtedSinceMs ??= nowMs;
     },
     retell(nowMs, changes) {
-      for (const entry of entries.values()) {
-        const quality = qualityOf(entry, nowMs);
-        if (quality === entry.told) continue;
-        entry.told = quality;
-        changes.push(asChange(entry, quality));
-      }
+      for (const entry of entries.values()) retellOne(entry, nowMs, changes);
     },
     describe(nowMs, changes) {
       for (const entry of entries.values()) changes.push(asChange(entry, qualityOf(entry, nowMs)));

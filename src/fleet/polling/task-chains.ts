@@ -1,4 +1,5 @@
 import type { EventSink } from "../../contracts/event-sink.ts";
+import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
@@ -28,10 +29,21 @@ const CHAINS_A_REQUEST = 100;
 /** The service leaves out chains that it does not know; one may also be too new for it. */
 const MISSES_BEFORE_LETTING_GO = 3;
 
-/** Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more. */
+/** A chain that is not finished. */
+interface Followed {
+  /** How often in a row the service left it out. */
+  misses: number;
+  /** By the service's own words, as they were read last. */
+  words: string;
+  chain: TaskChain | null;
+}
+
+/**
+ * Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more.
+ * One that is told in the same words keeps its TaskChain, the same object, so that whoever holds it need not look.
+ */
 export function createTaskChains(parts: TaskChainsParts): TaskChains {
-  /** Chain and how often in a row the service left it out. */
-  const followed = new Map<number, number>();
+  const followed = new Map<number, Followed>();
   const done = new Set<number>();
 
   function finish(chainId: number): void {
@@ -45,34 +57,47 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     if (!Array.isArray(chains)) throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
     const found = new Set<number>();
     for (const json of chains as readonly Json[]) {
-      const chain = taskChainFromJson(json);
+      const chain = readChain(json);
       found.add(chain.chainId);
-      if (followed.has(chain.chainId)) followed.set(chain.chainId, 0);
       if (chain.finished) finish(chain.chainId);
       parts.sink({ kind: "task_chain", atMs: parts.clock.nowMs(), chain });
     }
     for (const chainId of chainIds) if (!found.has(chainId)) miss(chainId);
   }
 
+  function readChain(json: Json): TaskChain {
+    const words = JSON.stringify(json);
+    const read = taskChainFromJson(json);
+    const known = followed.get(read.chainId);
+    if (known === undefined) return read;
+    known.misses = 0;
+    if (known.chain !== null && known.words === words) return known.chain;
+    known.words = words;
+    known.chain = read;
+    return read;
+  }
+
   function miss(chainId: number): void {
-    const misses = (followed.get(chainId) ?? 0) + 1;
-    if (misses < MISSES_BEFORE_LETTING_GO) followed.set(chainId, misses);
-    else finish(chainId);
+    const known = followed.get(chainId);
+    if (known === undefined) return;
+    known.misses += 1;
+    if (known.misses >= MISSES_BEFORE_LETTING_GO) finish(chainId);
+  }
+
+  function follow(chainId: number): void {
+    if (!followed.has(chainId)) followed.set(chainId, { misses: 0, words: "", chain: null });
   }
 
   return {
     get followed() {
       return followed.size;
     },
-    follow(chainId) {
-      if (!followed.has(chainId)) followed.set(chainId, 0);
-    },
+    follow,
     async turn() {
       const current = new Set(parts.current());
       // What is done need not be remembered longer than a robot names it.
       for (const chainId of done) if (!current.has(chainId)) done.delete(chainId);
-      for (const chainId of current)
-        if (!done.has(chainId) && !followed.has(chainId)) followed.set(chainId, 0);
+      for (const chainId of current) if (!done.has(chainId)) follow(chainId);
       const chainIds = [...followed.keys()];
       for (let from = 0; from < chainIds.length; from += CHAINS_A_REQUEST) {
         await query(chainIds.slice(from, from + CHAINS_A_REQUEST));
