@@ -143,10 +143,13 @@ async function onSmallDisk() {
     const from = ear.heard.entries.length;
     const daemon = startDaemon(config);
     cleanups.push(() => daemon.kill());
-    await Promise.race([
-      ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from),
-      daemon.ended.then((code) => Promise.reject(new Error(`it ended with ${code}: ${daemon.said()}`))),
-    ]);
+    // However long the process takes to load; what it serves is waited for from then on.
+    await daemon.says('"msg":"ready"');
+    const served = ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from);
+    const ended = daemon.ended.then((code) => Promise.reject(new Error(`it ended with ${code}`)));
+    await Promise.race([served, ended]).catch((cause: unknown) => {
+      throw new Error(`it did not serve, and said: ${daemon.said()}`, { cause });
+    });
     return daemon;
   };
   return { disk, simulator, ear, start, url: `opc.tcp://localhost:${port}` };
