@@ -114,7 +114,7 @@ describe("who asks again with an id that has a record is never told that it was 
       id: "c1",
       outcome: "refused",
       code: "MALFORMED",
-      message: expect.stringContaining("request: is missing; its id is an earlier command's"),
+      message: "request: is missing; its id is an earlier command's, and this is not that one's outcome",
       retry_safe: false,
     });
   });
@@ -127,6 +127,8 @@ describe("who asks again with an id that has a record is never told that it was 
       id: "c1",
       outcome: "unknown",
       code: "QUEUE_FULL",
+      message:
+        "the command is in hand or recorded, and too many wait for their outcome: ask again with the same id",
       retry_safe: false,
     });
     await say("command/Go", { id: "new", expires_at: "2099-01-01T00:00:00Z", request: go });

@@ -17,8 +17,8 @@ it("the audit log has who was refused by role, and what a method could not read"
   const told: unknown[] = [];
   const ledger: CommandLedger = {
     knows: () => false,
-    refused: ({ source, requestId, operation, robotId, origin }, { code }) =>
-      void told.push([source.name, requestId, operation, robotId, origin?.address, code]),
+    refused: ({ source, requestId, operation, robotId, origin }, { code, message }) =>
+      void told.push([source.name, requestId, operation, robotId, origin?.address, code, message]),
   };
   const server = await startServer({ robots, users: [operator, observer] }, { ledger });
   const scada = await openSession(server.url, { user: { name: "scada", password: "line secret" } });
@@ -39,9 +39,17 @@ it("the audit log has who was refused by role, and what a method could not read"
   await server.stop();
   const from = expect.stringContaining("127.0.0.1");
   expect(told).toEqual([
-    ["scada", "call/c1", "CreateMission", "r1", from, "NOT_ALLOWED"],
-    ["line", "call/c2", "CreateMission", null, from, "MALFORMED"],
-    ["line", "call/", "CreateMission", null, from, "MALFORMED"],
-    ["scada", null, "Robots.AMR01.MissionSlot", null, from, "NOT_ALLOWED"],
+    ["scada", "call/c1", "CreateMission", "r1", from, "NOT_ALLOWED", expect.any(String)],
+    ["line", "call/c2", "CreateMission", null, from, "MALFORMED", expect.any(String)],
+    ["line", "call/", "CreateMission", null, from, "MALFORMED", expect.any(String)],
+    [
+      "scada",
+      null,
+      "Robots.AMR01.MissionSlot",
+      null,
+      from,
+      "NOT_ALLOWED",
+      '"scada" is observer, and a slot needs operator',
+    ],
   ]);
 });

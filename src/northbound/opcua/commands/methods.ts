@@ -93,10 +93,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       parts.ledger.refused({ ...identity, operation: name, robotId }, outcome);
       return answered(outcome);
     };
-    if (account === null) {
-      refused(refusal("NOT_ALLOWED", "the session has no user who may call"));
-      return { statusCode: StatusCodes.BadUserAccessDenied };
-    }
+    if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
     try {
       if (requestId === "" || requestId.length > LONGEST_ID) {
         return refused(
