@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { within } from "../platform/within.ts";
+import { errorText } from "./error-text.ts";
 import type { FleetOptions, FleetTimes } from "./options.ts";
 
 /** One request to the service over HTTPS. */
@@ -12,6 +13,8 @@ export interface HttpRequest {
   readonly deadlineMs: number;
   /** It leaves within this time or not at all. */
   readonly leaveWithinMs?: number;
+  /** An answer that is larger is given up; 64 MiB unless told. */
+  readonly largestBytes?: number;
   readonly signal: AbortSignal;
   /** Whether it has no effect, so that it may share a kept connection. */
   readonly reads: boolean;
@@ -73,6 +76,7 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(what.url);
     const chunks: Buffer[] = [];
+    const { largestBytes = LARGEST_ANSWER_BYTES } = what;
     let begun: Dispatcher.DispatchController | null = null;
     let status = 0;
     let headers: Readonly<Record<string, string>> = {};
@@ -115,13 +119,13 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
         },
         onResponseData(controller, chunk) {
           bytes += chunk.length;
-          if (bytes <= LARGEST_ANSWER_BYTES) chunks.push(chunk);
-          else controller.abort(new Error(`the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`));
+          if (bytes <= largestBytes) chunks.push(chunk);
+          else controller.abort(new Error(`the answer is larger than ${largestBytes} bytes`));
         },
         onResponseEnd: () => resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") }),
         onResponseError(_, error) {
           clearTimeout(late);
-          reject(begun === null ? new NothingSent(connectProblem(error), { cause: error }) : error);
+          reject(begun === null ? new NothingSent(errorText(error), { cause: error }) : error);
         },
       },
     );
@@ -161,9 +165,4 @@ function singleHeaders(headers: Record<string, string | string[] | undefined>): 
     if (value !== undefined) single[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return single;
-}
-
-function connectProblem(error: unknown): string {
-  const inner = error instanceof AggregateError ? error.errors[0] : error;
-  return inner instanceof Error ? inner.message : String(inner);
 }

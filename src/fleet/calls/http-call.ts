@@ -1,5 +1,6 @@
 import { fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
+import { errorText } from "../error-text.ts";
 import { type Http, NothingSent } from "../http.ts";
 import { okEnding } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
@@ -39,7 +40,7 @@ export async function callHttp(
     }
     return readAnswer(method, answer.text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     if (error instanceof NothingSent) return { kind: "not_sent", message };
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     return { kind: "unknown", code: timedOut ? "DEADLINE_EXCEEDED" : "UNAVAILABLE", message };

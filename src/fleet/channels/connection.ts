@@ -1,5 +1,6 @@
 import { Client, connectivityState, credentials } from "@grpc/grpc-js";
 import type { Clock } from "../../platform/clock.ts";
+import { errorText } from "../error-text.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Preflight } from "./preflight.ts";
 
@@ -49,7 +50,7 @@ export function createConnect(options: FleetOptions, clock: Clock, preflight: Pr
   return async (signal) => {
     const attempt = preflight(signal);
     const failed = (error: unknown) =>
-      new ConnectFailed(messageOf(error), attempt.beganAtMs, { cause: error });
+      new ConnectFailed(errorText(error), attempt.beganAtMs, { cause: error });
     const streamLimit = await attempt.streamLimit.catch((error: unknown) => {
       throw failed(error);
     });
@@ -62,12 +63,6 @@ export function createConnect(options: FleetOptions, clock: Clock, preflight: Pr
     }
     return { client, streamLimit, lost: becomeUnready(client), close: () => client.close() };
   };
-}
-
-/** A name with several addresses fails with all their errors; the first says enough. */
-function messageOf(error: unknown): string {
-  const one = error instanceof AggregateError ? error.errors[0] : error;
-  return one instanceof Error ? one.message : String(one);
 }
 
 /**

@@ -2,6 +2,7 @@ import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { GrpcCodeName } from "../../domain/errors.ts";
 import { codeOfHttp, messageOfHttp } from "../calls/ending.ts";
 import { httpShape } from "../calls/http-call.ts";
+import { errorText } from "../error-text.ts";
 import type { Http, HttpAnswer } from "../http.ts";
 import { methods } from "../operations/method.ts";
 import type { FleetOptions } from "../options.ts";
@@ -72,6 +73,5 @@ function unanswered(error: unknown, deadlineMs: number): ReadFailed {
   if (error instanceof Error && error.name === "TimeoutError") {
     return new ReadFailed("DEADLINE_EXCEEDED", `no answer within ${deadlineMs} ms`, { cause: error });
   }
-  const message = error instanceof Error ? error.message : String(error);
-  return new ReadFailed("UNAVAILABLE", message, { cause: error });
+  return new ReadFailed("UNAVAILABLE", errorText(error), { cause: error });
 }

@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import type { Clock } from "../../platform/clock.ts";
+import { errorText } from "../error-text.ts";
 import { type Http, NothingSent } from "../http.ts";
 import type { FleetOptions } from "../options.ts";
 
@@ -25,6 +26,9 @@ export type ExchangeEnding = {
   | { readonly kind: "unreached"; readonly message: string }
 );
 
+/** Far more than any token, and nothing to a gateway's memory. */
+const LARGEST_TOKEN_BYTES = 64 * 1024;
+
 /** Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication). Never rejects. */
 export async function exchangeToken(
   options: FleetOptions,
@@ -41,6 +45,7 @@ export async function exchangeToken(
       headers: {},
       body: JSON.stringify({ api_key: apiKey, scope, secret }),
       deadlineMs,
+      largestBytes: LARGEST_TOKEN_BYTES,
       signal,
       // A second token is harmless, and the rate is counted by the caller.
       reads: true,
@@ -50,7 +55,7 @@ export async function exchangeToken(
     return { clockSkewMs, ...judge(answer.status, answer.text, answer.headers, clock, clockSkewMs ?? 0) };
   } catch (error) {
     const kind = error instanceof NothingSent ? "unreached" : "failed";
-    return { kind, message: describe(error), clockSkewMs: null };
+    return { kind, message: errorText(error), clockSkewMs: null };
   }
 }
 
@@ -100,10 +105,6 @@ function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
     return { kind: "token", token: { jwt, obtainedAtMs: nowMs, expiresAtMs: nowMs + lifeMs } };
   } catch (error) {
     // The text itself stays out of the message: it may be most of a token.
-    return { kind: "failed", message: `the authentication server's answer is no JWT (${describe(error)})` };
+    return { kind: "failed", message: `the authentication server's answer is no JWT (${errorText(error)})` };
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

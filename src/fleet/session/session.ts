@@ -79,6 +79,9 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   /** Of these, those that reached the server: the others cost it nothing. */
   let asksInVain = 0;
   let rejected: string | null = null;
+  /** Whether it was said that tokens are refused, and when one was refused last. */
+  let wasRefused = false;
+  let refusedAtMs = 0;
   let wake: () => void = () => {};
 
   const usable = (): Token | null =>
@@ -197,12 +200,16 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       const other = usable();
       if (other !== null && other.jwt !== refused) return other.jwt;
       const nowMs = clock.monotonicMs();
+      // A minute without a refusal: the next one is news.
+      if (nowMs - refusedAtMs > REFUSED_RETRY_MS) wasRefused = false;
+      refusedAtMs = nowMs;
       if (signal.aborted || token === null) return null;
       if (nowMs - token.obtainedAtMs < YOUNGEST_REPLACED_MS) return null;
       // A retry is due already, at a distance that spares the authentication server.
       if (failuresInARow > 0) return null;
       if (budget.left(nowMs) <= KEPT_BACK) return null;
-      if (rejected !== refused) log.warn({}, "the service refuses the token: asking for another");
+      if (!wasRefused) log.warn({}, "the service refuses the token: asking for another");
+      wasRefused = true;
       rejected = refused;
       const ending = nextEnding(signal);
       wake();

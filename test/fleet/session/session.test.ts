@@ -7,7 +7,7 @@ import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options
 import { createExchangeHistory, type ExchangeHistory } from "../../../src/fleet/session/exchange-history.ts";
 import { createSession, type Session } from "../../../src/fleet/session/session.ts";
 import { sleep } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const LIFE_MS = 3_600_000;
@@ -37,6 +37,7 @@ beforeEach(async () => {
   retryAfter = null;
   askedAtMs = [];
   missedAtMs = [];
+  lines = [];
   folder = await mkdtemp(join(tmpdir(), "fleetgate-session-"));
 });
 
@@ -55,12 +56,14 @@ function newToken(): string {
 }
 
 const http: Http = {
-  async send({ deadlineMs, signal }): Promise<HttpAnswer> {
+  async send({ deadlineMs, largestBytes = Number.POSITIVE_INFINITY, signal }): Promise<HttpAnswer> {
     if (answer === "unreached") {
       missedAtMs.push(clock.monotonicMs());
       throw new NothingSent("connect ECONNREFUSED");
     }
     askedAtMs.push(clock.monotonicMs());
+    // Whoever answers the gateway before it is known to be the service must not fill its memory.
+    expect(largestBytes).toBeLessThanOrEqual(64 * 1024);
     if (answer === "hung") {
       await sleep(clock, deadlineMs, signal);
       throw new DOMException(`not done within ${deadlineMs} ms`, "TimeoutError");
@@ -76,12 +79,15 @@ const http: Http = {
   async [Symbol.asyncDispose]() {},
 };
 
+/** What the log warns of. */
+let lines: string[] = [];
+
 function start(history: boolean | ExchangeHistory = false): Session {
   const session = createSession(options, {
     http,
     clock,
     chance: () => 0.999,
-    log: silentLog,
+    log: createLog("warn", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     history: history === true ? createExchangeHistory(folder, clock) : history === false ? null : history,
   });
   void session.run(stopping.signal);
@@ -190,6 +196,21 @@ test("whoever asks for another token gets another, or none: never the one that w
   const second = session.token() ?? "";
   expect(second).not.toBe(first);
   expect(await session.replace(first, stopping.signal)).toBe(second);
+});
+
+test("a service that refuses one token after the other is told of once, and again when it had stopped", async () => {
+  const session = await withToken();
+  const refuse = async () => {
+    await pass(6_000);
+    void session.replace(session.token() ?? "", stopping.signal);
+    await pass(10, 10);
+  };
+  for (let time = 0; time < 30; time += 1) await refuse();
+  expect(askedAtMs.length).toBeGreaterThan(5);
+  expect(lines).toEqual(["the service refuses the token: asking for another"]);
+  await pass(400_000);
+  await refuse();
+  expect(lines).toHaveLength(2);
 });
 
 test("a daemon that is started again and again keeps the rate, also with a clock that is set back", async () => {
