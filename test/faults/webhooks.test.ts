@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { WebhookOptions } from "../../src/fleet/options.ts";
 import { createReceiver } from "../../src/fleet/webhooks/receiver.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startReceiver } from "../simulator/webhooks/receiver.ts";
@@ -360,7 +361,7 @@ test("robots that the service refuses are left out of the subscriptions", async 
 test("a port that another program has is said", async () => {
   const { options, deliveries } = await openPlant();
   const taken = { ...options, listen: { host: "127.0.0.1", port: deliveries.port } };
-  const receiver = createReceiver(taken, silentLog, () => {});
+  const receiver = createReceiver(taken, systemClock, silentLog, () => {});
   await expect(receiver.open("secret")).rejects.toThrow(
     `port ${deliveries.port}, wanted for webhooks, is taken`,
   );

@@ -65,7 +65,7 @@ export interface FakeLedger extends CommandLedger {
   readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
 }
 
-export function createFakeLedger(): FakeLedger {
+function createFakeLedger(): FakeLedger {
   const known = new Set<string>();
   const told: FakeLedger["told"] = [];
   return {
