@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, unlink } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { isCode, isListenedOn } from "./socket-probe.ts";
 
 /** Another process has the folder, or it cannot be locked; the message says why and what to do. */
 export class FolderLocked extends Error {
@@ -83,18 +84,6 @@ async function holderBeside(
   return null;
 }
 
-/** A dead process's socket refuses connections. Whatever else happens, somebody may be behind it. */
-function isListenedOn(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect({ path });
-    probe.once("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once("error", (error) => resolve(!isCode(error, "ECONNREFUSED") && !isCode(error, "ENOENT")));
-  });
-}
-
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("listening", resolve);
@@ -107,8 +96,4 @@ function listen(server: Server, path: string): Promise<void> {
 
 function ignoreMissing(error: unknown): void {
   if (!isCode(error, "ENOENT")) throw error;
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

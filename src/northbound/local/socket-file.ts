@@ -1,5 +1,6 @@
 import { lstat, unlink } from "node:fs/promises";
-import { connect, type Server } from "node:net";
+import type { Server } from "node:net";
+import { isCode, isListenedOn } from "../../platform/socket-probe.ts";
 
 /** The socket cannot be had; the message says why and what to do. */
 class SocketRefused extends Error {
@@ -15,7 +16,7 @@ export async function clearSocket(path: string): Promise<void> {
   if (kind === "none") return;
   if (kind === "other")
     throw new SocketRefused(`${path} is no socket: move it away, or give control.socket another path`);
-  if (await isAnswered(path))
+  if (await isListenedOn(path))
     throw new SocketRefused(
       `another gateway answers on ${path}: end it, or give this one a gateway.dataDir of its own`,
     );
@@ -29,18 +30,6 @@ async function kindOf(path: string): Promise<"none" | "socket" | "other"> {
     if (isCode(error, "ENOENT")) return "none";
     throw new SocketRefused(`${path} cannot be had: ${String(error)}`, { cause: error });
   }
-}
-
-/** A dead process's socket refuses connections. Whatever else happens, somebody may be behind it. */
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect({ path });
-    probe.once("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once("error", (error) => resolve(!isCode(error, "ECONNREFUSED") && !isCode(error, "ENOENT")));
-  });
 }
 
 /** Listens on a socket that nobody but this process's user may open, from its first moment on. */
@@ -58,8 +47,4 @@ export function listenPrivately(server: Server, path: string): Promise<void> {
       process.umask(before);
     }
   });
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
