@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Child } from "./child.ts";
-import { daemonScript, freePorts, type House } from "./house.ts";
+import { daemonScript, freePorts, type House, plantNodeOptions } from "./house.ts";
 
 /** What a section says of the gateway that it measures; everything else is the product's default. */
 export interface GatewayWishes {
@@ -49,7 +49,10 @@ export async function startGateway(house: House, wishes: GatewayWishes): Promise
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
   const child = house.start("gateway", daemonScript, ["run", "--config", path], {
-    nodeOptions: house.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${house.profiles}`],
+    nodeOptions: [
+      ...plantNodeOptions,
+      ...(house.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${house.profiles}`]),
+    ],
   });
   return {
     child,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,17 @@ import type { PlantBroker } from "./plant-broker.ts";
 /** Where the compiled bench is, and the program that it measures. */
 export const benchFolder = dirname(fileURLToPath(import.meta.url));
 export const daemonScript = join(benchFolder, "..", "..", "dist", "main.js");
+
+/** What the systemd unit gives node: a plant's gateway runs with these. */
+export const plantNodeOptions: readonly string[] = nodeOptionsOf(
+  readFileSync(join(benchFolder, "..", "..", "systemd", "fleetgate.service"), "utf8"),
+);
+
+function nodeOptionsOf(unit: string): readonly string[] {
+  const options = /^ExecStart=\S*\/node ((?:--\S+ )*)\//m.exec(unit)?.[1];
+  if (options === undefined) throw new Error("the systemd unit has no ExecStart with node");
+  return options.split(" ").filter((option) => option !== "");
+}
 
 /** How long a program may take to say what it is waited for. */
 export const PATIENCE_MS = 60_000;

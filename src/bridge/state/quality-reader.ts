@@ -36,16 +36,19 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
     return qualityAt(source, times, nowMs);
   }
 
+  /** A value that never came says nothing. */
+  function worseOf(worst: Quality | null, robot: RobotEntry, slot: Slot, nowMs: number): Quality | null {
+    if (slot.received === null) return worst;
+    const quality = ofSlot(robot, slot, nowMs);
+    return worst === null ? quality : worse(worst, quality);
+  }
+
   return {
     ofSlot,
     ofRobot(robot, nowMs) {
-      let worst: Quality | null = null;
-      for (const slot of [robot.mission, robot.battery, robot.conveyors]) {
-        if (slot.received === null) continue;
-        const quality = ofSlot(robot, slot, nowMs);
-        worst = worst === null ? quality : worse(worst, quality);
-      }
-      return worst ?? "unknown";
+      const mission = worseOf(null, robot, robot.mission, nowMs);
+      const battery = worseOf(mission, robot, robot.battery, nowMs);
+      return worseOf(battery, robot, robot.conveyors, nowMs) ?? "unknown";
     },
     ofPolled(confirmedAtMs, doubtedSinceMs, nowMs) {
       source.confirmedAtMs = confirmedAtMs;

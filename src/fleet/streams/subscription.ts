@@ -1,10 +1,10 @@
-import { LATEST_RENEWAL } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { SlotHolder, StreamPool, StreamSlot } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
+import { planRenewals } from "./renewal-plan.ts";
 import { openStream, type StreamCall, type StreamRequest } from "./stream-call.ts";
 import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
 
@@ -56,8 +56,6 @@ export interface SubscriptionParts {
   readonly chance: Chance;
 }
 
-/** A renewal takes place from this share of `resyncMs` on. */
-const RENEW_FROM = 0.5;
 /** Renewals that something asked for keep at least this distance, growing while they go on. */
 const HASTE = { baseMs: 1_000, capMs: 30_000 };
 
@@ -80,13 +78,13 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
   const patience = createBackoff({ baseMs: 1_000, capMs: times.refusedRetryMs }, chance);
   const haste = createBackoff(HASTE, () => 1);
+  const renewals = planRenewals(times.resyncMs, chance);
   let serving: Serving | null = null;
   let calls = 0;
   let calledAtMs = 0;
   let problem: string | null = NOT_OPEN_YET;
   let isRenewalWanted = false;
   let wake: () => void = () => {};
-  let isFirstRenewal = true;
   let isResting = false;
 
   /** Opens one more call. Resolves with how it ended when it was not taken. */
@@ -155,6 +153,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   function fall(number: number, ending: StreamEnding): void {
     if (serving?.number !== number) return;
     serving = null;
+    renewals.restart();
     problem = `${ending.code}: ${ending.message}`;
     subscriber.lost(ending);
     wake();
@@ -183,12 +182,9 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
 
   /** Waits for the time to renew, for the call to end, or for somebody to ask. */
   async function rest(signal: AbortSignal): Promise<void> {
-    const share = isFirstRenewal
-      ? chance() * LATEST_RENEWAL
-      : RENEW_FROM + (LATEST_RENEWAL - RENEW_FROM) * chance();
-    isFirstRenewal = false;
+    const plannedMs = renewals.delayMs(clock.monotonicMs());
     const isInHaste = isRenewalWanted;
-    await wait(isInHaste ? haste.nextMs() : times.resyncMs * share, signal, !isInHaste);
+    await wait(isInHaste ? haste.nextMs() : plannedMs, signal, !isInHaste);
     if (!isInHaste && !isRenewalWanted) haste.reset();
     // Whoever asks while one waits, or while no call serves, is served by the call that comes next.
     if (isInHaste || serving === null) isRenewalWanted = false;

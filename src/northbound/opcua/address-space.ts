@@ -16,7 +16,7 @@ import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { knownRobots } from "./robot-register.ts";
-import { addRobotTags } from "./robot-tags.ts";
+import { addRobotTags, type RobotParts } from "./robot-tags.ts";
 import { reviseRequests } from "./sampling.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 
@@ -69,7 +69,8 @@ export async function openAddressSpace(
   });
   for (const station of stations) door.add(station);
 
-  const robotParts = { slots, addSlot: door.add, methods, note: memory.robots.note };
+  const ageing: RobotParts["ageing"] = new Set();
+  const robotParts = { slots, addSlot: door.add, methods, note: memory.robots.note, ageing };
   const known = space.open(knownRobots(options.robots, memory.robots.seen), (name, robot) => {
     const { robotId, family, conveyorIndexes } = robot;
     const tags = addRobotTags(builder, robots, name, robot, robotParts);
@@ -80,7 +81,7 @@ export async function openAddressSpace(
   const tick = () => {
     const nowMs = clock.nowMs();
     gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
-    for (const robot of space.robots()) robot.tick(nowMs);
+    for (const age of ageing) age(nowMs);
     for (const slot of door.slots()) slot.tick();
     for (const station of stations) station.showHolder();
   };

@@ -34,11 +34,12 @@ export interface RobotTags {
   /** What commands need to know of it. */
   robot(): MissionRobot;
   apply(change: RobotChange): void;
-  /** Lets AgeSeconds grow; called about once a second. */
-  tick(nowMs: number): void;
   /** Makes the nodes of a conveyor before its first message. */
   ensureConveyor(index: number): void;
 }
+
+/** Lets an AgeSeconds grow; called about once a second. */
+type Age = (nowMs: number) => void;
 
 /** What a robot's nodes need of the rest of the server. */
 export interface RobotParts {
@@ -47,6 +48,8 @@ export interface RobotParts {
   readonly methods: Methods;
   /** Something was learned of the robot that its nodes depend on. */
   readonly note: (robot: SeenRobot) => void;
+  /** Where robots that are not good let their age grow: a thousand good ones cost nothing a second. */
+  readonly ageing: Set<Age>;
 }
 
 /** Builds the nodes of a robot under `robots`; `name` is one step of their NodeIds. */
@@ -55,11 +58,11 @@ export function addRobotTags(
   robots: Folder,
   name: string,
   { robotId, number }: KnownRobot,
-  { slots: slotParts, addSlot, methods, note }: RobotParts,
+  { slots: slotParts, addSlot, methods, note, ageing }: RobotParts,
 ): RobotTags {
   const folder = builder.folder(robots, name);
   methods.addRobot(folder, robotId);
-  const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs());
+  const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs(), ageing);
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const position = addPositionTags(builder, folder);
@@ -134,7 +137,6 @@ export function addRobotTags(
           return;
       }
     },
-    tick: robot.tick,
     ensureConveyor(index) {
       conveyorTags(index);
     },
@@ -151,7 +153,13 @@ function tagTimes(stamp: Stamp): TagTimes {
  * What the gateway itself says of a robot: always of status Good, for these are its own findings, and for
  * programs that drop status codes.
  */
-function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, nowMs: () => number) {
+function addSummaryTags(
+  builder: NodeBuilder,
+  folder: Folder,
+  robotId: RobotId,
+  nowMs: () => number,
+  ageing: Set<Age>,
+) {
   const valid = builder.tag(folder, "Valid", "Boolean");
   const qualityTag = builder.enumeration(folder, "Quality", qualityTable);
   const ageSeconds = builder.tag(folder, "AgeSeconds", "Double");
@@ -185,11 +193,12 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
     ready.set(next === "good", good, at);
     notReadyReason.set(next === "good" ? "" : notReady[next], good, at);
     showPresent(at);
-    tick(nowMs());
+    age(nowMs());
+    if (next === "good") ageing.delete(age);
+    else ageing.add(age);
   }
-  function tick(atMs: number): void {
+  function age(atMs: number): void {
     const seconds = quality === "good" ? 0 : Math.max(0, Math.floor((atMs - lastGoodMs) / 1000));
-    // A thousand good robots cost nothing a second.
     if (seconds === shownAgeSeconds) return;
     shownAgeSeconds = seconds;
     const at = new Date(atMs);
@@ -200,7 +209,6 @@ function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, 
   show(family, quality);
   return {
     show,
-    tick,
     showPresence(listed: boolean) {
       isListed = listed;
       showPresent(times());

@@ -1,0 +1,35 @@
+import { LATEST_RENEWAL } from "../../domain/detection.ts";
+import type { Chance } from "../../platform/backoff.ts";
+
+/** A renewal takes place from this share of `resyncMs` on. */
+const RENEW_FROM = 0.65;
+/** The moments in a `resyncMs` at which streams are renewed: to wake up for each stream alone costs more than its renewal. */
+const MOMENTS = 64;
+
+/** When a stream is renewed. */
+export interface RenewalPlan {
+  /** From `nowMs`, monotonic, to the next renewal, in milliseconds. */
+  delayMs(nowMs: number): number;
+  /** The stream was lost: others were with it, and come again at the same time. */
+  restart(): void;
+}
+
+/**
+ * Plans renewals between 0.65 and 0.7 of `resyncMs`, so that a snapshot that is lost can be asked for again in time, and the first
+ * of all anywhere before: so streams that began together part, and stay apart. All streams share the moments.
+ */
+export function planRenewals(resyncMs: number, chance: Chance): RenewalPlan {
+  const stepMs = resyncMs / MOMENTS;
+  let isFirst = true;
+  return {
+    delayMs(nowMs) {
+      const from = isFirst ? 0 : RENEW_FROM;
+      isFirst = false;
+      const dueMs = nowMs + resyncMs * (from + (LATEST_RENEWAL - from) * chance());
+      return Math.max(0, Math.floor(dueMs / stepMs) * stepMs - nowMs);
+    },
+    restart() {
+      isFirst = true;
+    },
+  };
+}
