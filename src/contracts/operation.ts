@@ -119,17 +119,20 @@ export interface ParsedRequest {
   readonly conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] } | null;
 }
 
+/** What an operation makes of a request. */
+export type Parsed =
+  | { readonly ok: true; readonly request: ParsedRequest }
+  | { readonly ok: false; readonly problem: Problem };
+
 /** One operation of the interface document, without its messages. */
 export interface Operation {
   readonly name: string;
   /** The role that a source needs. */
   readonly role: Role;
   /** Reads proto3 JSON in either spelling, strictly: an unknown field is a problem. */
-  parse(
-    json: unknown,
-  ):
-    | { readonly ok: true; readonly request: ParsedRequest }
-    | { readonly ok: false; readonly problem: Problem };
+  parse(json: unknown): Parsed;
+  /** The same from JSON text; the canonical text of a request that was read just before costs nothing. */
+  parseText(text: string): Parsed;
 }
 
 /** Every operation by name. */

@@ -1,7 +1,8 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import type { ParsedRequest, Problem } from "../contracts/operation.ts";
+import type { Parsed, ParsedRequest, Problem } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { isJsonObject } from "../platform/json.ts";
+import { createRecent } from "../platform/recent.ts";
 import { canonicalJson } from "./operations/canonical.ts";
 import { chainRules } from "./operations/chain-rules.ts";
 import { checkMessage } from "./operations/check.ts";
@@ -11,6 +12,9 @@ import { type Method, methods } from "./operations/method.ts";
 import { missionRules } from "./operations/mission-rules.ts";
 import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
+
+/** A door reads a request, then the dispatcher does, then its call: nothing comes in between but other doors' requests. */
+const RECENT_REQUESTS = 64;
 
 /** Every unary operation of the interface document: messages and routes from the descriptors, the rest from the rules. */
 export function createCatalogue(): OperationManual {
@@ -27,26 +31,48 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
   const told = about.get(method.name);
   if (told === undefined) throw new Error(`nothing is told about ${method.name}`);
   const fields = requestFields(method.desc.input, rule.required);
+  const recent = createRecent<ParsedRequest>(RECENT_REQUESTS);
+
+  function parse(json: unknown): Parsed {
+    const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, rule, json);
+    if (problem !== null) return { ok: false, problem };
+    try {
+      const request = readRequest(method, rule, json as JsonValue);
+      recent.keep(request.json, request);
+      return { ok: true, request };
+    } catch (error) {
+      // What the check does not know of: the decoder has the last word.
+      return problemOf(error instanceof Error ? error.message : String(error));
+    }
+  }
+
   return {
     name: method.name,
     role: rule.role,
     ...told,
     fields,
     robotField: robotFieldOf(fields),
-    parse(json) {
-      const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, rule, json);
-      if (problem !== null) return { ok: false, problem };
-      try {
-        return { ok: true, request: readRequest(method, rule, json as JsonValue) };
-      } catch (error) {
-        // What the check does not know of: the decoder has the last word.
-        return {
-          ok: false,
-          problem: { path: "", message: error instanceof Error ? error.message : String(error) },
-        };
-      }
+    parse,
+    parseText(text) {
+      const request = recent.find(text);
+      if (request !== undefined) return { ok: true, request };
+      const json = parsedJson(text);
+      return json === undefined ? problemOf("is not JSON") : parse(json);
     },
   };
+}
+
+function problemOf(message: string): Parsed {
+  return { ok: false, problem: { path: "", message } };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {

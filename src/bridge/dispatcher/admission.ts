@@ -50,9 +50,7 @@ export function understand(catalogue: Catalogue, command: Command): Understood |
   }
   const operation = catalogue.get(command.operation);
   if (operation === undefined) return unknownOperation(command.operation);
-  const json = parsedJson(command.requestJson);
-  if (json === undefined) return badRequest({ path: "", message: "is not JSON" });
-  const parsed = operation.parse(json);
+  const parsed = operation.parseText(command.requestJson);
   if (!parsed.ok) return badRequest(parsed.problem);
   return { request: parsed.request, operation };
 }
@@ -158,13 +156,4 @@ async function askForChain(
   }
   const amrId = find.amrId(JSON.parse(answer.responseJson));
   return amrId ?? refusal("UNKNOWN_ROBOT", `the service knows no task chain ${chainId}`);
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

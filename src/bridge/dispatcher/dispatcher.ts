@@ -245,7 +245,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** The request with its identity filled in, where the operation has a field for it. */
   function identified({ request, operation }: Understood, id: string) {
     if (request.identityField === null) return request;
-    const filled = operation.parse(JSON.parse(fillIdentity(request.json, request.identityField, id)));
+    const filled = operation.parseText(fillIdentity(request.json, request.identityField, id));
     return filled.ok ? filled.request : request;
   }
 

@@ -72,7 +72,7 @@ function jobOf(parts: RecoveryParts, entry: JournalEntry): Job {
 
 /** The request as it was sent. An operation that this version no longer knows leaves nothing to look for. */
 function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalEntry): ParsedRequest {
-  const parsed = catalogue.get(command.operation)?.parse(JSON.parse(sentJson));
+  const parsed = catalogue.get(command.operation)?.parseText(sentJson);
   if (parsed?.ok) return parsed.request;
   return {
     json: sentJson,

@@ -1,4 +1,4 @@
-import { fromJsonString, type Message } from "@bufbuild/protobuf";
+import { fromJson, type Message } from "@bufbuild/protobuf";
 import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
 import { within } from "../../platform/within.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";
@@ -86,7 +86,7 @@ function timeFrom(deadlineMs: number, leaveWithinMs: number): Time {
 
 function readRequest(method: Method, requestJson: string): Message | Error {
   try {
-    return fromJsonString(method.desc.input, requestJson);
+    return fromJson(method.desc.input, JSON.parse(requestJson));
   } catch (error) {
     return new Error(`the request cannot be encoded: ${error instanceof Error ? error.message : error}`);
   }

@@ -4,6 +4,7 @@ import type { CallEnding } from "../../contracts/fleet-port.ts";
 import type { GrpcCodeName } from "../../domain/errors.ts";
 import { authorization } from "../channels/authorization.ts";
 import { isNoGrpc } from "../channels/no-grpc.ts";
+import { withoutStack } from "../channels/without-stack.ts";
 import { okEnding } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
@@ -25,18 +26,20 @@ export function callGrpc(
   const { desc } = method;
   const bytes = Buffer.from(toBinary(desc.input, request));
   return new Promise((resolve) => {
-    client.makeUnaryRequest(
-      `/${serviceName}/${method.name}`,
-      asIs,
-      asIs,
-      bytes,
-      authorization(jwt),
-      { deadline: new Date(Date.now() + deadlineMs) },
-      (error, answer) => {
-        if (error !== null) {
-          resolve(unhappyEnding(codeOf(error), error.details));
-        } else resolve(readAnswer(method, answer ?? Buffer.alloc(0)));
-      },
+    withoutStack(() =>
+      client.makeUnaryRequest(
+        `/${serviceName}/${method.name}`,
+        asIs,
+        asIs,
+        bytes,
+        authorization(jwt),
+        { deadline: new Date(Date.now() + deadlineMs) },
+        (error, answer) => {
+          if (error !== null) {
+            resolve(unhappyEnding(codeOf(error), error.details));
+          } else resolve(readAnswer(method, answer ?? Buffer.alloc(0)));
+        },
+      ),
     );
   });
 }

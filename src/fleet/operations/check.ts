@@ -19,18 +19,35 @@ export function checkMessage(desc: DescMessage, json: unknown, path: string): Pr
       return typeof json === "string" ? null : wrong(path, "an ISO 8601 time", json);
   }
   if (!isJsonObject(json)) return wrong(path, "an object", json);
-  const seen = new Map<DescField, string>();
-  for (const [key, value] of Object.entries(json)) {
-    const field = desc.fields.find(({ jsonName, name }) => jsonName === key || name === key);
+  let seen: Map<DescField, string> | null = null;
+  for (const key of Object.keys(json)) {
+    const value = json[key] ?? null;
+    const field = fieldOf(desc, key);
     const here = path === "" ? key : `${path}.${key}`;
     if (field === undefined)
       return { path: here, message: `is no field of ${desc.name}, which has ${namesOf(desc)}` };
-    const problem =
-      checkTwice(field, key, seen, path) ?? (value === null ? null : checkField(field, value, here));
+    const twice = seen === null ? null : checkTwice(field, key, seen, path);
+    const problem = twice ?? (value === null ? null : checkField(field, value, here));
     if (problem !== null) return problem;
-    if (value !== null) seen.set(field, key);
+    if (value === null) continue;
+    seen ??= new Map();
+    seen.set(field, key);
   }
   return null;
+}
+
+const fieldsOf = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
+
+/** By either of its names. */
+function fieldOf(desc: DescMessage, key: string): DescField | undefined {
+  let fields = fieldsOf.get(desc);
+  if (fields === undefined) {
+    fields = new Map(
+      desc.fields.flatMap((field) => [field.jsonName, field.name].map((name) => [name, field])),
+    );
+    fieldsOf.set(desc, fields);
+  }
+  return fields.get(key);
 }
 
 function checkTwice(

@@ -3,6 +3,7 @@ import { grpcCodeNames } from "../../domain/errors.ts";
 import { authorization } from "../channels/authorization.ts";
 import { isNoGrpc } from "../channels/no-grpc.ts";
 import type { StreamSlot } from "../channels/stream-pool.ts";
+import { withoutStack } from "../channels/without-stack.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
 /** One call of a server stream, from its start to its end. */
@@ -34,12 +35,8 @@ export function openStream(
   slot: StreamSlot,
   onMessage: (bytes: Buffer) => void,
 ): StreamCall {
-  const stream = slot.client.makeServerStreamRequest(
-    request.path,
-    asIs,
-    asIs,
-    request.bytes,
-    authorization(jwt),
+  const stream = withoutStack(() =>
+    slot.client.makeServerStreamRequest(request.path, asIs, asIs, request.bytes, authorization(jwt)),
   );
   let isOpen = true;
   let accept: (accepted: boolean) => void = () => {};

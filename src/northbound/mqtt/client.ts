@@ -101,6 +101,8 @@ function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: numb
     keepalive: KEEPALIVE_SECONDS,
     // Pings on their own schedule: publishing into a dead connection must not count as life.
     reschedulePings: false,
+    // Its debug lines are made up for each packet, and thrown away.
+    log: () => {},
     will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
   };
   if (options.broker.kind === "embedded") return { ...common, protocolVersion: 4 };

@@ -84,6 +84,13 @@ function operation(
   return {
     name,
     role,
+    parseText(text) {
+      try {
+        return this.parse(JSON.parse(text));
+      } catch {
+        return { ok: false, problem: { path: "", message: "is not JSON" } };
+      }
+    },
     parse(json) {
       if (!isJsonObject(json)) return { ok: false, problem: { path: "", message: "an object is wanted" } };
       if ("bad" in json) return { ok: false, problem: { path: "bad", message: "there is no such field" } };

@@ -64,6 +64,17 @@ test("camelCase and snake_case are one command", () => {
   expect(parsed("CreateMission", traverse("camel")).json).toBe(text);
 });
 
+test("a request reads the same from its canonical text, whether it was read before or not", () => {
+  const first = parsed("CreateMission", traverse("snake"));
+  expect(operation("CreateMission").parseText(first.json)).toEqual({ ok: true, request: first });
+  const anew = createCatalogue().get("CreateMission")?.parseText(first.json);
+  expect(JSON.stringify(anew)).toBe(JSON.stringify({ ok: true, request: first }));
+  expect(operation("CreateMission").parseText("{")).toEqual({
+    ok: false,
+    problem: { path: "", message: "is not JSON" },
+  });
+});
+
 test("an enum's name and its number are one command, and so are maps in any order", () => {
   const update = (command: unknown) =>
     parsed("UpdateMission", { robot_id: "r1", mission_command: { mission_id: "m", command } }).json;

@@ -88,6 +88,9 @@ function operation(name: string, effect: Effect): Operation {
   return {
     name,
     role: "operator",
+    parseText(text: string) {
+      return this.parse(JSON.parse(text));
+    },
     parse(json: unknown): ReturnType<Operation["parse"]> {
       if (!isJsonObject(json) || typeof json.robot_id !== "string")
         return { ok: false, problem: { path: "robot_id", message: "is missing" } };

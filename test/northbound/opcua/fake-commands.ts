@@ -59,6 +59,9 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
     fields: [],
     examples: [],
     robotField: { path: ["robotId"], by: "id" },
+    parseText(text: string) {
+      return this.parse(JSON.parse(text));
+    },
     parse(json) {
       if (!isJsonObject(json) || typeof json.robotId !== "string") {
         return { ok: false, problem: { path: "robotId", message: "is required" } };

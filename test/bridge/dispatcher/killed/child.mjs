@@ -39,6 +39,7 @@ function chance() {
 const move = {
   name: "Move",
   role: "operator",
+  parseText: (text) => move.parse(JSON.parse(text)),
   parse: (json) => ({
     ok: true,
     request: {

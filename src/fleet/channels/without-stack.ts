@@ -1,0 +1,13 @@
+/**
+ * Begins a call of grpc-js, which takes a stack trace of each for an error that it may end with. Nobody reads it, here
+ * where an ending is a value, and at 2,000 commands a second it is a twentieth of the work.
+ */
+export function withoutStack<Call>(begin: () => Call): Call {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return begin();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
