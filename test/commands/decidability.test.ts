@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Catalogue, Operation } from "../../src/contracts/operation.ts";
+import type { Catalogue, Operation, Parsed } from "../../src/contracts/operation.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import { nameOf, tryAll, violations } from "./decidability.ts";
 import {
@@ -37,14 +37,16 @@ function blindTo(isBlind: (operation: string) => boolean): Catalogue {
       name,
       {
         ...operation,
-        parse(json) {
-          const parsed = operation.parse(json);
-          if (!parsed.ok || !isBlind(name)) return parsed;
-          return { ok: true, request: { ...parsed.request, evidence: { kind: "none" } } };
-        },
+        parse: (json) => blinded(operation.parse(json), isBlind(name)),
+        parseText: (text) => blinded(operation.parseText(text), isBlind(name)),
       },
     ]),
   );
+}
+
+function blinded(parsed: Parsed, isBlind: boolean): Parsed {
+  if (!parsed.ok || !isBlind) return parsed;
+  return { ok: true, request: { ...parsed.request, evidence: { kind: "none" } } };
 }
 
 /** A fault after which nothing but evidence can tell that it was done: no repeat, and the state before is known. */
