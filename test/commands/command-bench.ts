@@ -54,13 +54,14 @@ const options: DispatcherOptions = {
   ...dispatcherDefaults,
   rights: [{ source: { door: "cli", name: "test" }, role: "engineer" }],
   callDeadlineMs: 5_000,
-  evidenceMs: 2_500,
+  // Where evidence is there, a machine with much to do must find it too.
+  evidenceMs: 4_000,
   settleMs: 150,
   pollMs: 150,
 };
 
 const times: Partial<FleetTimes> = {
-  connectMs: 1_000,
+  connectMs: 3_000,
   backoffBaseMs: 20,
   backoffCapMs: 100,
   rosterPollMs: 300,

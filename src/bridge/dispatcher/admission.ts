@@ -80,7 +80,7 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
 }
 
 /** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
-function unheardOf({ listening }: AdmissionParts, robotId: RobotId): Outcome {
+export function unheardOf({ listening }: Pick<AdmissionParts, "listening">, robotId: RobotId): Outcome {
   const shown = quoted(robotId);
   switch (listening()) {
     case "heard":

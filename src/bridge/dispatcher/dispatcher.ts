@@ -13,7 +13,14 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import { abortable } from "./abortable.ts";
-import { type AdmissionParts, findPlace, holdOf, type Understood, understand } from "./admission.ts";
+import {
+  type AdmissionParts,
+  findPlace,
+  holdOf,
+  type Understood,
+  understand,
+  unheardOf,
+} from "./admission.ts";
 import { createAttribution } from "./attribution.ts";
 import type { AuditSink } from "./audit.ts";
 import { createConclusion } from "./conclusion.ts";
@@ -27,6 +34,7 @@ import { createLeaseKeeper } from "./lease-keeper.ts";
 import { createLeaseMemory } from "./lease-memory.ts";
 import { createLedger } from "./ledger.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
+import { fault, shuttingDown } from "./own-refusals.ts";
 import { recoverCommands } from "./recovery.ts";
 import { refusedRight } from "./rights.ts";
 import { createEvidenceSearch } from "./search.ts";
@@ -141,6 +149,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const quality = parts.robot(robotId)?.quality;
       return quality === "good" || quality === "stale";
     },
+    refusedName: (robotId) => (parts.robot(robotId) === undefined ? unheardOf({ listening }, robotId) : null),
     stopConveyors,
     refusedHold: (source, robotId) =>
       refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
@@ -385,12 +394,4 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
     });
   }
-}
-
-function shuttingDown(): Outcome {
-  return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
-}
-
-function fault(): Outcome {
-  return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
 }

@@ -34,6 +34,8 @@ export interface LeaseParts {
   readonly sightings: Sightings;
   /** Whether the robot's place is known to be true now, or was a moment ago. */
   readonly isVisible: (robotId: RobotId) => boolean;
+  /** The refusal of a robot that was never heard of; null for others. */
+  readonly refusedName: (robotId: RobotId) => Outcome | null;
   /** Sends the stop of conveyors that a station has left running. */
   readonly stopConveyors: (lease: Lease) => void;
   /** Why a source may not hold the robot, whatever station it is of; null when it may. */
@@ -123,6 +125,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     if (held !== undefined && !(held.station === station && sameSource(held.owner, source))) {
       return refusal("LEASE_HELD", describeHolder(held, robotId));
     }
+    const unheard = parts.refusedName(robotId);
+    if (unheard !== null) return unheard;
     if (!parts.isVisible(robotId)) {
       return refusal("ROBOT_NOT_GOOD", `where robot ${clip(robotId, LONGEST_NAME)} is now is not known`);
     }

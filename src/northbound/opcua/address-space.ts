@@ -1,5 +1,4 @@
 import type { OPCUAServer } from "node-opcua";
-import type { CommandLedger } from "../../contracts/commander.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
 import { addMethods } from "./commands/methods.ts";
@@ -22,9 +21,8 @@ import { accountOf, writerPermissions } from "./security.ts";
 
 /** What the server needs of the rest of the gateway. */
 export interface OpcUaParts
-  extends Pick<SlotParts, "commander" | "records" | "catalogue" | "epoch" | "clock" | "log"> {
+  extends Pick<SlotParts, "commander" | "records" | "ledger" | "catalogue" | "epoch" | "clock" | "log"> {
   readonly facts: GatewayFacts;
-  readonly ledger: CommandLedger;
   readonly stations: Stations;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
@@ -58,7 +56,6 @@ export async function openAddressSpace(
   const slots = slotParts(options, parts, memory, signal);
   const methods = addMethods(builder, {
     ...slots,
-    ledger: parts.ledger,
     accountOf: (context) => accountOf(context, options),
     patienceMs: watchPatience(server, clock),
   });

@@ -189,7 +189,7 @@ describe("refusals with a reply", () => {
       "Dock/ask",
       { robot_id: "r".repeat(256) },
       "ROBOT_NOT_GOOD",
-      `where robot ${"r".repeat(64)}… is now is not known`,
+      `nothing has been heard of robot "${"r".repeat(64)}…" yet: the gateway has just come up`,
     ],
   ])("%s", async (_what, topic, fields, code, message) => {
     const answer = await tell("line1", `station/${topic}`, fields);

@@ -1,8 +1,11 @@
 import { DataType, StatusCodes } from "node-opcua";
 import { expect, it } from "vitest";
 import type { CommandLedger } from "../../../src/contracts/commander.ts";
+import type { Stations } from "../../../src/contracts/stations.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { openSession, startServer } from "./opcua-bench.ts";
+import { int32, text } from "./slot-bench.ts";
 
 const operator: OpcUaUser = {
   name: "line",
@@ -13,14 +16,26 @@ const operator: OpcUaUser = {
 const observer: OpcUaUser = { ...operator, name: "scada", role: "observer" };
 const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [] }] as const;
 
-it("the audit log has who was refused by role, and what a method could not read", async () => {
+const stations: Stations = {
+  ask: () => refusal("LEASE_HELD", "station labels holds it"),
+  release: () => null,
+  beat() {},
+  override: () => null,
+  holder: () => null,
+  held: () => [],
+};
+
+it("the audit log has who was refused by role, and what a method or a slot refused by itself", async () => {
   const told: unknown[] = [];
   const ledger: CommandLedger = {
     knows: () => false,
     refused: ({ source, requestId, operation, robotId, origin }, { code, message }) =>
       void told.push([source.name, requestId, operation, robotId, origin?.address, code, message]),
   };
-  const server = await startServer({ robots, users: [operator, observer] }, { ledger });
+  const server = await startServer(
+    { robots, stations: ["packing"], users: [operator, observer] },
+    { ledger, stations },
+  );
   const scada = await openSession(server.url, { user: { name: "scada", password: "line secret" } });
   const line = await openSession(server.url, { user: { name: "line", password: "line secret" } });
   const call = (caller: typeof line, object: string, ...texts: string[]) =>
@@ -34,6 +49,14 @@ it("the audit log has who was refused by role, and what a method could not read"
   await call(line, "Operations", "", "{}");
   const [status] = await scada.write(["Robots.AMR01.MissionSlot.RequestId", { dataType: "Int32", value: 7 }]);
   expect(status).toBe(StatusCodes.BadUserAccessDenied);
+  for (const [slot, operation] of [
+    ["Robots.AMR01.MissionSlot", 99],
+    ["Stations.packing.Slot", 50],
+  ] as const) {
+    const ticket = Number(await line.value(`${slot}.NextId`));
+    const robot = slot.startsWith("Stations") ? [[`${slot}.Robot`, text("AMR01")] as const] : [];
+    await line.write(...robot, [`${slot}.Operation`, int32(operation)], [`${slot}.RequestId`, int32(ticket)]);
+  }
   await scada.close();
   await line.close();
   await server.stop();
@@ -50,6 +73,24 @@ it("the audit log has who was refused by role, and what a method could not read"
       from,
       "NOT_ALLOWED",
       '"scada" is observer, and a slot needs operator',
+    ],
+    [
+      "line",
+      expect.stringMatching(/^Robots\.AMR01\.MissionSlot\/./),
+      "Robots.AMR01.MissionSlot",
+      null,
+      from,
+      "MALFORMED",
+      expect.any(String),
+    ],
+    [
+      "line",
+      expect.stringMatching(/^Stations\.packing\.Slot\/./),
+      "Stations.packing.Slot",
+      null,
+      from,
+      "LEASE_HELD",
+      "station labels holds it",
     ],
   ]);
 });

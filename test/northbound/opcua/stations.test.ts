@@ -182,7 +182,11 @@ it("takes numbers for robot and destination, in one array", async () => {
 
 it.each(["nobody", ""])("refuses a robot that has no nodes: %s", async (name) => {
   await send(50, name);
-  expect(await shown("Outcome", "ErrorText")).toEqual([4, "Robot and RobotNo name no robot that has nodes"]);
+  expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
+    4,
+    1017,
+    "Robot and RobotNo name no robot that has nodes",
+  ]);
 });
 
 it.each([

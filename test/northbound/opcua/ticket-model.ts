@@ -121,6 +121,7 @@ export function createPlant() {
       {
         commander: { submit },
         records: { recall: async (_source, id) => journal.get(id)?.outcome ?? null },
+        ledger: { knows: () => false, refused() {} },
         catalogue: fakeCatalogue(),
         tickets: createDurableTicketStore(storeOf(life)),
         epoch: `life ${life}`,

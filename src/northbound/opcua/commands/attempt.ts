@@ -1,3 +1,4 @@
+import type { RefusedRequest } from "../../../contracts/commander.ts";
 import type { Command, Source } from "../../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import {
@@ -88,19 +89,28 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
     tags.showOutcome(final);
   }
 
+  /** What never reaches the dispatcher is in no audit log but by this. */
+  function audited(identity: Pick<RefusedRequest, "source" | "requestId" | "origin">, outcome: Outcome) {
+    if (outcome.outcome === "refused") {
+      parts.ledger.refused({ ...identity, operation: kind.path, robotId: null }, outcome);
+    }
+    return outcome;
+  }
+
   function commandRequestId(requestId: string): string {
     return `${kind.path}/${requestId}`;
   }
 
   return {
     prepare(draft, account, requestId) {
-      if ("problem" in draft) return { kind: "local", end: () => refusal("MALFORMED", draft.problem) };
-      if ("perform" in draft) return { kind: "local", end: () => draft.perform(account) };
       const source: Source = { door: "opcua", name: account.name };
       const { origin = {} } = account;
       const identity = { source, requestId: commandRequestId(requestId), origin };
+      const local = (end: () => Outcome): Attempt => ({ kind: "local", end: () => audited(identity, end()) });
+      if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
+      if ("perform" in draft) return local(() => draft.perform(account));
       const made = commandOf(draft, identity, parts.catalogue, clock.nowMs() + parts.startByMs);
-      if ("outcome" in made) return { kind: "local", end: () => made };
+      if ("outcome" in made) return local(() => made);
       return { kind: "command", command: made, target: draft.missionId };
     },
     begin(attempt, { ticket, state, user }) {

@@ -5,7 +5,6 @@ import {
   StatusCodes,
   type Variant,
 } from "node-opcua";
-import type { CommandLedger } from "../../../contracts/commander.ts";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
 import { quoted } from "../../../domain/clip.ts";
 import { type Command, roles, type Source } from "../../../domain/command.ts";
@@ -26,8 +25,10 @@ import { within } from "./within.ts";
 
 /** What methods need of the rest of the server. */
 export interface MethodParts
-  extends Pick<SlotParts, "commander" | "records" | "catalogue" | "clock" | "log" | "signal" | "startByMs"> {
-  readonly ledger: CommandLedger;
+  extends Pick<
+    SlotParts,
+    "commander" | "records" | "ledger" | "catalogue" | "clock" | "log" | "signal" | "startByMs"
+  > {
   /** Who calls; null: nobody who may. */
   readonly accountOf: (context: ISessionContext) => Account | null;
   /** How long this caller may be kept waiting from now on, in milliseconds. */

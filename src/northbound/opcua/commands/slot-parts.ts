@@ -1,4 +1,4 @@
-import type { Commander, CommandRecords } from "../../../contracts/commander.ts";
+import type { Commander, CommandLedger, CommandRecords } from "../../../contracts/commander.ts";
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
@@ -13,6 +13,8 @@ export interface SlotParts {
   readonly commander: Commander;
   /** What became of commands that ran when the gateway stopped. */
   readonly records: CommandRecords;
+  /** Where refusals are audited that never become a command. */
+  readonly ledger: CommandLedger;
   readonly catalogue: OperationManual;
   readonly tickets: TicketStore;
   /** Unlike every epoch before it: names the tickets of a slot that the store does not know. */

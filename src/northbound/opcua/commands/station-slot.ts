@@ -1,7 +1,7 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../../contracts/stations.ts";
 import type { Source } from "../../../domain/command.ts";
-import { ending, type Outcome } from "../../../domain/outcome.ts";
+import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
@@ -49,6 +49,8 @@ interface StationOrder {
   readonly mission: Parameters<typeof missionRequest>[0];
 }
 
+const noRobot = refusal("UNKNOWN_ROBOT", "Robot and RobotNo name no robot that has nodes");
+
 /** Adds `Slot` under the station's folder. */
 export function addStationSlot(
   builder: NodeBuilder,
@@ -72,7 +74,7 @@ export function addStationSlot(
   function draftOf(order: StationOrder): Draft {
     const { operation, robot } = order;
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
-    if (robot === undefined) return { problem: "Robot and RobotNo name no robot that has nodes" };
+    if (robot === undefined) return { perform: () => noRobot };
     if (operation === CONVEYOR)
       return conveyorRequest(robot.robotId, order.conveyorIndex, order.motorCommand);
     if (ownOperations.has(operation))
