@@ -10,6 +10,11 @@ const MOMENTS = 64;
 export interface RenewalPlan {
   /** From `nowMs`, monotonic, to the next renewal, in milliseconds. */
   delayMs(nowMs: number): number;
+  /**
+   * The same for one that is asked for, and not wanted before `hasteMs` from now: never later than the one that was planned
+   * last. Others than who asks for it hang on that.
+   */
+  hastenedMs(nowMs: number, hasteMs: number): number;
   /** The stream was lost: others were with it, and come again at the same time. */
   restart(): void;
 }
@@ -21,13 +26,16 @@ export interface RenewalPlan {
 export function planRenewals(resyncMs: number, chance: Chance): RenewalPlan {
   const stepMs = resyncMs / MOMENTS;
   let isFirst = true;
+  let plannedAtMs = Number.POSITIVE_INFINITY;
   return {
     delayMs(nowMs) {
       const from = isFirst ? 0 : RENEW_FROM;
       isFirst = false;
       const dueMs = nowMs + resyncMs * (from + (LATEST_RENEWAL - from) * chance());
-      return Math.max(0, Math.floor(dueMs / stepMs) * stepMs - nowMs);
+      plannedAtMs = Math.max(nowMs, Math.floor(dueMs / stepMs) * stepMs);
+      return plannedAtMs - nowMs;
     },
+    hastenedMs: (nowMs, hasteMs) => Math.max(0, Math.min(hasteMs, plannedAtMs - nowMs)),
     restart() {
       isFirst = true;
     },

@@ -78,5 +78,6 @@ export function openStream(
 /** A token may be judged by whoever stands before the service; a robot may not. */
 function endingOf(code: number, details: string): StreamEnding {
   if (isNoGrpc(details) && code !== status.UNAUTHENTICATED) return { code: "UNAVAILABLE", message: details };
-  return { code: grpcCodeNames[code] ?? grpcCodeNames[status.UNKNOWN], message: details };
+  const message = code === status.OK && details === "" ? "the service ended the stream" : details;
+  return { code: grpcCodeNames[code] ?? grpcCodeNames[status.UNKNOWN], message };
 }

@@ -56,7 +56,7 @@ export interface SubscriptionParts {
   readonly chance: Chance;
 }
 
-/** Renewals that something asked for keep at least this distance, growing while they go on. */
+/** Renewals that something asked for keep this distance, growing while they go on, and are no later than without it. */
 const HASTE = { baseMs: 1_000, capMs: 30_000 };
 
 /** The problem of a subscription that has not been answered yet. */
@@ -183,12 +183,15 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   /** Waits for the time to renew, for the call to end, or for somebody to ask. */
   async function rest(signal: AbortSignal): Promise<void> {
     const plannedMs = renewals.delayMs(clock.monotonicMs());
-    const isInHaste = isRenewalWanted;
-    await wait(isInHaste ? haste.nextMs() : plannedMs, signal, !isInHaste);
-    if (!isInHaste && !isRenewalWanted) haste.reset();
+    if (!isRenewalWanted) {
+      await wait(plannedMs, signal, true);
+      if (!isRenewalWanted) haste.reset();
+    }
+    if (isRenewalWanted && serving !== null) {
+      await wait(renewals.hastenedMs(clock.monotonicMs(), haste.nextMs()), signal, false);
+    }
     // Whoever asks while one waits, or while no call serves, is served by the call that comes next.
-    if (isInHaste || serving === null) isRenewalWanted = false;
-    else if (isRenewalWanted) await rest(signal);
+    isRenewalWanted = false;
   }
 
   function wait(delayMs: number, signal: AbortSignal, canBeHurried: boolean): Promise<void> {

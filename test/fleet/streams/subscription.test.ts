@@ -1,0 +1,106 @@
+import { EventEmitter } from "node:events";
+import { type Client, Metadata, status } from "@grpc/grpc-js";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { LATEST_RENEWAL } from "../../../src/domain/detection.ts";
+import type { StreamPool } from "../../../src/fleet/channels/stream-pool.ts";
+import { defaultFleetTimes, type FleetTimes } from "../../../src/fleet/options.ts";
+import type { Session } from "../../../src/fleet/session/session.ts";
+import {
+  createSubscription,
+  type Subscriber,
+  type Subscription,
+} from "../../../src/fleet/streams/subscription.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+
+let clock: ManualClock;
+let stopping: AbortController;
+/** When calls were opened, on the monotonic clock, and the newest of them. */
+let openedAtMs: number[];
+let newest: EventEmitter;
+
+beforeEach(() => {
+  clock = createManualClock();
+  stopping = new AbortController();
+  openedAtMs = [];
+});
+afterEach(() => stopping.abort());
+
+/** A service that takes every call at once. */
+function takeCall(): EventEmitter {
+  openedAtMs.push(clock.monotonicMs());
+  const call = Object.assign(new EventEmitter(), {
+    cancel: () => void call.emit("status", { code: status.CANCELLED, details: "" }),
+  });
+  newest = call;
+  const headers = new Metadata();
+  headers.set("content-type", "application/grpc");
+  setImmediate(() => call.emit("metadata", headers));
+  return call;
+}
+
+const pool = {
+  async acquire() {
+    return {
+      client: { makeServerStreamRequest: takeCall } as unknown as Client,
+      proven() {},
+      provenAtMs: () => clock.monotonicMs(),
+      prove: async () => true,
+      unanswered() {},
+      release() {},
+    };
+  },
+} as Partial<StreamPool> as StreamPool;
+const session = { authorized: async () => "jwt" } as Partial<Session> as Session;
+
+function start(times: Partial<FleetTimes>, opened: (subscription: Subscription) => void): Subscription {
+  const subscriber: Subscriber = {
+    request: () => ({ path: "/fleet.v1.FleetService/WatchMissions", bytes: Buffer.alloc(0) }),
+    receive() {},
+    opened: () => opened(subscription),
+    lost() {},
+    refused: async () => false,
+    unserved() {},
+    relievedAtMs: () => null,
+  };
+  const subscription = createSubscription(subscriber, {
+    pool,
+    session,
+    times: { ...defaultFleetTimes, ...times },
+    clock,
+    chance: () => 0.5,
+  });
+  void subscription.run(stopping.signal);
+  return subscription;
+}
+
+/** Lets time pass, in steps in which calls are taken. */
+async function pass(durationMs: number): Promise<void> {
+  for (let passedMs = 0; passedMs < durationMs; passedMs += 100) await clock.settle(100);
+}
+
+test.each([
+  ["at once", 0],
+  ["after a while", 0.6],
+])(
+  "a stream that is asked for again and again, %s, is renewed in time for all others on it",
+  async (_, share) => {
+    const resyncMs = 20_000;
+    start({ resyncMs }, (subscription) => {
+      clock.after(share * resyncMs, subscription.renewSoon);
+    });
+    await pass(200_000);
+    const gapsMs = openedAtMs.slice(1).map((atMs, place) => atMs - (openedAtMs[place] ?? 0));
+    expect(gapsMs.length).toBeGreaterThan(9);
+    expect(Math.max(...gapsMs)).toBeLessThanOrEqual(LATEST_RENEWAL * resyncMs + 100);
+    // The first four are in haste, at 1, 2, 4 and 8 s.
+    expect(gapsMs.length).toBeLessThan(20);
+  },
+);
+
+test("a stream that the service ended without an error says so in words", async () => {
+  const subscription = start({}, () => {});
+  await pass(300);
+  newest.emit("status", { code: status.OK, details: "" });
+  await clock.settle(0);
+  expect(subscription.state().problem).toBe("OK: the service ended the stream");
+});
