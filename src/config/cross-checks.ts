@@ -1,4 +1,5 @@
 import type { Catalogue } from "../contracts/operation.ts";
+import { QUALITY_TICK_MS } from "../domain/detection.ts";
 import { type Finding, together, unwise, wrong } from "./finding.ts";
 import { isLoopback } from "./loopback.ts";
 import { nearest } from "./nearest.ts";
@@ -16,9 +17,10 @@ export type SoundSections = Partial<ConfigFile>;
 
 /** What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can do. */
 export function crossChecks(sections: SoundSections, catalogue: Catalogue): readonly Finding[] {
-  const { fleet, mqtt, opcua, web, commands, rights, stations } = sections;
+  const { fleet, quality, mqtt, opcua, web, commands, rights, stations } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
+    ...(fleet === undefined || quality === undefined ? [] : pollFindings(fleet, quality)),
     ...(mqtt === undefined ? [] : mqttFindings(mqtt)),
     ...(opcua === undefined ? [] : opcUaFindings(opcua)),
     ...(web === undefined || isLoopback(web.listen.host)
@@ -58,6 +60,38 @@ function fleetFindings(fleet: FleetSection): readonly Finding[] {
     findings.push(wrong(["fleet", "times", "backoffBaseMs"], "must not be more than backoffCapMs"));
   }
   return [...findings, ...numberFindings(fleet), ...strangers(fleet)];
+}
+
+/**
+ * What is polled is good for the shorter of two times, counted from the last answer. If the next one is due
+ * later, it turns stale, and `Present` false, in every turn though all is well. An existing file may have times between which
+ * chains turn stale: that harms no command, so it is no reason not to start.
+ */
+function pollFindings(
+  { times }: FleetSection,
+  { streamSilenceMs, resyncMs }: ConfigFile["quality"],
+): readonly Finding[] {
+  const longestMs = Math.min(streamSilenceMs, resyncMs) - QUALITY_TICK_MS;
+  const bound = `must be at most ${longestMs}: an answer is good for the smaller of quality.streamSilenceMs (${streamSilenceMs}) and quality.resyncMs (${resyncMs}) only, and the next one needs ${QUALITY_TICK_MS} ms to be there`;
+  const { rosterPollMs, taskChainPollMs } = times;
+  return [
+    ...(rosterPollMs === null || rosterPollMs <= longestMs
+      ? []
+      : [
+          wrong(
+            ["fleet", "times", "rosterPollMs"],
+            `is ${rosterPollMs} and ${bound}; else robots that are there turn stale, and not Present, between two answers`,
+          ),
+        ]),
+    ...(taskChainPollMs === null || taskChainPollMs <= longestMs
+      ? []
+      : [
+          unwise(
+            ["fleet", "times", "taskChainPollMs"],
+            `is ${taskChainPollMs} and ${bound}; else chains under way turn stale between two answers`,
+          ),
+        ]),
+  ];
 }
 
 function numberFindings(fleet: FleetSection): readonly Finding[] {

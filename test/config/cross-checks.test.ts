@@ -57,6 +57,16 @@ describe("keys that contradict or need each other", () => {
       "fleet.times.tokenMarginMs: must be less",
     ],
     [
+      "a roster that is asked for less often than its answer is good",
+      `${minimal}  times: { rosterPollMs: 60000 }\nquality: { streamSilenceMs: 45000 }\n`,
+      "fleet.times.rosterPollMs: is 60000 and must be at most 44500: an answer is good for the smaller of quality.streamSilenceMs (45000) and quality.resyncMs (60000)",
+    ],
+    [
+      "a presence that is good for less than the product's own poll needs",
+      `${minimal}quality: { resyncMs: 2400 }\n`,
+      "fleet.times.rosterPollMs: is 2000 and must be at most 1900",
+    ],
+    [
       "anonymous MQTT off loopback",
       `${minimal}mqtt: { broker: embedded, anonymousLoopback: true, listen: { host: 0.0.0.0 } }\n`,
       "mqtt.anonymousLoopback: needs a loopback address",
@@ -186,6 +196,15 @@ rights: [{ source: { door: mqtt, name: "*" }, role: operator, operations: [Creat
       expect.stringMatching(/^f:9: opcua\.users\.line1\.role: is operator, but no rule of rights names it/),
       expect.stringMatching(/^f:10: rights\[0\]\.operations\[0\]: CreateWebhook needs engineer/),
     ]);
+  });
+
+  it("name a poll of chains that is due when its last answer is good no longer, and none that is in time", async () => {
+    const text = (chains: string, roster = "29500") =>
+      `${minimal}  times: { rosterPollMs: ${roster}, taskChainPollMs: ${chains} }\n`;
+    expect(await folder.warnings(text("29501"))).toEqual([
+      expect.stringMatching(/^f:8: fleet\.times\.taskChainPollMs: is 29501 and must be at most 29500: /),
+    ]);
+    for (const chains of ["29500", "null"]) expect(await folder.warnings(text(chains, chains))).toEqual([]);
   });
 
   it("say that the door of fleetgate call stays shut under a folder with a long name", async () => {
