@@ -129,6 +129,8 @@ export interface Operation {
   readonly name: string;
   /** The role that a source needs. */
   readonly role: Role;
+  /** Paths (camelCase) of maps in a request whose values are secrets: no log shows them. */
+  readonly secretMaps?: readonly (readonly string[])[];
   /** Reads proto3 JSON in either spelling, strictly: an unknown field is a problem. */
   parse(json: unknown): Parsed;
   /** The same from JSON text; the canonical text of a request that was read just before costs nothing. */

@@ -14,7 +14,9 @@ import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
 
 /** A door reads a request, then the dispatcher does, then its call: nothing comes in between but other doors' requests. */
-const RECENT_REQUESTS = 64;
+const RECENT_REQUESTS = 16;
+/** Characters of a request that is kept: long ones are rare, and anybody may send them. */
+const LONGEST_RECENT = 2_048;
 
 /** Every unary operation of the interface document: messages and routes from the descriptors, the rest from the rules. */
 export function createCatalogue(): OperationManual {
@@ -38,7 +40,7 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
     if (problem !== null) return { ok: false, problem };
     try {
       const request = readRequest(method, rule, json as JsonValue);
-      recent.keep(request.json, request);
+      if (request.json.length <= LONGEST_RECENT) recent.keep(request.json, request);
       return { ok: true, request };
     } catch (error) {
       // What the check does not know of: the decoder has the last word.
@@ -49,6 +51,7 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
   return {
     name: method.name,
     role: rule.role,
+    secretMaps: rule.secretMaps ?? [],
     ...told,
     fields,
     robotField: robotFieldOf(fields),

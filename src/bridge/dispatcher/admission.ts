@@ -80,20 +80,22 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
 }
 
 /** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
-export function unheardOf({ listening }: Pick<AdmissionParts, "listening">, robotId: RobotId): Outcome {
+export function unheardOf(parts: Pick<AdmissionParts, "listening">, robotId: RobotId): Outcome {
   const shown = quoted(robotId);
+  return notHeard(parts, `robot ${shown}`) ?? refusal("UNKNOWN_ROBOT", `robot ${shown} was never heard of`);
+}
+
+/** Why nothing can be said of `what` yet; null when everything there is must have been heard of. */
+function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string): Outcome | null {
   switch (listening()) {
     case "heard":
-      return refusal("UNKNOWN_ROBOT", `robot ${shown} was never heard of`);
+      return null;
     case "not_yet":
-      return refusal(
-        "ROBOT_NOT_GOOD",
-        `nothing has been heard of robot ${shown} yet: the gateway has just come up`,
-      );
+      return refusal("ROBOT_NOT_GOOD", `nothing has been heard of ${what} yet: the gateway has just come up`);
     case "cut_off":
       return refusal(
         "FLEET_UNREACHABLE",
-        `nothing has been heard of robot ${shown} since the gateway started, and the service is not reached`,
+        `nothing has been heard of ${what} since the gateway started, and the service is not reached`,
       );
   }
 }
@@ -136,6 +138,8 @@ function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest):
   const robotId = parts.sightings.robotOfNumber(amrId);
   if (robotId !== undefined) return placeOf(robotId);
   if (request.effect === "stops") return { lane: `number/${amrId}`, robotId: null };
+  const unheard = notHeard(parts, `robot number ${amrId}`);
+  if (unheard !== null) return unheard;
   const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;
   return refusal("UNKNOWN_ROBOT", message);
 }

@@ -3,6 +3,7 @@ import { clip } from "../../domain/clip.ts";
 import type { Command } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { isJsonObject } from "../../platform/json.ts";
 import { LONGEST_REQUEST_ID } from "./admission.ts";
 
 /** One line of the audit log: a command and what became of it. snake_case, as everything that is published. */
@@ -26,9 +27,10 @@ export interface CommandTimes {
 const LONGEST_NAME = 128;
 export const LONGEST_OPERATION = 64;
 
-/** The record of a command that has come to its end. */
+/** The record of a command that has come to its end; `request` is what may be shown of it. */
 export function commandRecord(
   command: Command,
+  request: string,
   robotId: RobotId | null,
   times: CommandTimes,
   outcome: Outcome,
@@ -43,7 +45,7 @@ export function commandRecord(
     request_id: command.requestId,
     operation: command.operation,
     robot_id: robotId,
-    request: command.requestJson,
+    request,
     accepted_at: isoOrNull(times.acceptedAtMs),
     sent_at: isoOrNull(times.sentAtMs),
     outcome: outcome.outcome,
@@ -52,6 +54,19 @@ export function commandRecord(
     mission_id: outcome.missionId,
     evidence: outcome.evidence,
   };
+}
+
+/** A canonical request with stars for the values of these maps. */
+export function withoutSecrets(requestJson: string, paths: readonly (readonly string[])[] = []): string {
+  if (paths.length === 0) return requestJson;
+  const request: unknown = JSON.parse(requestJson);
+  for (const path of paths) {
+    let map: unknown = request;
+    for (const step of path) map = isJsonObject(map) ? map[step] : undefined;
+    if (isJsonObject(map))
+      Object.assign(map, Object.fromEntries(Object.keys(map).map((key) => [key, "***"])));
+  }
+  return JSON.stringify(request);
 }
 
 /** The record of what a door refused before it was a command: without the request, which may be anything. */

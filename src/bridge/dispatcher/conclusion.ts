@@ -1,4 +1,5 @@
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
 import type { FleetNotice } from "../../domain/change.ts";
 import { clip } from "../../domain/clip.ts";
 import { type Command, commandId } from "../../domain/command.ts";
@@ -8,12 +9,19 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { LONGEST_REQUEST_ID } from "./admission.ts";
 import type { Attribution } from "./attribution.ts";
-import { type AuditSink, type CommandTimes, commandRecord, LONGEST_OPERATION } from "./audit.ts";
+import {
+  type AuditSink,
+  type CommandTimes,
+  commandRecord,
+  LONGEST_OPERATION,
+  withoutSecrets,
+} from "./audit.ts";
 import type { Job } from "./job.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { EvidenceSearch } from "./search.ts";
 
 export interface ConclusionParts {
+  readonly catalogue: Catalogue;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
@@ -73,10 +81,17 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     });
   }
 
+  /** Of what nobody could read, nothing is shown: it may hold secrets anywhere. */
+  function shownRequest({ operation, requestJson }: Command, { code }: Outcome): string {
+    const paths = parts.catalogue.get(operation)?.secretMaps;
+    const isRead = code !== "MALFORMED" && code !== "UNKNOWN_OPERATION";
+    return isRead ? withoutSecrets(requestJson, paths) : "";
+  }
+
   function tell(ended: Ended, times: CommandTimes): void {
     const { command, robotId, outcome } = ended;
     counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
-    parts.audit(commandRecord(command, robotId, times, outcome));
+    parts.audit(commandRecord(command, shownRequest(command, outcome), robotId, times, outcome));
     publish(ended);
   }
 

@@ -17,6 +17,7 @@ import {
   type AdmissionParts,
   findPlace,
   holdOf,
+  timeToLeaveMs,
   type Understood,
   understand,
   unheardOf,
@@ -35,8 +36,9 @@ import { createLeaseMemory } from "./lease-memory.ts";
 import { createLedger } from "./ledger.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { fault, shuttingDown } from "./own-refusals.ts";
+import { pruneJournal } from "./pruning.ts";
 import { recoverCommands } from "./recovery.ts";
-import { refusedRight } from "./rights.ts";
+import { refusedRight, rightsAnywhere } from "./rights.ts";
 import { createEvidenceSearch } from "./search.ts";
 import { createSightings } from "./sightings.ts";
 import { watchJournal } from "./watched-journal.ts";
@@ -94,7 +96,6 @@ export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   close(deadlineMs: number): Promise<void>;
 }
 
-const PRUNE_PERIOD_MS = 10_000;
 const LOOK_PERIOD_MS = 1_000;
 /** How long the conveyors of a station that fell silent are tried to be stopped. */
 const LAPSE_STOP_MS = 10_000;
@@ -114,14 +115,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const journal = watchJournal(parts.journal);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
-  const startedAtMs = clock.nowMs() - clock.monotonicMs();
   let seeFleet = () => {};
   const canSee = new Promise<void>((resolve) => {
     seeFleet = resolve;
   });
+  const anywhere = rightsAnywhere(options.rights);
   let linkUpSinceMs: number | null = null;
   let lapses = 0;
-  let isPruning = false;
 
   const foreign = createForeignWatch(parts);
   const attribution = createAttribution(clock, CLAIM_MS, foreign.seen, (robotId) =>
@@ -265,13 +265,18 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   /** Rights, place and truth; then the lane decides. */
   async function admit(job: Job, { operation }: Understood): Promise<void> {
     try {
+      const { source } = job.command;
+      const right = { source, operation: operation.name, role: operation.role };
+      // Before the service is asked, or anything is recorded, for somebody who may not.
+      const refusedAll =
+        source === gatewaySource ? null : refusedRight(anywhere, { ...right, robotId: null });
+      if (refusedAll !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refusedAll));
       const place = await findPlace(admission, job.request);
       if ("outcome" in place) return await conclusion.conclude(job, place);
       job.lane = place.lane;
       job.robotId = place.robotId;
-      const { source } = job.command;
-      const right = { source, operation: operation.name, role: operation.role, robotId: place.robotId };
-      const refused = source === gatewaySource ? null : refusedRight(options.rights, right);
+      const { robotId } = place;
+      const refused = source === gatewaySource ? null : refusedRight(options.rights, { ...right, robotId });
       if (refused !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refused));
       const held = hold(job);
       if (held !== null) return await conclusion.conclude(job, held);
@@ -285,31 +290,12 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   function armExpiry(job: Job): void {
     if (job.request.effect === "stops" || job.request.effect === "reads") return;
-    const leftMs = Math.max(0, job.startByMonotonicMs - clock.monotonicMs());
-    job.disarm = clock.after(leftMs, () => {
+    // Timers may fire a moment early: then it is not expired yet, and looked at again.
+    job.disarm = clock.after(Math.max(1, timeToLeaveMs(clock, job)), () => {
       const held = hold(job);
       if (held !== null) runner.withdraw(job, held);
+      else armExpiry(job);
     });
-  }
-
-  /**
-   * The earlier of the wall clock and what it would be had nobody set it since the start:
-   * a clock that is set must not make the journal forget what it has just recorded.
-   */
-  function oldestNowMs(): number {
-    return Math.min(clock.nowMs(), startedAtMs + clock.monotonicMs());
-  }
-
-  /** Step by step: commands go on in between. */
-  async function prune(): Promise<void> {
-    try {
-      while (!stopping.signal.aborted) {
-        if (!(await journal.prune(oldestNowMs()))) break;
-      }
-    } catch (error) {
-      log.warn({ err: error }, "the journal could not be pruned");
-    }
-    isPruning = false;
   }
 
   return {
@@ -334,11 +320,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         attribution.judge();
         foreign.tick();
       });
-      every(clock, PRUNE_PERIOD_MS, stopping.signal, () => {
-        if (isPruning) return;
-        isPruning = true;
-        void prune();
-      });
+      pruneJournal({ journal, clock, log, signal: stopping.signal });
     },
     stations: leases,
     fleetLink(isUp) {

@@ -32,6 +32,11 @@ export function refusedRight(rules: readonly RightsRule[], question: RightsQuest
   return `${who} may not ${act}, which needs ${question.role}: ${why}`;
 }
 
+/** The rules without their robots: by these, whoever is refused may send the operation to no robot at all. */
+export function rightsAnywhere(rules: readonly RightsRule[]): readonly RightsRule[] {
+  return rules.map(({ robots: _robots, ...rule }) => rule);
+}
+
 function isFor(rule: RightsRule["source"], source: Source): boolean {
   return rule.door === source.door && (rule.name === "*" || rule.name === source.name);
 }

@@ -12,9 +12,9 @@ export function checkMessage(desc: DescMessage, json: unknown, path: string): Pr
     case "google.protobuf.Any":
       return { path, message: "is kept for the maker; no operation takes it" };
     case "google.protobuf.Struct":
-      return isJsonObject(json) ? null : wrong(path, "an object", json);
+      return isJsonObject(json) ? checkFree(json, path) : wrong(path, "an object", json);
     case "google.protobuf.Value":
-      return null;
+      return checkFree(json, path);
     case "google.protobuf.Timestamp":
       return typeof json === "string" ? null : wrong(path, "an ISO 8601 time", json);
   }
@@ -79,6 +79,7 @@ function checkField(field: DescField, json: Json, path: string): Problem | null 
       return null;
     case "map":
       if (!isJsonObject(json)) return wrong(path, "an object", json);
+      if (Object.hasOwn(json, LOST_KEY)) return lost(path);
       for (const [key, item] of Object.entries(json)) {
         const problem = checkItem(field, item, `${path}.${key}`);
         if (problem !== null) return problem;
@@ -106,6 +107,24 @@ function checkEnum(desc: DescEnum, json: Json, path: string): Problem | null {
 }
 
 const numbersAsText: ReadonlySet<string> = new Set(["NaN", "Infinity", "-Infinity"]);
+
+/** The decoder drops this key without a word. */
+const LOST_KEY = "__proto__";
+
+function lost(path: string): Problem {
+  return { path, message: `has the key "${LOST_KEY}", which no message can carry` };
+}
+
+/** JSON of any shape, where keys are names that somebody chose. */
+function checkFree(json: unknown, path: string): Problem | null {
+  if (typeof json !== "object" || json === null) return null;
+  if (Object.hasOwn(json, LOST_KEY)) return lost(path);
+  for (const [key, value] of Object.entries(json)) {
+    const problem = checkFree(value, `${path}.${key}`);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
 
 function checkScalar(scalar: ScalarType, json: Json, path: string): Problem | null {
   switch (scalar) {
@@ -138,7 +157,8 @@ function show(json: unknown): string {
   if (json === undefined) return "missing";
   if (Array.isArray(json)) return "a list";
   if (typeof json === "object" && json !== null) return "an object";
-  const text = JSON.stringify(json) ?? String(json);
+  // JSON has no infinity, and would say null.
+  const text = typeof json === "number" ? String(json) : (JSON.stringify(json) ?? String(json));
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 

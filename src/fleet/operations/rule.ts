@@ -17,6 +17,8 @@ export interface Rule {
   readonly role: Role;
   /** Fields, by their proto names, without which a request means nothing. */
   readonly required: readonly string[];
+  /** Paths (camelCase) of maps whose values are secrets. */
+  readonly secretMaps?: readonly (readonly string[])[];
   judge(request: Message): Judgement;
 }
 

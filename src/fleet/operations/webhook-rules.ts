@@ -11,12 +11,21 @@ import { fleetSubject, never, noEvidence, type Rule, reading, repeatable, rule }
 export const webhookRules: ReadonlyMap<string, Rule> = new Map([
   [
     "CreateWebhook",
-    rule(CreateWebhookRequestSchema, "engineer", ["url", "event_type", "selector"], ({ url, eventType }) => ({
-      effect: "changes",
-      subject: fleetSubject,
-      repeat: never,
-      evidence: newWebhook(url, eventType),
-    })),
+    {
+      ...rule(
+        CreateWebhookRequestSchema,
+        "engineer",
+        ["url", "event_type", "selector"],
+        ({ url, eventType }) => ({
+          effect: "changes",
+          subject: fleetSubject,
+          repeat: never,
+          evidence: newWebhook(url, eventType),
+        }),
+      ),
+      // By its headers a receiver knows who calls.
+      secretMaps: [["options", "headers"]],
+    },
   ],
   ["ListWebhooks", rule(ListWebhooksRequestSchema, "engineer", [], () => reading(fleetSubject))],
   [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { createRig, OK, presence } from "./rig.ts";
+import { createRig, OK, plc, presence } from "./rig.ts";
 
 const brokenJournal: Journal = {
   ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
@@ -123,6 +123,19 @@ describe("refusals before anything is sent", () => {
     expect(rig.calls).toHaveLength(1);
   });
 
+  it("EXPIRED: in its time, though timers fire a moment early", async () => {
+    const manual = createManualClock();
+    const hasty = {
+      ...manual,
+      after: (delayMs: number, task: () => void) => manual.after(Math.max(0, delayMs - 0.6), task),
+    };
+    const rig = await createRig({ clock: hasty });
+    await rig.send("Go", { robot: "AMR01", to: "A" });
+    const waiting = await rig.send("Go", { robot: "AMR01", to: "B" });
+    await hasty.settle(10_001);
+    expect(waiting.outcome?.code).toBe("EXPIRED");
+  });
+
   it("EXPIRED: in real time, also when the wall clock is set back", async () => {
     const manual = createManualClock();
     let setBackMs = 0;
@@ -211,6 +224,12 @@ describe("refusals before anything is sent", () => {
 
   it("UNKNOWN_ROBOT: two names that are not known to be one robot's", async () => {
     const rig = await createRig();
+    const early = await rig.send("Chain", { number: 7 });
+    expect(early.outcome).toMatchObject({
+      code: "ROBOT_NOT_GOOD",
+      message: "nothing has been heard of robot number 7 yet: the gateway has just come up",
+    });
+    await rig.clock.settle(10_000);
     const sent = await rig.send("Chain", { number: 7 });
     expect(sent.outcome).toMatchObject({
       code: "UNKNOWN_ROBOT",
@@ -220,6 +239,24 @@ describe("refusals before anything is sent", () => {
     await rig.see(presence("AMR01", 7));
     await rig.send("Chain", { number: 7 });
     expect(rig.calls).toHaveLength(1);
+  });
+
+  it("NOT_ALLOWED: before the service is asked, and before the journal keeps what others' commands need", async () => {
+    const journal = createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 });
+    const rig = await createRig({ journal, options: { rights: [{ source: plc, role: "observer" }] } });
+    await rig.clock.settle(10_000);
+    for (const [operation, request] of [
+      ["Chain", { number: 7 }],
+      ["Confirm", { chain: 12 }],
+    ] as const) {
+      const sent = await rig.send(operation, request, { requestId: operation });
+      expect(sent.outcome).toMatchObject({
+        code: "NOT_ALLOWED",
+        message: expect.stringContaining("rights[0] makes it observer"),
+      });
+      expect(journal.find(`opcua:plc/${operation}`)).toBeUndefined();
+    }
+    expect(rig.calls).toEqual([]);
   });
 
   it("UNKNOWN_ROBOT: a task chain that the service does not know", async () => {

@@ -8,6 +8,7 @@ import {
   type StationOptions,
 } from "../../../src/bridge/dispatcher/options.ts";
 import type { CallEnding, FleetPort } from "../../../src/contracts/fleet-port.ts";
+import type { Catalogue } from "../../../src/contracts/operation.ts";
 import type { FleetNotice, StateChange } from "../../../src/domain/change.ts";
 import type { Command, CommandStage } from "../../../src/domain/command.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
@@ -55,6 +56,7 @@ export interface RigOptions {
   readonly clock?: ManualClock;
   readonly options?: Partial<DispatcherOptions>;
   readonly stations?: readonly StationOptions[];
+  readonly catalogue?: Catalogue;
   /** Whether the session to the service is there from the start; it is unless told. */
   readonly isLinkUp?: boolean;
 }
@@ -94,7 +96,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   };
   const dispatcher = createDispatcher({
     options: { ...dispatcherDefaults, rights: everything, ...parts.options },
-    catalogue: testCatalogue,
+    catalogue: parts.catalogue ?? testCatalogue,
     port,
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
     clock,

@@ -69,6 +69,12 @@ test("a request reads the same from its canonical text, whether it was read befo
   expect(operation("CreateMission").parseText(first.json)).toEqual({ ok: true, request: first });
   const anew = createCatalogue().get("CreateMission")?.parseText(first.json);
   expect(JSON.stringify(anew)).toBe(JSON.stringify({ ok: true, request: first }));
+  expect(operation("CreateMission").parseText(first.json)).toMatchObject({ ok: true });
+  const long = parsed("DeleteWebhook", { id: "x".repeat(10_000) });
+  const again = operation("DeleteWebhook").parseText(long.json);
+  // Read anew: what anybody may send must not be held on to.
+  expect(again).toEqual({ ok: true, request: long });
+  expect(again.ok && again.request).not.toBe(long);
   expect(operation("CreateMission").parseText("{")).toEqual({
     ok: false,
     problem: { path: "", message: "is not JSON" },
@@ -134,6 +140,19 @@ test.each([
   ["PauseRobot", { amr_id: 2 ** 31 }, "amr_id", "a whole number of 32 bits"],
   ["PauseRobot", { amr_id: 1, stop_now: "yes" }, "stop_now", "true or false"],
   ["ControlConveyor", { robot_id: "r1", commands: {} }, "commands", "a list"],
+  ["PauseRobot", { amr_id: 1e999 }, "amr_id", "and is Infinity"],
+  [
+    "CreateWebhook",
+    JSON.parse('{"options":{"headers":{"__proto__":"v"}}}'),
+    "options.headers",
+    '"__proto__"',
+  ],
+  [
+    "CreateWebhook",
+    JSON.parse('{"options":{"requestTemplate":{"a":[{"__proto__":{}}]}}}'),
+    "options.requestTemplate.a.0",
+    '"__proto__"',
+  ],
 ])("%s refuses %j and says where", (name, json, path, message) => {
   const found = problem(name, json);
   expect(found.path).toBe(path);

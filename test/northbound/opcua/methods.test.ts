@@ -219,6 +219,39 @@ describe("QueryOutcome", () => {
   });
 });
 
+it("an earlier command's id: its outcome whatever the role is now, and never 'it was not done'", async () => {
+  const observer: OpcUaUser = {
+    name: "line",
+    role: "observer",
+    confirms: false,
+    secret: { kind: "plain", text: "a secret" },
+  };
+  const ledger = { knows: () => true, refused() {} };
+  const server = await startServer({ users: [observer] }, { commander, ledger });
+  const session = await openSession(server.url, { user: { name: "line", password: "a secret" } });
+  const answer = call(session, "Operations", "CreateMission", "m1", '{"robotId":"r1"}');
+  (await commander.next()).end({ ...succeeded("m-1"), duplicate: true });
+  expect(await answer).toMatchObject({ outcome: 3, errorId: 0 });
+  expect(await call(session, "Operations", "CreateMission", "m1", "[")).toMatchObject({
+    outcome: 4,
+    errorText: expect.stringContaining("its id is an earlier command's"),
+    retrySafe: false,
+  });
+  await session.close();
+  await server.stop();
+});
+
+it("a request as long as no door takes one is refused", async () => {
+  const server = await startServer({}, { commander });
+  const session = await openSession(server.url);
+  expect(await call(session, "Operations", "CreateMission", "m1", " ".repeat(262_145))).toMatchObject({
+    outcome: 4,
+    errorText: "request: has 262145 characters; at most 262144 are read",
+  });
+  await session.close();
+  await server.stop();
+});
+
 it("a user without the role is refused by name", async () => {
   const scada: OpcUaUser = {
     name: "scada",

@@ -10,7 +10,7 @@ import { quoted } from "../../../domain/clip.ts";
 import { type Command, roles, type Source } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
-import { badRequest, jsonFault } from "../../../domain/refusals.ts";
+import { badRequest, idStands, jsonFault } from "../../../domain/refusals.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/json.ts";
 import { describeError } from "../../../platform/log.ts";
@@ -42,6 +42,8 @@ export interface Methods {
 }
 
 const LONGEST_ID = 200;
+/** Characters, as many as MQTT takes bytes. */
+const LONGEST_REQUEST = 256 * 1024;
 const WAITING = "waiting" as const;
 const inputs = [
   {
@@ -90,19 +92,23 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const source: Source = { door: "opcua", name: account?.name ?? "" };
     // Apart from the ids of slots, which nobody may take in advance.
     const identity = { source, requestId: `call/${requestId}`, origin: account?.origin ?? {} };
-    const refused = (outcome: Outcome) => {
+    const hasId = requestId !== "" && requestId.length <= LONGEST_ID;
+    const isKnown = hasId && parts.ledger.knows(source, identity.requestId);
+    const refused = (reason: Outcome) => {
+      // Of an earlier command nobody may be told that it was not done.
+      const outcome = isKnown ? idStands(reason) : reason;
       parts.ledger.refused({ ...identity, operation: name, robotId }, outcome);
       return answered(outcome);
     };
     if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
     try {
-      if (requestId === "" || requestId.length > LONGEST_ID) {
+      if (!hasId) {
         return refused(
           refusal("MALFORMED", `RequestId has 1 to ${LONGEST_ID} characters, this one ${requestId.length}`),
         );
       }
       const patienceMs = parts.patienceMs(context);
-      return await run({ account, identity, requestId, text, robotId, refused, patienceMs });
+      return await run({ account, identity, isKnown, requestId, text, robotId, refused, patienceMs });
     } catch (error) {
       if (parts.signal.aborted) return pending("accepted");
       parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
@@ -111,11 +117,16 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   }
 
   function runOperation(operation: DescribedOperation): Run {
-    return async ({ account, identity, requestId, text, robotId, refused, patienceMs }) => {
-      if (roles.indexOf(account.role) < roles.indexOf(operation.role)) {
+    return async ({ account, identity, isKnown, requestId, text, robotId, refused, patienceMs }) => {
+      // What is known is not sent again: its recorded outcome is for whoever sent it, whatever its role is now.
+      if (!isKnown && roles.indexOf(account.role) < roles.indexOf(operation.role)) {
         return refused(roleRefusal(account, operation.name, operation.role));
       }
       if (robotId !== null && !isOfRobots(operation)) return refused(notOfRobots(operation));
+      if (text.length > LONGEST_REQUEST) {
+        const message = `has ${text.length} characters; at most ${LONGEST_REQUEST} are read`;
+        return refused(badRequest({ path: "", message }));
+      }
       const named = namedRequest(text, robotId);
       if (!named.ok) return refused(named.outcome);
       const draft = { operation: operation.name, request: named.request };
@@ -165,6 +176,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
 interface Call {
   readonly account: Account;
   readonly identity: Pick<Command, "source" | "requestId" | "origin">;
+  /** An earlier command has this identity. */
+  readonly isKnown: boolean;
   /** The caller's own. */
   readonly requestId: string;
   readonly text: string;
