@@ -55,6 +55,8 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 20_000;
 const REFUSED_RETRY_MS = 60_000;
 const LIMITED_RETRY_MS = 60_000;
+/** A Retry-After counts up to the window of the documented rate: after that the server owes an answer, whatever it said. */
+const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 /** A refused token younger than this is not the token's fault: another would fare no better. */
 const YOUNGEST_REPLACED_MS = 5_000;
 /** Requests kept back for the ordinary refresh when calls ask for a new token. */
@@ -72,6 +74,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   let token: Token | null = null;
   let problem: string | null = "no token yet";
   let isRefused = false;
+  /** When it is asked again, by the wall clock, where the rate is what keeps it waiting; null: it is not. */
+  let againAtMs: number | null = null;
   let skewMs = 0;
   let exchanges = 0;
   let failures = 0;
@@ -134,10 +138,23 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     if (problem !== ending.message) log.warn({ problem: ending.message }, "no new token");
     problem = ending.message;
     if (ending.kind === "unreached") return reach.nextMs();
-    if (ending.kind === "limited") return ending.retryAfterMs ?? jittered(LIMITED_RETRY_MS);
+    if (ending.kind === "limited") return limitedRetryMs(ending.retryAfterMs, retryMs);
     if (ending.kind === "refused") return jittered(REFUSED_RETRY_MS);
     // At the longest there is no jitter: what is left out would be missing in the window later on.
     return retryMs === LONGEST_RETRY_MS ? retryMs : jittered(retryMs);
+  }
+
+  /** As the server asks, but no sooner than the rate bears: its wish for a second would use up the rate in a quarter of a minute. */
+  function limitedRetryMs(wishedMs: number | null, retryMs: number): number {
+    if (wishedMs === null) return jittered(LIMITED_RETRY_MS);
+    return Math.max(retryMs, Math.min(wishedMs, LONGEST_RETRY_AFTER_MS));
+  }
+
+  /** Why there is no usable token, and when that may change if it is known. */
+  function problemNow(): string {
+    const why = problem ?? "the token has expired";
+    if (againAtMs === null) return why;
+    return `${why}; asked again at ${new Date(againAtMs).toISOString().replace(/\.\d+/, "")}`;
   }
 
   /** From the beginning of one attempt that reaches the server in vain to the next. */
@@ -221,7 +238,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     state() {
       const nowMs = clock.monotonicMs();
       return {
-        problem: usable() === null ? (problem ?? "the token has expired") : null,
+        problem: usable() === null ? problemNow() : null,
         isRefused,
         tokenAgeSeconds: token === null ? null : Math.round((nowMs - token.obtainedAtMs) / 1000),
         tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
@@ -236,9 +253,11 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
         const waitMs = budget.waitMs(clock.monotonicMs());
         if (waitMs > 0) {
           if (usable() === null) problem = TOO_MANY;
+          againAtMs = clock.nowMs() + waitMs;
           await pause(waitMs, signal);
           continue;
         }
+        againAtMs = null;
         const beganAtMs = clock.monotonicMs();
         budget.spend(beganAtMs);
         await patiently(parts.history?.keep(budget.spent(), log), signal);
@@ -249,6 +268,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
           reach.reset();
         }
         const delayMs = settle(ending);
+        againAtMs = ending.kind === "limited" ? clock.nowMs() + delayMs : null;
         for (const waiter of [...waiters]) waiter();
         // The time that an attempt hung counts as waited.
         const mayHang = ending.kind === "unreached" || ending.kind === "failed";

@@ -181,6 +181,38 @@ test("a Retry-After is kept, in seconds or as a date", async () => {
   expect(askedAtMs).toHaveLength(3);
 });
 
+test.each(["1", "0.001", "5"])(
+  "a Retry-After of %s s does not use up the rate: the way back takes half a minute at most, however long it lasted",
+  async (seconds) => {
+    answer = 429;
+    retryAfter = seconds;
+    const session = start();
+    await pass(900_000);
+    const gapsMs = askedAtMs.slice(1).map((atMs, place) => atMs - (askedAtMs[place] ?? 0));
+    // Once in 5 minutes a little longer: the quick ones of the beginning count as well.
+    expect(Math.max(...gapsMs)).toBeLessThanOrEqual(30_000);
+    expect(gapsMs.filter((gapMs) => gapMs > 21_000).length).toBeLessThanOrEqual(2);
+    answer = "token";
+    await pass(30_000);
+    expect(session.token()).not.toBeNull();
+  },
+);
+
+test("a Retry-After of a day keeps the gateway out for 5 minutes, and health says until when", async () => {
+  answer = 429;
+  retryAfter = "86400";
+  const session = start();
+  await pass(1_000);
+  const problem = session.state().problem ?? "";
+  expect(problem).toMatch(/answers 429: too many token requests; asked again at 2026-01-01T00:05:0\dZ$/);
+  await pass(297_000);
+  expect(askedAtMs).toHaveLength(1);
+  expect(session.state().problem).toBe(problem);
+  await pass(5_000);
+  expect(askedAtMs).toHaveLength(2);
+  expect(lines).toEqual(["no new token"]);
+});
+
 test("whoever asks for another token gets another, or none: never the one that was refused", async () => {
   const session = await withToken();
   const first = session.token() ?? "";
