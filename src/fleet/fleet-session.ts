@@ -102,15 +102,26 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         });
   const roster = createRoster({ read, clock, log, sink, knows: streams.knows, amrIds: options.amrIds });
   const chains = createTaskChains({ read, clock, log, sink, current: roster.chainIds });
-  const poll = (name: string, periodMs: number | null, turn: () => Promise<void>) =>
+  const poll = (
+    name: string,
+    periodMs: number | null,
+    turn: () => Promise<void>,
+    isEarly: () => boolean = () => false,
+  ) =>
     periodMs === null
       ? []
-      : [createPoll({ name, periodMs, unimplementedMs: times.refusedRetryMs, clock, log, turn })];
+      : [createPoll({ name, periodMs, unimplementedMs: times.refusedRetryMs, clock, log, turn, isEarly })];
   const polls = [
-    ...poll("GetOnlineRobots", times.rosterPollMs, async () => {
-      await roster.turn();
-      mapsOnce?.want(roster.mapIds());
-    }),
+    ...poll(
+      "GetOnlineRobots",
+      times.rosterPollMs,
+      async () => {
+        await roster.turn();
+        mapsOnce?.want(roster.mapIds());
+      },
+      // The robots of a location are known when its streams have told of them, and the list is there before.
+      () => robots.kind === "locations" && roster.isOfStrangers(),
+    ),
     ...poll("QueryTaskChain", times.taskChainPollMs, chains.turn),
   ];
 

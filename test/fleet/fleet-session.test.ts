@@ -82,6 +82,12 @@ test("the roster is told every turn, for the robots that the gateway is for", as
   await rig.next("roster");
 });
 
+test("where robots are told of by location, their presence does not wait a whole period for the second list", async () => {
+  const rig = await start({ times: { rosterPollMs: 3_600_000 } });
+  const { robots } = await rig.event("roster", (event) => event.robots.length > 0);
+  expect(robots.length).toBeGreaterThan(0);
+});
+
 test("the same operation gives the same ending over gRPC and over REST", async () => {
   const requests: ReadonlyArray<readonly [string, object]> = [
     ["GetConveyorIndex", { robotId: "cart-01" }],

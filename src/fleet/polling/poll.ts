@@ -1,3 +1,4 @@
+import { createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { ReadFailed } from "./reader.ts";
@@ -18,7 +19,12 @@ export interface PollParts {
   readonly clock: Clock;
   readonly log: Log;
   turn(): Promise<void>;
+  /** Whether the last turn came before what it was for was there: the next ones follow soon, at growing distances. */
+  isEarly?(): boolean;
 }
+
+/** The first distance of turns that come early. */
+const EARLY_MS = 250;
 
 /** Does the same again and again, one turn at a time; a failed turn is counted, and said when it is another failure. */
 export function createPoll(parts: PollParts): {
@@ -26,6 +32,7 @@ export function createPoll(parts: PollParts): {
   run(signal: AbortSignal): Promise<void>;
 } {
   const { clock, log } = parts;
+  const early = createBackoff({ baseMs: EARLY_MS, capMs: parts.periodMs }, () => 1);
   let turns = 0;
   let failures = 0;
   let problem: string | null = null;
@@ -44,7 +51,14 @@ export function createPoll(parts: PollParts): {
       problem = message;
       if (error instanceof ReadFailed && error.code === "UNIMPLEMENTED") return parts.unimplementedMs;
     }
-    return Math.max(0, parts.periodMs - (clock.monotonicMs() - startedAtMs));
+    return Math.max(0, distanceMs() - (clock.monotonicMs() - startedAtMs));
+  }
+
+  /** From the beginning of one turn to the next. */
+  function distanceMs(): number {
+    if (problem === null && parts.isEarly?.() === true) return early.nextMs();
+    early.reset();
+    return parts.periodMs;
   }
 
   return {

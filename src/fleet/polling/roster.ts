@@ -26,6 +26,8 @@ export interface Roster {
   turn(): Promise<void>;
   /** The chains that robots are at now, by the last turn. */
   chainIds(): readonly number[];
+  /** Whether robots are listed, by the last turn, and the gateway knew none of them: streams may not have told of them yet. */
+  isOfStrangers(): boolean;
   readonly malformed: number;
   /** The maps that the gateway's robots are on, by the last turn. */
   mapIds(): ReadonlySet<number>;
@@ -44,6 +46,7 @@ export function createRoster(parts: RosterParts): Roster {
   /** Who is listed with a record that cannot be read. */
   let unread: readonly RobotId[] = [];
   let mapIds: ReadonlySet<number> = new Set();
+  let isOfStrangers = false;
 
   function readRobot(json: Json): Listed | null {
     try {
@@ -75,6 +78,7 @@ export function createRoster(parts: RosterParts): Roster {
       return malformed;
     },
     mapIds: () => mapIds,
+    isOfStrangers: () => isOfStrangers,
     chainIds: () =>
       Array.from(listed.values(), ({ presence }) => presence.taskChainId).filter((chainId) => chainId !== 0),
     async turn() {
@@ -84,6 +88,7 @@ export function createRoster(parts: RosterParts): Roster {
         lastText = text;
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
+      isOfStrangers = robots.length === 0 && listed.size > 0;
       mapIds = new Set(robots.map(({ presence }) => presence.mapId));
       const atMs = parts.clock.nowMs();
       parts.sink({ kind: "roster", atMs, robots, ...(unread.length === 0 ? {} : { unread }) });
