@@ -14,7 +14,16 @@ export type SenderRequest =
   /** Commands at a rate, over the gateway or straight to the service. */
   | { readonly kind: "send"; readonly way: Way; readonly rate: number; readonly seconds: number };
 
-export type Way = "mqtt" | "bare";
+/** `echo` is MQTT alone, there and back: the part of a command's way that no gateway can save. */
+export type Way = "mqtt" | "bare" | "echo";
+
+/** What the echo's process is told, once; it answers when it listens. */
+export interface EchoRequest {
+  readonly mqttPort: number;
+}
+
+export const ECHO_IN = "bench-echo/in";
+export const ECHO_OUT = "bench-echo/out";
 
 /** What it answers, one for one. */
 export type SenderReply =

@@ -8,7 +8,7 @@ import { benchFolder, freePorts, type House, PATIENCE_MS, startPlantBroker } fro
 import { quantile } from "../quantile.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
 import { fleetSection, startService } from "../service.ts";
-import type { SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
+import type { EchoRequest, SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
 import { cartIds, cartScenario } from "./scenario.ts";
 import { measureSync, type SyncCost } from "./sync.ts";
 
@@ -33,15 +33,15 @@ export async function measureCommands(house: House, wishes: CommandWishes): Prom
   const seconds = wishes.quick ? 4 : 15;
   const send = (way: Way, rate: number, forSeconds: number) =>
     ask(sender, { kind: "send", way, rate, seconds: forSeconds });
-  for (const way of ["bare", "mqtt"] as const) await send(way, FULL_RATE / 4, WARM_UP_SECONDS);
+  for (const way of ["bare", "mqtt", "echo"] as const) await send(way, FULL_RATE / 4, WARM_UP_SECONDS);
 
   const data = dataFolder(house, ID);
   const paceMs = 1000 / CALM_RATE;
   const syncBusy = await measureSync(join(data, "sync-busy"), 0);
   const syncBefore = await measureSync(join(data, "sync-before"), paceMs);
-  const calm: Record<Way, SendResult[]> = { bare: [], mqtt: [] };
+  const calm: Record<Way, SendResult[]> = { bare: [], mqtt: [], echo: [] };
   for (let round = 0; round < rounds; round += 1) {
-    const order: Way[] = round % 2 === 0 ? ["bare", "mqtt"] : ["mqtt", "bare"];
+    const order: Way[] = round % 2 === 0 ? ["bare", "mqtt", "echo"] : ["echo", "mqtt", "bare"];
     for (const way of order) calm[way].push(await send(way, CALM_RATE, seconds));
   }
   const syncAfter = await measureSync(join(data, "sync-after"), paceMs);
@@ -88,6 +88,9 @@ async function open(
     rights: [{ source: { door: "mqtt", name: "*" }, role: "operator" }],
   });
   await availability.allGood(carts, PATIENCE_MS);
+  const echo = house.start("echo", join(benchFolder, "commands", "echo.js"));
+  echo.send({ mqttPort } satisfies EchoRequest);
+  await echo.next(PATIENCE_MS);
   const sender = house.start("sender", join(benchFolder, "commands", "sender.js"));
   sender.send({ kind: "open", address, mqttPort, base: `fleetgate/${ID}`, robots } satisfies SenderRequest);
   await expectReply(sender, "open");
@@ -154,10 +157,11 @@ function findings(seen: Seen): Findings {
     );
   const bare = { p50: median("bare", "p50"), p99: median("bare", "p99") };
   const mqtt = { p50: median("mqtt", "p50"), p99: median("mqtt", "p99") };
+  const echo = { p50: median("echo", "p50"), p99: median("echo", "p99") };
   const perSecond = (full.outcomes.succeeded ?? 0) / full.seconds;
   return {
-    figures: { bareMs: bare, mqttMs: mqtt, syncMs: sync, ...seen, commandsASecond: perSecond },
-    faults: [...calm.bare, ...calm.mqtt].flatMap(faultsOf),
+    figures: { bareMs: bare, mqttMs: mqtt, echoMs: echo, syncMs: sync, ...seen, commandsASecond: perSecond },
+    faults: [...calm.bare, ...calm.mqtt, ...calm.echo].flatMap(faultsOf),
     reach: [
       atMost(
         "p50 beyond a bare call and a sync of the disk, ms",
@@ -176,6 +180,7 @@ function findings(seen: Seen): Findings {
       row(`one conveyor command, ${CALM_RATE} a second`, "p50 ms", "p99 ms"),
       row("  bare unary call", bare.p50, bare.p99),
       row(`  MQTT → journal → service → reply, through ${broker}`, mqtt.p50, mqtt.p99),
+      row("  MQTT alone, there and back", echo.p50, echo.p99),
       row("  sync of the journal's disk (4 kB, fdatasync), as often", sync.disk.p50, sync.disk.p99),
       row("  one record in the journal's store, as often", sync.store.p50, sync.store.p99),
       row("  sync of the disk, one after the other", syncBusy.disk.p50, syncBusy.disk.p99),

@@ -1,7 +1,7 @@
 // Sends commands over both ways and times them by one clock, in a process that is nobody's cost.
 import { percentiles } from "../quantile.ts";
 import type { SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
-import { openBare, openMqtt, type Send } from "./ways.ts";
+import { openBare, openEcho, openMqtt, type Send } from "./ways.ts";
 
 const TICK_MS = 2;
 /** Longer than a command can take: its start, its call and the search for evidence. */
@@ -17,6 +17,7 @@ async function open(request: Extract<SenderRequest, { kind: "open" }>): Promise<
   ways = {
     mqtt: await openMqtt(request.mqttPort, request.base),
     bare: await openBare(request.address),
+    echo: await openEcho(request.mqttPort),
   };
 }
 

@@ -7,6 +7,7 @@ import { ControlConveyorRequestSchema } from "../../src/wire/fleet/v1/service_pb
 import { SERVICE_PATH } from "../messages/protocol.ts";
 import type { ServiceAddress } from "../service.ts";
 import { exchangeToken } from "../token.ts";
+import { ECHO_IN, ECHO_OUT } from "./protocol.ts";
 
 /** One conveyor command and how it ended. */
 export type Send = (robotId: string, motor: "CW" | "STOP", done: (outcome: string) => void) => void;
@@ -15,6 +16,7 @@ export type Send = (robotId: string, motor: "CW" | "STOP", done: (outcome: strin
 const CLIENTS = 40;
 const EXPIRY_MS = 10_000;
 const CONVEYOR_INDEX = 1;
+const ECHO_BYTES = 180;
 
 /** Over MQTT, as a plant's clients do. The reply's outcome; `succeeded` when all is well. */
 export async function openMqtt(port: number, base: string): Promise<Send> {
@@ -43,6 +45,26 @@ export async function openMqtt(port: number, base: string): Promise<Send> {
       JSON.stringify({ id, expires_at: expires, request: { robot_id: robotId, commands } }),
       { qos: 0 },
     );
+  };
+}
+
+/** To a process that answers at once, through the same broker, with a message as long as a command. */
+export async function openEcho(port: number): Promise<Send> {
+  const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId: "bench-echo-sender" });
+  (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
+  const waiting = new Map<string, (outcome: string) => void>();
+  client.on("message", (topic) => {
+    const id = topic.slice(topic.lastIndexOf("/") + 1);
+    waiting.get(id)?.("succeeded");
+    waiting.delete(id);
+  });
+  await client.subscribeAsync(`${ECHO_OUT}/+`, { qos: 0 });
+  const payload = "x".repeat(ECHO_BYTES);
+  let number = 0;
+  return (_robotId, _motor, done) => {
+    number += 1;
+    waiting.set(String(number), done);
+    client.publish(`${ECHO_IN}/${number}`, payload, { qos: 0 });
   };
 }
 
