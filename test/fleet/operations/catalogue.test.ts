@@ -142,7 +142,7 @@ test.each([
   ["PauseRobot", { amr_id: 2 ** 31 }, "amr_id", "a whole number of 32 bits"],
   ["PauseRobot", { amr_id: 1, stop_now: "yes" }, "stop_now", "true or false"],
   ["ControlConveyor", { robot_id: "r1", commands: {} }, "commands", "a list"],
-  ["PauseRobot", { amr_id: 1e999 }, "amr_id", "and is Infinity"],
+  ["PauseRobot", { amr_id: Number.POSITIVE_INFINITY }, "amr_id", "and is Infinity"],
   [
     "CreateWebhook",
     JSON.parse('{"options":{"headers":{"__proto__":"v"}}}'),
