@@ -1,6 +1,6 @@
 /**
  * Begins a call of grpc-js, which takes a stack trace of each for an error that it may end with. Nobody reads it, here
- * where an ending is a value, and at 2,000 commands a second it is a twentieth of the work.
+ * where an ending is a value, and taking it showed in the profile of 2,000 commands a second.
  */
 export function withoutStack<Call>(begin: () => Call): Call {
   const { stackTraceLimit } = Error;
