@@ -26,6 +26,8 @@ export interface TicketState {
   readonly issuedAtMs: number;
   /** The command that was last taken and may still be running. */
   readonly taken: TakenTicket | null;
+  /** The tickets taken before it, newest first: a number that was carried out is never called rejected. */
+  readonly earlier: readonly TicketTaking[];
   /** Shown: the last ticket whose command is in the journal; 0 when none. */
   readonly acceptedId: number;
   /** Shown: the last ticket whose outcome is final; 0 when none. */
@@ -34,13 +36,17 @@ export interface TicketState {
   readonly rejectedId: number;
 }
 
-/** A ticket that was written in turn. */
-export interface TakenTicket {
+/** Which ticket was written in turn, by whom and when. */
+export interface TicketTaking {
   readonly id: number;
-  /** The command's request id: never the same twice, whatever wraps. */
-  readonly requestId: string;
   readonly writer: string;
   readonly takenAtMs: number;
+}
+
+/** A ticket that was written in turn, and its command. */
+export interface TakenTicket extends TicketTaking {
+  /** The command's request id: never the same twice, whatever wraps. */
+  readonly requestId: string;
   /** `taking` until its command is in the journal; `running` until the outcome is final. */
   readonly phase: "taking" | "running" | "done";
 }
@@ -55,13 +61,13 @@ export interface TicketWriter {
 export type TicketAction =
   /** In turn: persist the state, then submit the command under this request id. */
   | { readonly kind: "take"; readonly ticket: number; readonly requestId: string }
-  /** The number that was taken last, written again: nothing happens, the write is good. */
+  /** A number that was taken, written again: nothing happens, the write is good. */
   | { readonly kind: "repeat" }
   /** `rejectedId` names it; ErrorId says why. */
   | { readonly kind: "reject"; readonly error: "OUT_OF_TURN" | "TICKET_IN_USE" }
   /** 0 was written: unused tickets are void, a new one is shown. */
   | { readonly kind: "withdraw" }
-  /** The slot is another session's: BadUserAccessDenied, nothing changes. */
+  /** The slot is another session's: BadUserAccessDenied. A number in turn is void, as its writer takes another. */
   | { readonly kind: "deny" };
 
 export interface TicketDecision {
@@ -76,6 +82,8 @@ export const TICKET_LIFE_MS = 30_000;
 /** Rotations between two that must be kept; a restart skips more than may have been shown since. */
 const ROTATIONS_KEPT = 32;
 const RESTART_SKIP = 2 * ROTATIONS_KEPT;
+/** How many tickets of other writers a PLC may miss between two of its cycles. */
+const EARLIER_KEPT = 8;
 
 /** The tickets of a slot that was never used. `epoch` must differ from that of every earlier state of the slot. */
 export function newTickets(epoch: string, nowMs: number): TicketState {
@@ -87,6 +95,7 @@ export function newTickets(epoch: string, nowMs: number): TicketState {
     priorRound: 0,
     issuedAtMs: nowMs,
     taken: null,
+    earlier: [],
     acceptedId: 0,
     doneId: 0,
     rejectedId: 0,
@@ -113,14 +122,17 @@ export function writeTicket(
   const state = rotateTicket(before, nowMs);
   const taken = state.taken;
   const busy = taken !== null && taken.phase !== "done";
-  if (taken !== null && number === taken.id) {
-    return { state, action: { kind: mayRepeat(taken, writer) ? "repeat" : "deny" } };
+  const again = taken?.id === number ? taken : state.earlier.find(({ id }) => id === number);
+  if (again !== undefined) {
+    return { state, action: { kind: mayRepeat(again, writer) ? "repeat" : "deny" } };
   }
-  if (busy && writer.id !== taken.writer) return { state, action: { kind: "deny" } };
-  if (number === 0) return { state: reissueTicket(state, nowMs), action: { kind: "withdraw" } };
   const inTurn = number === state.nextId || (number === state.priorId && state.priorId !== 0);
+  // Void from here on, here and below: a cyclic write must not start it when the running command ends.
+  if (busy && writer.id !== taken.writer) {
+    return { state: inTurn ? reissueTicket(state, nowMs) : state, action: { kind: "deny" } };
+  }
+  if (number === 0) return { state: reissueTicket(state, nowMs), action: { kind: "withdraw" } };
   if (!inTurn) return rejected(state, number, "OUT_OF_TURN");
-  // Void from here on: a cyclic write must not start it when the running command ends.
   if (busy) return rejected(reissueTicket(state, nowMs), number, "TICKET_IN_USE");
   return take(state, number, writer, nowMs);
 }
@@ -151,8 +163,9 @@ export function reissueTicket(state: TicketState, nowMs: number): TicketState {
 export function restartTickets(state: TicketState, journaled: boolean, nowMs: number): TicketState {
   let next = state;
   for (let skipped = 0; skipped < RESTART_SKIP; skipped += 1) next = issue(next, nowMs);
+  // Every session that there will be began after they were taken, also one that is here before the slot is.
+  next = { ...next, earlier: next.earlier.map((each) => ({ ...each, takenAtMs: 0 })) };
   if (next.taken === null) return next;
-  // Every session that there will be began after it was taken, also one that is here before the slot is.
   const taken = { ...next.taken, takenAtMs: 0 };
   if (taken.phase !== "taking") return { ...next, taken };
   // A forgotten number stays behind: writing it again is out of turn, not a repeat.
@@ -188,10 +201,15 @@ function take(state: TicketState, number: number, writer: TicketWriter, nowMs: n
   const round = number === state.nextId ? state.round : state.priorRound;
   const requestId = `${state.epoch}.${round}.${number}`;
   const taken: TakenTicket = { id: number, requestId, writer: writer.id, takenAtMs: nowMs, phase: "taking" };
+  const earlier = [...(state.taken === null ? [] : [takingOf(state.taken)]), ...state.earlier];
   return {
-    state: issue({ ...state, taken }, nowMs),
+    state: issue({ ...state, taken, earlier: earlier.slice(0, EARLIER_KEPT) }, nowMs),
     action: { kind: "take", ticket: number, requestId },
   };
+}
+
+function takingOf({ id, writer, takenAtMs }: TakenTicket): TicketTaking {
+  return { id, writer, takenAtMs };
 }
 
 /**
@@ -199,7 +217,7 @@ function take(state: TicketState, number: number, writer: TicketWriter, nowMs: n
  * same number: told that all is well, it would take the other's outcome for its
  * own. A session that began later can only be repeating what was written before it.
  */
-function mayRepeat(taken: TakenTicket, writer: TicketWriter): boolean {
+function mayRepeat(taken: TicketTaking, writer: TicketWriter): boolean {
   return writer.id === taken.writer || writer.sinceMs > taken.takenAtMs;
 }
 
@@ -231,6 +249,7 @@ function isShown(state: TicketState, id: number): boolean {
     id === state.doneId ||
     id === state.rejectedId ||
     id === state.priorId ||
-    id === state.taken?.id
+    id === state.taken?.id ||
+    state.earlier.some((each) => each.id === id)
   );
 }

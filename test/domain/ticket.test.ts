@@ -93,7 +93,11 @@ describe("ticket", () => {
   it("gives the parameters to the session whose command runs, and denies others", () => {
     const running = ticketAccepted(taken(fresh), 1);
     expect(parameterOwner(running)).toBe("plc");
-    expect(writeTicket(running, 2, other, 1)).toEqual({ state: running, action: { kind: "deny" } });
+    expect(writeTicket(running, 7, other, 1)).toEqual({ state: running, action: { kind: "deny" } });
+    const denied = writeTicket(running, 2, other, 1);
+    expect(denied.action).toEqual({ kind: "deny" });
+    // Its writer takes another ticket: this one, delivered again, must not start what was refused.
+    expect(writeTicket(ticketDone(denied.state, 1), 2, other, 2).action.kind).toBe("reject");
     expect(parameterOwner(ticketDone(running, 1))).toBeNull();
   });
 
@@ -103,12 +107,26 @@ describe("ticket", () => {
     expect(writeTicket(done, 1, { id: "plc-2", sinceMs: 11 }, 12).action.kind).toBe("repeat");
   });
 
+  it("never calls a number rejected whose command was taken before those of others", () => {
+    let state = ticketDone(taken(fresh, 10), 1);
+    for (let others = 0; others < 8; others += 1) {
+      const number = state.nextId;
+      state = ticketDone(writeTicket(state, number, other, 11).state, number);
+    }
+    const again = writeTicket(restartTickets(state, false, 12), 1, { id: "plc-2", sinceMs: 12 }, 13);
+    expect(again.action).toEqual({ kind: "repeat" });
+    expect(again.state.rejectedId).toBe(0);
+    expect(writeTicket(state, 1, plc, 12)).toEqual({ state, action: { kind: "repeat" } });
+    // A session that was there may have copied the number, and is not told that all is well.
+    expect(writeTicket(state, 1, other, 12).action).toEqual({ kind: "deny" });
+  });
+
   it("wraps from 32767 to 1 past every number that is still shown, with another request id", () => {
     const base = ticketDone(taken(fresh), 1);
     const last = { ...base, nextId: LAST_TICKET };
     const wrapped = ticketDone(taken(last), LAST_TICKET);
     expect(wrapped).toMatchObject({ nextId: 2, round: 1, acceptedId: LAST_TICKET });
-    const again = writeTicket({ ...wrapped, nextId: 1 }, 1, plc, 1);
+    const again = writeTicket({ ...wrapped, nextId: 1, earlier: [] }, 1, plc, 1);
     expect(again.action).toEqual({ kind: "take", ticket: 1, requestId: "e1.1.1" });
     expect(reissueTicket({ ...base, nextId: LAST_TICKET }, 1).nextId).toBe(2);
   });

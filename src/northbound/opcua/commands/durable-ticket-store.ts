@@ -25,12 +25,13 @@ function key(slot: string): string {
 /** Only this file writes these records, so a look at what decides is enough to catch a broken or foreign one. */
 function isSlotRecord(value: unknown): value is SlotRecord {
   if (!isObject(value) || !isObject(value.tickets)) return false;
-  const { epoch, round, nextId, priorId, acceptedId, doneId, rejectedId, taken } = value.tickets;
+  const { epoch, round, nextId, priorId, acceptedId, doneId, rejectedId, taken, earlier } = value.tickets;
   const numbers = [round, nextId, priorId, acceptedId, doneId, rejectedId];
   return (
     typeof epoch === "string" &&
     numbers.every(Number.isInteger) &&
     (taken === null || (isObject(taken) && typeof taken.requestId === "string")) &&
+    Array.isArray(earlier) &&
     (value.user === null || typeof value.user === "string") &&
     (value.final === null || (isObject(value.final) && typeof value.final.outcome === "string"))
   );

@@ -185,7 +185,10 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       if (isRestoring) return StatusCodes.BadResourceUnavailable;
       const session = { id: writer.sessionId, sinceMs: writer.sinceMs };
       const { state, action } = writeTicket(book.tickets(), number, session, clock.nowMs());
-      if (action.kind === "deny") return StatusCodes.BadUserAccessDenied;
+      if (action.kind === "deny") {
+        if (book.mayIssue()) void book.adopt(state);
+        return StatusCodes.BadUserAccessDenied;
+      }
       // What another session has latched is its own to confirm: nothing of it may change.
       const isOthers = latched !== null && latched.sessionId !== writer.sessionId;
       if (action.kind === "take" && order.kind === "confirm" && isOthers)
