@@ -180,6 +180,7 @@ function furnish(
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear });
   const audit = createLineFile(
     { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit },
+    clock,
     log,
   );
   const dispatcher: Dispatcher = createDispatcher({

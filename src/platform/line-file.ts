@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Cancel, Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 
 export interface LineFileOptions {
@@ -28,46 +29,72 @@ export interface LineFile {
   close(): Promise<void>;
 }
 
+/** How long a written line may wait for the disk: the journal of the commands syncs beside it, and comes first. */
+const SYNC_WITHIN_MS = 1_000;
 /** Lines beyond these wait for a disk that does not answer: memory has an end. */
 const MAX_WAITING_LINES = 10_000;
 const MAX_WAITING_BYTES = 16_000_000;
 const NEWLINE = 0x0a;
 
 /**
- * Readable by its owner alone: the lines may name users and what they did. Lines that
- * come while others are written become one batch with one sync. A line that a crash cut
- * off stays as it is, and the next start begins a new one.
+ * Readable by its owner alone: the lines may name users and what they did. Lines are written at once, those that
+ * come meanwhile as one batch, and synced within a second: no end of the process loses a line that was written, a power
+ * cut those of its last second. A line that a crash cut off stays as it is, and the next start begins a new one.
  */
-export function createLineFile(options: LineFileOptions, log: Log): LineFile {
+export function createLineFile(
+  options: LineFileOptions,
+  clock: Pick<Clock, "after">,
+  log: Log,
+): LineFile {
   let waiting: string[] = [];
   let waitingBytes = 0;
   let writing: Promise<void> | null = null;
   let handle: FileHandle | null = null;
   let sizeBytes = 0;
+  /** Lines that are written, and not on the disk for certain. */
+  let unsynced = 0;
+  let cancelSync: Cancel | null = null;
+  let isSyncDue = false;
   let lines = 0;
   let linesLost = 0;
   let problem: string | null = null;
 
   async function drain(): Promise<void> {
-    while (waiting.length > 0) {
+    while (waiting.length > 0 || isSyncDue) {
       const batch = waiting;
       waiting = [];
       waitingBytes = 0;
       try {
-        await write(Buffer.from(`${batch.join("\n")}\n`));
-        lines += batch.length;
-        if (problem !== null) log.info({ path: options.path, linesLost }, "lines can be written again");
-        problem = null;
+        if (batch.length > 0) await write(batch);
+        if (isSyncDue) await sync();
       } catch (error) {
-        linesLost += batch.length;
         await giveUp(error);
       }
     }
     writing = null;
   }
 
+  function syncLater(): void {
+    cancelSync ??= clock.after(SYNC_WITHIN_MS, () => {
+      cancelSync = null;
+      isSyncDue = true;
+      writing ??= drain();
+    });
+  }
+
+  async function sync(): Promise<void> {
+    isSyncDue = false;
+    await handle?.datasync();
+    lines += unsynced;
+    unsynced = 0;
+    if (problem !== null) log.info({ path: options.path, linesLost }, "lines can be written again");
+    problem = null;
+  }
+
   /** Says it once a reason: a full disk refuses every batch. */
   async function giveUp(error: unknown): Promise<void> {
+    linesLost += unsynced;
+    unsynced = 0;
     const reason = error instanceof Error ? error.message : String(error);
     if (problem !== reason)
       log.error({ err: error, path: options.path, linesLost }, "lines could not be written");
@@ -75,16 +102,19 @@ export function createLineFile(options: LineFileOptions, log: Log): LineFile {
     await letGo().catch((cause: unknown) => log.error({ err: cause }, "the file could not be closed"));
   }
 
-  async function write(bytes: Buffer): Promise<void> {
+  async function write(batch: readonly string[]): Promise<void> {
+    const bytes = Buffer.from(`${batch.join("\n")}\n`);
+    unsynced += batch.length;
     let file = handle ?? (await begin());
     if (sizeBytes > 0 && sizeBytes + bytes.length > options.maxBytes) {
+      await handle?.datasync();
       await letGo();
       await putAside();
       file = await begin();
     }
     await file.appendFile(bytes);
     sizeBytes += bytes.length;
-    await file.datasync();
+    syncLater();
   }
 
   /** Opens the file at the beginning of a line, whatever an earlier end has left. */
@@ -130,6 +160,10 @@ export function createLineFile(options: LineFileOptions, log: Log): LineFile {
     problem: () => problem,
     async close() {
       await writing;
+      cancelSync?.();
+      cancelSync = null;
+      isSyncDue = unsynced > 0;
+      await drain();
       await letGo();
     },
   };

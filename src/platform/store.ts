@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
-import { type FreeBytes, freeBytes, freeBytesNow } from "./disk-space.ts";
+import { type FreeBytes, freeBytes } from "./disk-space.ts";
 
 /** One record to write; `value` undefined removes it. Values are what JSON can say. */
 export interface StoreChange {
@@ -84,7 +84,7 @@ export interface StoreParts {
  * and one that does not exist is empty; writes are refused until there is room again.
  */
 export function openStore(path: string, parts: StoreParts = { clock: systemClock, freeBytes }): Store {
-  let database = isMissingOnFullDisk(path) ? null : openDatabase(path);
+  let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path);
   let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
   const figures = { records: 0, syncs: 0, failures: 0 };
   let waiting: Waiting[] = [];
@@ -113,7 +113,7 @@ export function openStore(path: string, parts: StoreParts = { clock: systemClock
     const changes = group.flatMap((each) => each.changes);
     figures.records += changes.length;
     if (parts.clock.monotonicMs() < last.restsUntilMs) throw last.failure;
-    refuseWithoutRoom(await parts.freeBytes(path), changes);
+    refuseWithoutRoom(parts.freeBytes(path), changes);
     try {
       await commitNow(changes);
     } catch (error) {
@@ -166,9 +166,9 @@ export function openStore(path: string, parts: StoreParts = { clock: systemClock
 }
 
 /** Its files are mapped into memory: making them on a full disk ends the process with SIGBUS. */
-function isMissingOnFullDisk(path: string): boolean {
+function isMissingOnFullDisk(path: string, freeOf: FreeBytes): boolean {
   const isThere = existsSync(join(path, "data.mdb")) && existsSync(join(path, "lock.mdb"));
-  const free = freeBytesNow(path);
+  const free = freeOf(path);
   return !isThere && free !== null && free < LEAST_FREE_BYTES;
 }
 

@@ -10,9 +10,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
 import { createLineFile } from "../../src/platform/line-file.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 
 let directory: string;
 let path: string;
@@ -27,7 +29,7 @@ afterEach(() => {
 describe("a file of lines", () => {
   it("adds to what is there, for its owner's eyes only", async () => {
     for (const line of ["one", "two"]) {
-      const file = createLineFile({ path, maxBytes: 1_000, keep: 2 }, silentLog);
+      const file = createLineFile({ path, maxBytes: 1_000, keep: 2 }, systemClock, silentLog);
       file.append(line);
       await file.close();
     }
@@ -38,7 +40,7 @@ describe("a file of lines", () => {
   it("is put aside at its size, and only so many are kept", async () => {
     writeFileSync(path, "0123456\n");
     for (const line of ["aaaaaaa", "bbbbbbb", "ccccccc", "ddddddd"]) {
-      const file = createLineFile({ path, maxBytes: 16, keep: 1 }, silentLog);
+      const file = createLineFile({ path, maxBytes: 16, keep: 1 }, systemClock, silentLog);
       file.append(line);
       await file.close();
     }
@@ -49,7 +51,7 @@ describe("a file of lines", () => {
 
   it("counts what cannot be written, and goes on when it can", async () => {
     mkdirSync(path);
-    const file = createLineFile({ path, maxBytes: 16, keep: 1 }, silentLog);
+    const file = createLineFile({ path, maxBytes: 16, keep: 1 }, systemClock, silentLog);
     file.append("lost");
     await file.close();
     expect(file.figures()).toEqual({ lines: 0, linesLost: 1 });
@@ -61,7 +63,7 @@ describe("a file of lines", () => {
 
   it("begins a new line where a crash has cut one off", async () => {
     writeFileSync(path, 'whole\n{"at":"2026-01-0');
-    const file = createLineFile({ path, maxBytes: 1_000, keep: 2 }, silentLog);
+    const file = createLineFile({ path, maxBytes: 1_000, keep: 2 }, systemClock, silentLog);
     file.append("next");
     await file.close();
     expect(readFileSync(path, "utf8")).toBe('whole\n{"at":"2026-01-0\nnext\n');
@@ -69,7 +71,7 @@ describe("a file of lines", () => {
 
   it("makes its folder, for its owner alone", async () => {
     const inner = join(directory, "audit", "audit.jsonl");
-    const file = createLineFile({ path: inner, maxBytes: 1_000, keep: 2 }, silentLog);
+    const file = createLineFile({ path: inner, maxBytes: 1_000, keep: 2 }, systemClock, silentLog);
     file.append("one");
     await file.close();
     expect(readFileSync(inner, "utf8")).toBe("one\n");
@@ -80,7 +82,7 @@ describe("a file of lines", () => {
     const said: string[] = [];
     const log = { ...silentLog, error: (_fields: object, message: string) => void said.push(message) };
     mkdirSync(path);
-    const file = createLineFile({ path, maxBytes: 100, keep: 1 }, log);
+    const file = createLineFile({ path, maxBytes: 100, keep: 1 }, systemClock, log);
     for (const line of ["a", "b", "c"]) {
       file.append(line);
       await file.close();
@@ -95,15 +97,28 @@ describe("a file of lines", () => {
   });
 
   it.skipIf(!existsSync("/dev/full"))("counts the lines that a full disk does not take", async () => {
-    const file = createLineFile({ path: "/dev/full", maxBytes: 1_000, keep: 1 }, silentLog);
+    const file = createLineFile({ path: "/dev/full", maxBytes: 1_000, keep: 1 }, systemClock, silentLog);
     file.append("lost");
     await file.close();
     expect(file.figures()).toEqual({ lines: 0, linesLost: 1 });
     expect(file.problem()).toMatch(/ENOSPC/);
   });
 
+  it("writes at once, and counts a line when it is on the disk for certain, within a second", async () => {
+    const clock = createManualClock();
+    const file = createLineFile({ path, maxBytes: 1_000, keep: 1 }, clock, silentLog);
+    file.append("one");
+    await vi.waitFor(() => expect(readFileSync(path, "utf8")).toBe("one\n"));
+    expect(file.figures()).toEqual({ lines: 0, linesLost: 0 });
+    await vi.waitFor(() => {
+      clock.advance(1_000);
+      expect(file.figures()).toEqual({ lines: 1, linesLost: 0 });
+    });
+    await file.close();
+  });
+
   it("has an end to what waits for a disk", async () => {
-    const file = createLineFile({ path, maxBytes: 1_000_000_000, keep: 1 }, silentLog);
+    const file = createLineFile({ path, maxBytes: 1_000_000_000, keep: 1 }, systemClock, silentLog);
     // The first is on its way to the disk; the others wait in memory.
     file.append("x");
     for (let number = 0; number < 20; number += 1) file.append("y".repeat(1_000_000));

@@ -12,7 +12,7 @@ let nowMs: number;
 let free: number | null;
 const parts: StoreParts = {
   clock: { monotonicMs: () => nowMs },
-  freeBytes: () => Promise.resolve(free),
+  freeBytes: () => free,
 };
 beforeEach(() => {
   nowMs = 0;

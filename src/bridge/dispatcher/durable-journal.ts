@@ -26,10 +26,13 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
   const pending = new Map<string, JournalEntry>();
   /** Places in the order that no write has brought to the disk yet. */
   const unplaced = new Map<string, number>();
+  /** Unfinished entries whose place is on the disk: to read one only for that costs more than its sync. */
+  const placed = new Set(order.unfinished.map(({ id }) => id));
   let nextNumber = order.nextNumber;
   let count = order.count;
 
   function placeOf(id: string): number | undefined {
+    if (placed.has(id)) return undefined;
     const place = unplaced.get(id);
     if (place !== undefined || store.get(entryKey(id)) !== undefined) return place;
     unplaced.set(id, nextNumber);
@@ -50,6 +53,8 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
       try {
         await store.write(changes);
         if (unplaced.delete(entry.id)) count += 1;
+        if (entry.outcome === null) placed.add(entry.id);
+        else placed.delete(entry.id);
       } finally {
         if (pending.get(entry.id) === entry) pending.delete(entry.id);
         if (!pending.has(entry.id)) unplaced.delete(entry.id);
