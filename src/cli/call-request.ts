@@ -7,7 +7,8 @@ import { readJson } from "../platform/strict-json.ts";
 /** A request that the operation takes, or what is wrong with it. */
 export type CallRequest =
   | { readonly ok: true; readonly request: JsonObject }
-  | { readonly ok: false; readonly problem: Problem };
+  /** `request`: what the gateway can be asked about all the same; null where nothing can be read. */
+  | { readonly ok: false; readonly problem: Problem; readonly request: JsonObject | null };
 
 /** Reads a request as it was typed and checks it as the gateway will: nothing has left yet. */
 export function readRequest(
@@ -20,7 +21,7 @@ export function readRequest(
   const named = robot === null ? json : nameRobot(operation, json.request, robot);
   if (!named.ok) return named;
   const parsed = operation.parse(named.request);
-  return parsed.ok ? named : { ok: false, problem: parsed.problem };
+  return parsed.ok ? named : { ok: false, problem: parsed.problem, request: named.request };
 }
 
 /** Whether the operation names robots by number, and this is none: then the number has to be found. */
@@ -30,7 +31,7 @@ export function needsNumber(operation: DescribedOperation, robot: string): boole
 
 function parse(text: string): CallRequest {
   const read = readJson(text);
-  if (!read.ok) return { ok: false, problem: jsonFault(read) };
+  if (!read.ok) return { ok: false, problem: jsonFault(read), request: null };
   return isJsonObject(read.value) ? { ok: true, request: read.value } : refused("", "must be an object");
 }
 
@@ -62,7 +63,7 @@ function setAt(
 }
 
 function refused(path: string, message: string): CallRequest {
-  return { ok: false, problem: { path, message } };
+  return { ok: false, problem: { path, message }, request: null };
 }
 
 /** The number of a robot in the answer of GetOnlineRobots; null where no robot there has the name. */

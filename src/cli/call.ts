@@ -5,8 +5,8 @@ import { Command, Option } from "commander";
 import { readSocketPath } from "../config/control-socket.ts";
 import { nearest } from "../config/nearest.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
-import { outcomeJson } from "../domain/outcome.ts";
-import { badRequest, unknownOperation } from "../domain/refusals.ts";
+import { type Outcome, outcomeJson } from "../domain/outcome.ts";
+import { badRequest, idUnasked, unknownOperation } from "../domain/refusals.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { operationList, operationPage } from "./call-list.ts";
@@ -61,9 +61,8 @@ async function run(name: string | undefined, request: string, options: Options):
   const id = options.id ?? randomUUID();
   const operation = manual.get(name);
   if (operation === undefined) {
-    const unknown = unknownOperation(name);
-    const message = `${unknown.message}; the nearest is "${nearest(name, [...manual.keys()])}"`;
-    return finish(JSON.parse(outcomeJson(id, { ...unknown, message })), options);
+    process.stderr.write(`fleetgate: the nearest operation is ${nearest(name, [...manual.keys()])}\n`);
+    return refuse(id, unknownOperation(name), options);
   }
   if (options.list === true) return print(operationPage(operation), exitCodes.ok);
   return await call(operation, request === "-" ? await readAll(process.stdin) : request, id, options);
@@ -80,8 +79,9 @@ async function call(
   const socketPath = await findSocket(options);
   const robot = await findRobot(operation, options, socketPath, signal);
   const read = readRequest(operation, text, robot);
-  if (!read.ok) {
-    return finish(JSON.parse(outcomeJson(id, badRequest(read.problem))), options);
+  // What has an id of the sender's own goes out all the same: the gateway knows whether it is an earlier command's.
+  if (!read.ok && (read.request === null || options.id === undefined)) {
+    return refuse(id, badRequest(read.problem), options);
   }
   const { expiresIn } = options;
   const line: JsonObject = {
@@ -148,6 +148,12 @@ function asUnsent(error: unknown): never {
 function userName(): string {
   const { SUDO_USER: caller } = process.env;
   return (caller ?? userInfo().username).replaceAll("/", "_");
+}
+
+/** Refuses before anything has left. */
+function refuse(id: string, outcome: Outcome, options: Options): number {
+  const told = options.id === undefined ? outcome : idUnasked(outcome);
+  return finish(JSON.parse(outcomeJson(id, told)), options);
 }
 
 function finish(message: JsonObject, { json }: Options): number {

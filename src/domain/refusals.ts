@@ -30,6 +30,15 @@ export function idStands({ code, message }: Outcome): Outcome {
   );
 }
 
+/** A refusal before the gateway was asked, of a message whose sender chose its id: it may be an earlier command's. */
+export function idUnasked({ code, message }: Outcome): Outcome {
+  return refusal(
+    code,
+    `${message}; nothing was sent, and no earlier command of its id was looked for`,
+    false,
+  );
+}
+
 /** For the sender of a command that is in hand or recorded, while too many wait. Not refused: it may have been sent. */
 export const tooManyAsk = ending(
   "unknown",

@@ -41,11 +41,7 @@ const NEWLINE = 0x0a;
  * come meanwhile as one batch, and synced within a second: no end of the process loses a line that was written, a power
  * cut those of its last second. A line that a crash cut off stays as it is, and the next start begins a new one.
  */
-export function createLineFile(
-  options: LineFileOptions,
-  clock: Pick<Clock, "after">,
-  log: Log,
-): LineFile {
+export function createLineFile(options: LineFileOptions, clock: Pick<Clock, "after">, log: Log): LineFile {
   let waiting: string[] = [];
   let waitingBytes = 0;
   let writing: Promise<void> | null = null;

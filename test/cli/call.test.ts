@@ -174,12 +174,30 @@ describe("fleetgate call", () => {
     expect(bench.server.health().figures).toMatchObject({ commands: 0, refused: 0 });
   });
 
-  it("names the nearest operation for one that there is not", async () => {
-    const { code, out } = await call("CreateMision", mission);
+  it("asks the gateway about what has an id of the sender's own: it may be an earlier command's", async () => {
+    const ended = call("CreateMission", '{"mission":{"cart":1}}', "--robot", "r1", "--id", "c1");
+    const asked = await bench.commander.next();
+    expect(asked.command.requestId).toBe("c1");
+    asked.end(refusal("IDENTITY_REUSED", "used before", false));
+    expect(await ended).toMatchObject({
+      code: 4,
+      out: expect.stringContaining("sending it again may move something twice"),
+    });
+  });
+
+  it("does not call it safe where the gateway could not be asked about the id", async () => {
+    const { code, out } = await call("CreateMission", "{", "--id", "c1");
     expect(code).toBe(4);
-    expect(out).toContain(
-      'refused: UNKNOWN_OPERATION\n  there is no operation "CreateMision"; the nearest is "CreateMission"',
-    );
+    expect(out).toMatch(/; nothing was sent, and no earlier command of its id was looked for\n/);
+    expect(out).toContain("sending it again may move something twice");
+  });
+
+  it("names the nearest operation for one that there is not", async () => {
+    expect(await call("CreateMision", mission)).toMatchObject({
+      code: 4,
+      out: expect.stringContaining('refused: UNKNOWN_OPERATION\n  there is no operation "CreateMision"\n'),
+      err: "fleetgate: the nearest operation is CreateMission\n",
+    });
   });
 
   it("passes the gateway's refusal on", async () => {
