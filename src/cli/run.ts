@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { systemClock } from "../platform/clock.ts";
-import { createLog } from "../platform/log.ts";
+import { createLog, type Log } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { fail } from "./exit.ts";
@@ -16,6 +16,7 @@ export function runCommand(): Command {
       const stop = stopSignal();
       const config = await configurationOrExit(path);
       const log = createLog(config.log.level);
+      logWarnings(log);
       // Loaded when it is wanted: it takes longer than everything else that commands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
@@ -25,6 +26,12 @@ export function runCommand(): Command {
         fail(error, portKey);
       }
     });
+}
+
+/** What Node.js itself warns of becomes lines of the log too: who reads them expects nothing but JSON. */
+function logWarnings(log: Log): void {
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.warn({ err: warning }, "Node.js warns"));
 }
 
 function portKey(taken: PortTaken): string {

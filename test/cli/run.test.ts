@@ -123,6 +123,18 @@ test("simulate and run as two processes, check before them; SIGTERM says offline
   expect(gateway.out.entries).toEqual([]);
 });
 
+test("what Node.js warns of is a line of the log like every other", async () => {
+  const folder = newFolder();
+  // TLS to an address is what it warns of.
+  const path = await configure(folder, {}, { ...fleet, grpc: fleet.grpc.replace("localhost", "127.0.0.1") });
+  const gateway = await run(folder, path);
+  const warning = await gateway.err.first("the warning", (line) => line.includes("DeprecationWarning"));
+  expect(JSON.parse(warning)).toMatchObject({ msg: "Node.js warns", err: expect.stringContaining("TLS") });
+  gateway.send("SIGTERM");
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  for (const line of gateway.err.entries) expect(() => JSON.parse(line)).not.toThrow();
+});
+
 test.skipIf(!haveMosquitto)("a gateway that is killed is said to be offline by its last will", async () => {
   const folder = newFolder();
   const broker = await startMosquitto();
