@@ -41,7 +41,7 @@ test("a service that has no such name is down, and one line a method asks for th
   });
 });
 
-const unserved = () => lines.filter(({ msg }) => msg.includes("fleet.serviceName"));
+const unserved = () => lines.filter(({ msg }) => msg.includes("fleet.grpc.serviceName"));
 
 test("a key that is refused is down at the first answer, and said once", async () => {
   const credentials = { apiKey: "nobody", scope: "s", secret: "x" };

@@ -99,7 +99,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       unserved.set(method, problem);
       parts.log.warn(
         { serviceName: options.serviceName, method, problem },
-        "the service does not have a stream: is fleet.serviceName right?",
+        "the service does not have a stream: is fleet.grpc.serviceName right?",
       );
     },
     onLost(id, ending) {
