@@ -13,3 +13,10 @@ test("the unit, the image and the bin script start node with the same options", 
   expect(script).toBe(unit);
   expect(entry).toEqual(["node", ...(unit ?? "").split(" "), "/opt/fleetgate/dist/main.js"]);
 });
+
+test("the unit leaves no core file, which would hold every secret, and the page says how others do", () => {
+  expect(read("systemd/fleetgate.service").match(/^LimitCORE=.*$/gm)).toEqual(["LimitCORE=0"]);
+  const page = read("docs/install.md");
+  for (const way of ["LimitCORE=0", "--ulimit core=0", "ulimit -c 0"]) expect(page).toContain(`\`${way}\``);
+  expect(page).toMatch(/^ {4}docker run .*--ulimit core=0 /m);
+});
