@@ -25,6 +25,7 @@ import { createTaskChains } from "./polling/task-chains.ts";
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams } from "./streams/streams.ts";
+import { hideSecrets } from "./webhooks/hidden-secret.ts";
 import { createTrust } from "./webhooks/trust.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
@@ -131,8 +132,9 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
       if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
       if (ending.kind !== "ok") return ending;
       if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));
-      if (operation !== "ListWebhooks" || webhooks === null) return ending;
-      return { ...ending, responseJson: webhooks.hideSecret(ending.responseJson) };
+      // Whether webhooks are on here or not: the distributor's other gateways may have them.
+      if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
+      return { ...ending, responseJson: hideSecrets(ending.responseJson) };
     },
   };
 

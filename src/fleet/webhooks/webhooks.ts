@@ -30,8 +30,6 @@ export interface WebhooksState {
 /** The service's webhooks as the source of missions and batteries. */
 export interface Webhooks {
   state(): WebhooksState;
-  /** The same text without the secret of our subscriptions, which ListWebhooks shows. */
-  hideSecret(text: string): string;
   /** Receives until the signal is aborted. Rejects when the port cannot be bound, or the disk not be used. */
   run(signal: AbortSignal, ready: () => void): Promise<void>;
   /** To be called before the end: deletes the subscriptions if they are to be. Never rejects. */
@@ -138,7 +136,6 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
         webhook_sources_proven: deliveredAspects.filter((aspect) => trust.provenAtMs(aspect) !== null).length,
       },
     }),
-    hideSecret: (text) => (identity === null ? text : text.replaceAll(identity.secret, "(hidden)")),
     async run(signal, ready) {
       const closeStore = await openParts();
       try {
