@@ -48,8 +48,8 @@ export function conveyorState(conveyor: Conveyor): string {
 }
 
 /**
- * The envelope of every state topic. `robotId` is null for a task chain. A value
- * that is lost is not shown any more: its state is null.
+ * The envelope of every state topic. `robotId` is null for a task chain whose robot
+ * is not known. A value that is lost is not shown any more: its state is null.
  */
 export function envelope(
   robotId: string | null,

@@ -31,6 +31,8 @@ export interface ValueParts {
 export function createValueWriter(parts: ValueParts): ValueWriter {
   const { topics, sessionId, publish, tags } = parts;
   const availability = new Map<string, string>();
+  /** By the number that the online list gives them: task chains know no other name of a robot. */
+  const robotIds = new Map<number, string>();
 
   const say = (topic: string, text: string) => {
     if (availability.get(topic) === text) return;
@@ -79,17 +81,16 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
         }
         case "presence": {
           const { observed, robotId } = change;
+          robotIds.set(observed.value.amrId, robotId);
           show(topics.robot(robotId).presence, robotId, observed, JSON.stringify(observed.value.info));
           break;
         }
-        case "task_chain":
-          show(
-            topics.taskChain(change.chainId),
-            null,
-            change.observed,
-            JSON.stringify(change.observed.value.info),
-          );
+        case "task_chain": {
+          const { observed, chainId } = change;
+          const robotId = robotIds.get(observed.value.amrId) ?? null;
+          show(topics.taskChain(chainId), robotId, observed, JSON.stringify(observed.value.info));
           break;
+        }
       }
       tags?.write(change);
     },
