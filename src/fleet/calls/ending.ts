@@ -1,5 +1,6 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
+import { serviceText } from "../error-text.ts";
 
 /** The service's explicit refusals (design, Commands): all that proves that nothing was done. */
 const refusals: ReadonlySet<GrpcCodeName> = new Set([
@@ -46,17 +47,18 @@ export function codeOfHttp(status: number, headers: Readonly<Record<string, stri
   return codeOfStatus.get(status) ?? "UNKNOWN";
 }
 
-/** What an HTTP answer that is not 200 says: the header, which is percent-encoded, or the body's message. */
+/** What an HTTP answer that is not 200 says, free of secrets: the header, which is percent-encoded, or the body's message. */
 export function messageOfHttp(
   status: number,
   headers: Readonly<Record<string, string>>,
   text: string,
 ): string {
   const header = headers["grpc-message"];
-  if (header !== undefined) return decodePercent(header);
+  if (header !== undefined) return serviceText(decodePercent(header));
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null && "message" in body) return String(body.message);
+    if (typeof body === "object" && body !== null && "message" in body)
+      return serviceText(String(body.message));
   } catch {
     return `HTTP ${status}`;
   }

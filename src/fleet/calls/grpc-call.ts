@@ -5,6 +5,7 @@ import type { GrpcCodeName } from "../../domain/errors.ts";
 import { authorization } from "../channels/authorization.ts";
 import { isNoGrpc } from "../channels/no-grpc.ts";
 import { withoutStack } from "../channels/without-stack.ts";
+import { errorText, serviceText } from "../error-text.ts";
 import { okEnding } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
@@ -36,7 +37,7 @@ export function callGrpc(
         { deadline: new Date(Date.now() + deadlineMs) },
         (error, answer) => {
           if (error !== null) {
-            resolve(unhappyEnding(codeOf(error), error.details));
+            resolve(unhappyEnding(codeOf(error), serviceText(error.details)));
           } else resolve(readAnswer(method, answer ?? Buffer.alloc(0)));
         },
       ),
@@ -55,7 +56,6 @@ function readAnswer({ desc }: Method, bytes: Buffer): CallEnding {
     const message = fromBinary(desc.output, bytes);
     return okEnding(desc.output, message);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${cause}` };
+    return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };
   }
 }

@@ -82,7 +82,7 @@ function readAnswer({ desc }: Method, text: string): CallEnding {
     const message = fromJson(desc.output, json, { ignoreUnknownFields: true });
     return okEnding(desc.output, message);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${cause}` };
+    // What is no JSON is quoted by the error.
+    return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };
   }
 }

@@ -1,6 +1,7 @@
 import { createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { errorText } from "../error-text.ts";
 import { ReadFailed } from "./reader.ts";
 
 /** What a poll can say of itself. */
@@ -46,7 +47,8 @@ export function createPoll(parts: PollParts): {
       problem = null;
     } catch (error) {
       failures += 1;
-      const message = error instanceof Error ? error.message : String(error);
+      // What is no JSON is quoted by the error.
+      const message = errorText(error);
       if (problem !== message) log.warn({ poll: parts.name, problem: message }, "a poll failed");
       problem = message;
       if (error instanceof ReadFailed && error.code === "UNIMPLEMENTED") return parts.unimplementedMs;

@@ -4,6 +4,7 @@ import { authorization } from "../channels/authorization.ts";
 import { isNoGrpc } from "../channels/no-grpc.ts";
 import type { StreamSlot } from "../channels/stream-pool.ts";
 import { withoutStack } from "../channels/without-stack.ts";
+import { serviceText } from "../error-text.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
 /** One call of a server stream, from its start to its end. */
@@ -62,7 +63,7 @@ export function openStream(
       isOpen = false;
       slot.release();
       accept(false);
-      resolve(endingOf(code, details));
+      resolve(endingOf(code, serviceText(details)));
     });
   });
   return {
