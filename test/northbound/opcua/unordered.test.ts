@@ -174,6 +174,66 @@ describe("a user whose commands are confirmed", () => {
     await completes(plc);
   });
 
+  it("loses what it has latched when it confirms a number that is nobody's", async () => {
+    const ticket = await nextId();
+    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
+    await plc.write([slot("RequestId"), int32(ticket)]);
+    // Zero says nothing, and the number of a command that was taken does nothing.
+    await plc.write([slot("ConfirmId"), int32(0)]);
+    expect(await shown("LatchedId", "RejectedId")).toEqual([ticket, 0]);
+    const wrong = ((ticket + 100) % 32_767) + 1;
+    await plc.write([slot("ConfirmId"), int32(wrong)]);
+    expect(await shown("RejectedId", "ErrorId", "LatchedId")).toEqual([wrong, 1012, 0]);
+    await plc.write([slot("ConfirmId"), int32(ticket)]);
+    expect(await shown("RejectedId", "AcceptedId")).toEqual([ticket, 0]);
+    expect(commander.submitted).toHaveLength(0);
+    await completes(plc);
+  });
+
+  it("keeps what it has latched when it confirms the number before once more", async () => {
+    await completes(plc);
+    const before = (await plc.value(slot("DoneId"))) as number;
+    const ticket = await nextId();
+    await plc.write([slot("RequestId"), int32(ticket)]);
+    await plc.write([slot("ConfirmId"), int32(before)]);
+    expect(await shown("LatchedId", "RejectedId")).toEqual([ticket, 0]);
+    await plc.write([slot("ConfirmId"), int32(ticket)]);
+    await commander.next();
+  });
+
+  it.each(["RequestId", "Command"])("keeps its ticket from another session's %s", async (tag) => {
+    const ticket = await nextId();
+    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
+    await plc.write([slot("RequestId"), int32(ticket)]);
+    const other = await open("plain");
+    const theirs = [slot(tag), tag === "Command" ? array([ticket, 1, 2]) : int32(ticket)] as const;
+    expect(await other.write(theirs)).toEqual([StatusCodes.BadUserAccessDenied]);
+    expect(await shown("LatchedId", "AcceptedId", "ErrorId")).toEqual([ticket, 0, 0]);
+    await plc.write([slot("ConfirmId"), int32(ticket)]);
+    expect((await commander.next()).command.requestJson).toContain("Dock A");
+    expect(commander.submitted).toHaveLength(1);
+    await other.close();
+  });
+
+  it("lets go of a ticket that another session was denied only when nobody can take it any more", async () => {
+    const ticket = await nextId();
+    await plc.write([slot("RequestId"), int32(ticket)]);
+    const other = await open("plain");
+    const theirs = [slot("RequestId"), int32(ticket)] as const;
+    expect(await other.write(theirs)).toEqual([StatusCodes.BadUserAccessDenied]);
+    clock.advance(31_000);
+    const second = await nextId();
+    expect(second).not.toBe(ticket);
+    await plc.write([slot("RequestId"), int32(second)]);
+    expect(await shown("RejectedId", "LatchedId")).toEqual([second, 0]);
+    // Its writer was told no: delivered again, it must not start what stands in the parameters now.
+    await other.write(theirs);
+    expect(await shown("RejectedId", "AcceptedId")).toEqual([ticket, 0]);
+    expect(commander.submitted).toHaveLength(0);
+    await completes(plc);
+    await other.close();
+  });
+
   it("needs no confirmation for an array, which cannot come apart", async () => {
     await plc.write([slot("Command"), array([await nextId(), 1, 1])]);
     await commander.next();

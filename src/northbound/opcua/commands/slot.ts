@@ -45,6 +45,8 @@ interface Latched {
   readonly ticket: number;
   readonly sessionId: string;
   readonly draft: Draft;
+  /** Another session has written this ticket too, and was denied: it may write it again for ever. */
+  readonly isContested: boolean;
 }
 
 /** Runs a slot. Its tickets are those of the store, where it knows the slot. */
@@ -117,15 +119,25 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
 
   /** Keeps the parameters as they are now, and shows them, so that the client can see what it would start. */
   function latch(ticket: number, writer: Writer): StatusCode {
-    if (latched?.ticket === ticket) {
-      // A ticket that is written in every cycle must not take a parameter in that came after the echo.
-      return latched.sessionId === writer.sessionId ? StatusCodes.Good : StatusCodes.BadUserAccessDenied;
-    }
-    latched = { ticket, sessionId: writer.sessionId, draft: draftOf({ kind: "request" }, writer) };
+    // A ticket that is written in every cycle must not take a parameter in that came after the echo.
+    if (latched?.ticket === ticket) return StatusCodes.Good;
+    // Let go of, a contested ticket would start what was denied: it is void, and so is whatever is in turn with it.
+    if (latched?.isContested === true) return rejectAndVoid(ticket);
+    const draft = draftOf({ kind: "request" }, writer);
+    latched = { ticket, sessionId: writer.sessionId, draft, isContested: false };
     for (const parameter of kind.parameters) parameter.echo();
     tags.showLatched(ticket);
     void book.adopt(rotateTicket(book.tickets(), clock.nowMs()));
     return StatusCodes.Good;
+  }
+
+  /** What another session has latched is its own to start: nothing of it may change. */
+  function isLatchedByOther(number: number, order: Order, writer: Writer): boolean {
+    if (latched === null || latched.sessionId === writer.sessionId) return false;
+    if (order.kind === "confirm") return true;
+    if (latched.ticket !== number) return false;
+    latched = { ...latched, isContested: true };
+    return true;
   }
 
   function unlatch(): void {
@@ -162,10 +174,10 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   }
 
   /**
-   * A number in turn was confirmed that is not latched. Refused for good: it is void from here on, lest
+   * Refuses a number for good, and with it what was latched: whatever is in turn is void from here on, lest
    * RejectedId name a ticket that is then taken.
    */
-  function rejectConfirmation(number: number): StatusCode {
+  function rejectAndVoid(number: number): StatusCode {
     if (latched !== null) unlatch();
     return reject(reissueTicket(book.tickets(), clock.nowMs()), number, "OUT_OF_TURN");
   }
@@ -189,15 +201,18 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
         if (book.mayIssue()) void book.adopt(state);
         return StatusCodes.BadUserAccessDenied;
       }
-      // What another session has latched is its own to confirm: nothing of it may change.
-      const isOthers = latched !== null && latched.sessionId !== writer.sessionId;
-      if (action.kind === "take" && order.kind === "confirm" && isOthers)
+      if (action.kind === "take" && isLatchedByOther(number, order, writer)) {
         return StatusCodes.BadUserAccessDenied;
+      }
       lastWriter = writer.account.name;
       tags.showWritten(number, order);
       if (action.kind === "repeat") return StatusCodes.Good;
       if (!book.mayIssue()) return reject(book.tickets(), number, "JOURNAL_FAILED");
-      if (action.kind === "reject") return reject(state, number, action.error);
+      if (action.kind === "reject") {
+        // A wrong number says that what is latched is not what was meant.
+        const isMisconfirmed = order.kind === "confirm" && latched?.sessionId === writer.sessionId;
+        return isMisconfirmed ? rejectAndVoid(number) : reject(state, number, action.error);
+      }
       if (action.kind === "withdraw") {
         // ConfirmId is 0 while nothing is to be confirmed, and says nothing by it.
         if (order.kind === "confirm") return StatusCodes.Good;
@@ -206,7 +221,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
         return StatusCodes.Good;
       }
       if (order.kind === "request" && writer.account.confirms) return latch(number, writer);
-      if (order.kind === "confirm" && latched?.ticket !== number) return rejectConfirmation(number);
+      if (order.kind === "confirm" && latched?.ticket !== number) return rejectAndVoid(number);
       return take(state, action, order, writer);
     },
     tick() {
