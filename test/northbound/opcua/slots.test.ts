@@ -119,6 +119,20 @@ describe("a mission slot", () => {
     ]);
   });
 
+  it("shows the evidence of a success that was inferred, beside what it was inferred from", async () => {
+    const inferred = ending("probably_succeeded", "OK", "inferred: the call itself ended ABORTED", false);
+    for (const [message, shownText] of [
+      [inferred.message, "inferred: the call itself ended ABORTED; evidence: mission m-4 appeared"],
+      ["", "mission m-4 appeared"],
+    ] as const) {
+      const ticket = await nextId();
+      await navigate(ticket);
+      (await commander.next()).end({ ...inferred, message, evidence: "mission m-4 appeared" });
+      await plc.until(slot("DoneId"), ticket);
+      expect(await shown("Outcome", "ErrorText")).toEqual([7, shownText]);
+    }
+  });
+
   it("cuts a long explanation, not a text that means something", async () => {
     const ticket = await nextId();
     await navigate(ticket);

@@ -51,9 +51,10 @@ export function outcomeNumber(outcome: OutcomeName): number {
   return outcomeNumbers[outcome];
 }
 
-/** What is said of an outcome: what was wrong, or why it is thought to be right. */
-export function outcomeText(outcome: Outcome): string {
-  return outcome.message === "" ? (outcome.evidence ?? "") : outcome.message;
+/** What is said of an outcome: what was wrong, and why it is thought to be right. */
+export function outcomeText({ message, evidence }: Outcome): string {
+  if (evidence === null || message === "") return evidence ?? message;
+  return `${message}; evidence: ${evidence}`;
 }
 
 /** Adds a slot's answers; `RequestId`, `ConfirmId` and `Command` show what clients wrote. */
