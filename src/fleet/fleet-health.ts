@@ -16,6 +16,8 @@ export interface FleetFacts {
   readonly commandProblem: string | null;
   readonly followedChains: number;
   readonly malformedRobots: number;
+  /** Absent: not counted, and no figure. */
+  readonly malformedChains?: number;
 }
 
 /** As many names as a person reads. */
@@ -78,7 +80,7 @@ function refusedSentence(refused: ReadonlyMap<string, string>): string[] {
 }
 
 function figuresOf(facts: FleetFacts): Record<string, number> {
-  const { session, pool, streams, followedChains, malformedRobots } = facts;
+  const { session, pool, streams, followedChains, malformedRobots, malformedChains } = facts;
   const polls = pollsOf(facts);
   const total = (pick: (counts: StreamsState["counts"]["mission"]) => number) =>
     pick(streams.counts.mission) + pick(streams.counts.battery) + pick(streams.counts.conveyors);
@@ -109,6 +111,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     poll_failures: polls.reduce((sum, poll) => sum + poll.failures, 0),
     task_chains_followed: followedChains,
     robots_malformed: malformedRobots,
+    ...(malformedChains === undefined ? {} : { task_chains_malformed: malformedChains }),
     ...facts.webhooks?.figures,
   };
 }

@@ -22,6 +22,8 @@ export interface TaskChains {
   follow(chainId: number): void;
   turn(): Promise<void>;
   readonly followed: number;
+  /** Records of chains that could not be read, in all answers together. */
+  readonly malformed: number;
 }
 
 /** Chains a request: their numbers travel in the URL. */
@@ -36,15 +38,21 @@ interface Followed {
   /** By the service's own words, as they were read last. */
   words: string;
   chain: TaskChain | null;
+  /** Why it could not be read, as it was logged already. */
+  readonly complaints: Set<string>;
 }
 
 /**
  * Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more.
  * One that is told in the same words keeps its TaskChain, the same object, so that whoever holds it need not look.
+ * One whose record cannot be read counts as not told: it turns stale, and is followed on, for the service knows it.
  */
 export function createTaskChains(parts: TaskChainsParts): TaskChains {
   const followed = new Map<number, Followed>();
   const done = new Set<number>();
+  let malformed = 0;
+  /** Of records that do not say whose they are. Their wordings are as few as the message's fields. */
+  const namelessComplaints = new Set<string>();
 
   function finish(chainId: number): void {
     followed.delete(chainId);
@@ -56,18 +64,39 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     const chains = isJsonObject(answer) ? (answer.taskChains ?? answer.task_chains) : undefined;
     if (!Array.isArray(chains)) throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
     const found = new Set<number>();
+    let hasNameless = false;
     for (const json of chains as readonly Json[]) {
       const chain = readChain(json);
+      if (chain instanceof MalformedAnswer) {
+        const chainId = chainIdIn(json);
+        complain(chainId, chain);
+        if (chainId === null) hasNameless = true;
+        else found.add(chainId);
+        continue;
+      }
       found.add(chain.chainId);
       if (chain.finished) finish(chain.chainId);
       parts.sink({ kind: "task_chain", atMs: parts.clock.nowMs(), chain });
     }
+    // Any that seems to be left out may be the one that does not say its number.
+    if (hasNameless) return;
     for (const chainId of chainIds) if (!found.has(chainId)) miss(chainId);
   }
 
-  function readChain(json: Json): TaskChain {
+  function complain(chainId: number | null, error: MalformedAnswer): void {
+    malformed += 1;
+    const known = chainId === null ? undefined : followed.get(chainId);
+    if (known !== undefined) known.misses = 0;
+    const complaints = known?.complaints ?? namelessComplaints;
+    if (complaints.has(error.message)) return;
+    complaints.add(error.message);
+    parts.log.error({ err: error, chainId }, "a chain of QueryTaskChain cannot be read");
+  }
+
+  function readChain(json: Json): TaskChain | MalformedAnswer {
     const words = JSON.stringify(json);
-    const read = taskChainFromJson(json);
+    const read = tryToRead(json);
+    if (read instanceof MalformedAnswer) return read;
     const known = followed.get(read.chainId);
     if (known === undefined) return read;
     known.misses = 0;
@@ -85,12 +114,16 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
   }
 
   function follow(chainId: number): void {
-    if (!followed.has(chainId)) followed.set(chainId, { misses: 0, words: "", chain: null });
+    if (!followed.has(chainId))
+      followed.set(chainId, { misses: 0, words: "", chain: null, complaints: new Set() });
   }
 
   return {
     get followed() {
       return followed.size;
+    },
+    get malformed() {
+      return malformed;
     },
     follow,
     async turn() {
@@ -104,4 +137,21 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
       }
     },
   };
+}
+
+function tryToRead(json: Json): TaskChain | MalformedAnswer {
+  try {
+    return taskChainFromJson(json);
+  } catch (error) {
+    if (error instanceof MalformedAnswer) return error;
+    throw error;
+  }
+}
+
+/** Which chain a record that cannot be read is about, as far as it says. */
+function chainIdIn(json: Json): number | null {
+  if (!isJsonObject(json)) return null;
+  const state = json.taskChainState ?? json.task_chain_state;
+  const chainId = isJsonObject(state) && /^\d+$/.test(String(state.id)) ? Number(state.id) : 0;
+  return chainId === 0 ? null : chainId;
 }

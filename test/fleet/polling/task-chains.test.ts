@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createTaskChains } from "../../../src/fleet/polling/task-chains.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const WAITS = { status: "WAIT", finishTime: "" };
@@ -72,4 +73,83 @@ test("one that is left out three times in a row is let go of", async () => {
     await chains.turn();
     expect(chains.followed).toBe(followed);
   }
+});
+
+/** Follows chains 7, 8 and 9, of which the service tells these records, one list a turn. */
+function startThree(turns: ReadonlyArray<readonly unknown[]>) {
+  const clock = createManualClock();
+  const told: FleetEvent[] = [];
+  const lines: Array<{ readonly msg: string; readonly chainId: number | null }> = [];
+  let turn = 0;
+  const chains = createTaskChains({
+    read: async () => JSON.stringify({ taskChains: turns[turn++] }),
+    clock,
+    log: createLog("debug", { write: (line) => void lines.push(JSON.parse(line)) }),
+    sink: (event) => void told.push(event),
+    current: () => [],
+  });
+  for (const chainId of [7, 8, 9]) chains.follow(chainId);
+  return {
+    chains,
+    lines,
+    /** The chains that a turn tells of. */
+    async turn() {
+      told.length = 0;
+      await chains.turn();
+      return told.map((event) => (event.kind === "task_chain" ? event.chain.chainId : null));
+    },
+  };
+}
+
+const record = (id: number, more: object = {}) => ({
+  taskChainState: { id: String(id), amrId: "1", ...WAITS, ...more },
+});
+const UNREADABLE = record(7, { status: 5 });
+
+test("a chain whose record cannot be read keeps nobody from reading those behind it, and is followed on", async () => {
+  const { chains, lines, turn } = startThree([
+    [record(7), record(8), record(9)],
+    ...new Array(5).fill([UNREADABLE, record(8), record(9)]),
+    [record(7, { status: {} }), record(8), record(9, DONE)],
+    [record(7), record(8)],
+  ]);
+  expect(await turn()).toEqual([7, 8, 9]);
+  for (let time = 0; time < 5; time += 1) expect(await turn()).toEqual([8, 9]);
+  expect(chains.malformed).toBe(5);
+  // Once a wording.
+  expect(lines).toMatchObject([{ msg: "a chain of QueryTaskChain cannot be read", chainId: 7 }]);
+  expect(await turn()).toEqual([8, 9]);
+  expect(lines).toHaveLength(2);
+  expect(chains.followed).toBe(2);
+  expect(await turn()).toEqual([7, 8]);
+  expect(chains.malformed).toBe(6);
+});
+
+test("each chain that cannot be read is logged, though they are wrong alike", async () => {
+  const { lines, turn } = startThree([[UNREADABLE, record(8, { status: 5 }), record(9)]]);
+  expect(await turn()).toEqual([9]);
+  expect(lines.map(({ chainId }) => chainId)).toEqual([7, 8]);
+});
+
+test.each([
+  [null],
+  ["nonsense"],
+  [{}],
+  [{ taskChainState: { id: "x", status: 5 } }],
+  [{ taskChainState: { id: 0, status: 5 } }],
+])(
+  "a record that does not say its number (%j) may be of any chain that seems to be left out: none is let go of",
+  async (nonsense) => {
+    const { chains, lines, turn } = startThree(new Array(4).fill([nonsense, record(8)]));
+    for (let time = 0; time < 4; time += 1) expect(await turn()).toEqual([8]);
+    expect(chains.followed).toBe(3);
+    expect(chains.malformed).toBe(4);
+    expect(lines).toHaveLength(1);
+  },
+);
+
+test("one that is left out beside one that cannot be read is let go of all the same", async () => {
+  const { chains, turn } = startThree(new Array(3).fill([UNREADABLE, record(8)]));
+  for (let time = 0; time < 3; time += 1) await turn();
+  expect(chains.followed).toBe(2);
 });
