@@ -7,7 +7,7 @@ import type { RobotState } from "../../src/simulator/world/robot-state.ts";
 import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
 import type { RunningSimulator } from "../support/simulator.ts";
-import { isSame, shownAsGood, truthOf } from "./truth.ts";
+import { isSame, shownAsElse, shownAsGood, truthOf } from "./truth.ts";
 
 /** A session and what northbounds would show of what it tells. */
 export interface Downstream {
@@ -16,6 +16,8 @@ export interface Downstream {
   settled(): Promise<void>;
   /** Robots of which everything that is shown is true, complete and good. */
   good(): readonly string[];
+  /** What is shown as anything but good, in words. */
+  notGood(): readonly string[];
   /** Calls and connections (over the wire at `address`) that its streams and commands need. */
   needs(address: string): { readonly calls: number; readonly connections: number };
   /** Lets a little time pass on its clock, no faster than the service answers. */
@@ -115,6 +117,7 @@ export async function startDownstream(
         isSame({ robot: now[robotId] ?? { conveyors: {} } }, { robot: really[robotId] ?? { conveyors: {} } }),
       );
     },
+    notGood: () => shownAsElse(state),
     needs: (address) => ({
       calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_resting"),
       connections:

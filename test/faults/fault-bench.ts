@@ -30,6 +30,8 @@ export interface FaultBench {
   settled(rig: FleetRig): Promise<void>;
   /** Robots of which everything that is shown as good is true and complete. */
   good(rig: FleetRig): readonly string[];
+  /** What is shown as anything but good, in words, whether it is true or not. */
+  notGood(rig: FleetRig): readonly string[];
   /** Ends the service, and starts another with the same keys and ports. */
   replaceService(overrides?: Partial<SimulatorOptions>): Promise<void>;
   stopService(): Promise<void>;
@@ -159,6 +161,7 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
     },
     settled: (rig) => of(rig).settled(),
     good: (rig) => of(rig).good(),
+    notGood: (rig) => of(rig).notGood(),
     stopService,
     async replaceService(others = {}) {
       await stopService();

@@ -64,6 +64,66 @@ test("GOAWAY moves the streams to a new connection", async () => {
   await rig.until("all is well again", () => rig.health().state === "up");
 });
 
+/** Times at which nothing but the GOAWAY itself moves a stream. */
+const calm = { resyncMs: 60_000, streamSilenceMs: 60_000, backoffBaseMs: 250, backoffCapMs: 5_000 };
+
+/** Says GOAWAY, and waits until each stream has come again. */
+async function goAway({ simulator }: FaultBench, rig: FleetRig): Promise<void> {
+  const before = rig.events.length;
+  simulator().control.apply({ kind: "end-streams", how: "goaway" });
+  await rig.until("every stream has come again", () => {
+    const live = rig.events
+      .slice(before)
+      .flatMap((event) => (event.kind === "stream" && event.state === "live" ? [event.stream] : []));
+    return new Set(live).size === rig.figure("streams_wanted");
+  });
+}
+
+test("GOAWAY leaves every robot good, also when it comes again and again", async () => {
+  const opened = await open();
+  let look = () => {};
+  const rig = await opened.start({ times: calm, chance: () => 0.5, onEvent: () => look() });
+  const notGood = new Set<string>();
+  look = () => {
+    for (const words of opened.notGood(rig)) notGood.add(words);
+  };
+  const before = rig.events.length;
+  for (let time = 0; time < 3; time += 1) await goAway(opened, rig);
+  expect([...notGood]).toEqual([]);
+  expect(lostStreams(rig, before)).toBe(0);
+});
+
+test("GOAWAY loses and doubles no message", async () => {
+  const opened = await open({ timeFactor: 1 });
+  const rig = await opened.start({ times: calm, chance: () => 0.5 });
+  const before = rig.events.length;
+  const told: number[] = [];
+  let isMoving = true;
+  const moves = (async () => {
+    for (let time = 0; time < 3; time += 1) await goAway(opened, rig);
+    isMoving = false;
+  })();
+  while (isMoving) {
+    const percent = 90 - (told.length % 80);
+    told.push(percent);
+    const heard = rig.next(
+      "battery",
+      ({ robotId, battery }) => robotId === "serve-01" && battery.chargePercent === percent,
+    );
+    // Whole percents are told: from the middle of one none is reached by itself.
+    opened.simulator().control.happen({ kind: "battery", robotId: "serve-01", percent: percent + 0.5 });
+    await heard;
+  }
+  await moves;
+  const heard = rig.events
+    .slice(before)
+    .flatMap((event) =>
+      event.kind === "battery" && event.robotId === "serve-01" ? [event.battery.chargePercent] : [],
+    );
+  expect(heard).toEqual(told);
+  expect(lostStreams(rig, before)).toBe(0);
+});
+
 test("60-minute renewal: a service that ends streams at its limit finds them renewed before, under load", {
   timeout: 60_000,
 }, async () => {

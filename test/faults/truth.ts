@@ -43,6 +43,15 @@ export function shownAsGood(view: FleetView): Truth {
   return shown;
 }
 
+/** Every value that is shown as anything but good now, in words. */
+export function shownAsElse(view: FleetView): readonly string[] {
+  return view.snapshot().flatMap((change) => {
+    if (change.kind === "robot" || change.kind === "task_chain") return [];
+    const { quality } = change.observed;
+    return quality === "good" ? [] : [`${change.robotId}: ${change.kind} ${quality}`];
+  });
+}
+
 export function isSame(a: Truth, b: Truth): boolean {
   return isDeepStrictEqual(a, b);
 }

@@ -97,6 +97,10 @@ const MOST_STREAMS = 1_000;
 const AT_ONCE_MS = 1_000;
 /** How long a connection that took fewer streams than the server says is not asked for more. */
 const CROWDED_MS = 10 * 60_000;
+/** A connection that lived this long was no failed attempt, also if the server tells it to go then. */
+export const SETTLED_MS = 1_000;
+/** The first attempt after a GOAWAY is made within this time: gateways that were told together come spread. */
+const HANDOVER_MS = 100;
 
 /**
  * While there is no connection at all, one attempt is made at a time: a service that
@@ -114,6 +118,10 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
   let failures = 0;
   /** When the last attempt began that came to nothing, or its connection was lost; null: no wait is due. */
   let failedAtMs: number | null = null;
+  /** When a connection was lost last that had hardly begun; null: none was. */
+  let shortLivedAtMs: number | null = null;
+  /** The last connection, where it was told to go: its streams may live on for the moment. */
+  let handover: Lane | null = null;
   let running: AbortSignal = AbortSignal.abort();
 
   function pump(): void {
@@ -202,12 +210,23 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     return lane.proving;
   }
 
+  /** How long the next attempt has to wait. Other connections that live are no reason to hammer at the server. */
+  function delayOfAttempt(): number {
+    const nowMs = clock.monotonicMs();
+    const left = handover;
+    handover = null;
+    // Streams that still live on it are no failure: the new connection must be there before they are cut.
+    if (left !== null && left.holders.size > 0) return parts.chance() * HANDOVER_MS;
+    const isShortLived = shortLivedAtMs !== null && nowMs - shortLivedAtMs < times.backoffCapMs;
+    const sinceMs = failedAtMs ?? (isShortLived ? shortLivedAtMs : null);
+    return sinceMs === null ? 0 : backoff.nextMs() - (nowMs - sinceMs);
+  }
+
   async function addLane(signal: AbortSignal): Promise<void> {
     connecting += 1;
     try {
-      if (failedAtMs !== null) {
-        await sleep(clock, backoff.nextMs() - (clock.monotonicMs() - failedAtMs), signal);
-      }
+      const delayMs = delayOfAttempt();
+      if (delayMs > 0) await sleep(clock, delayMs, signal);
       if (signal.aborted) return;
       const connection = await parts.connect(signal);
       openLane(connection);
@@ -257,10 +276,14 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
     if (lane.leaving) return;
     lane.leaving = true;
     // A connection that lived was no failure: the next attempt need not wait long.
-    if (clock.monotonicMs() - lane.openedAtMs > times.backoffCapMs) backoff.reset();
+    const nowMs = clock.monotonicMs();
+    const livedMs = nowMs - lane.openedAtMs;
+    if (livedMs > times.backoffCapMs) backoff.reset();
+    if (livedMs < SETTLED_MS) shortLivedAtMs = nowMs;
     if (usableLanes() === 0) {
       limit = null;
-      failedAtMs = clock.monotonicMs();
+      failedAtMs = nowMs;
+      if (livedMs >= SETTLED_MS && !lane.isGivenUp) handover = lane;
       problem ??= "the connection was lost";
       if (!running.aborted) log.warn({}, "the connection to the service was lost");
     }

@@ -1,7 +1,7 @@
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
-import type { SlotHolder, StreamPool, StreamSlot } from "../channels/stream-pool.ts";
+import { SETTLED_MS, type SlotHolder, type StreamPool, type StreamSlot } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { planRenewals } from "./renewal-plan.ts";
@@ -58,6 +58,8 @@ export interface SubscriptionParts {
 
 /** Renewals that something asked for keep this distance, growing while they go on, and are no later than without it. */
 const HASTE = { baseMs: 1_000, capMs: 30_000 };
+/** Calls whose connection takes no more leave it spread over this: it may be cut in a second. */
+const MOVE_MS = 100;
 
 /** The problem of a subscription that has not been answered yet. */
 export const NOT_OPEN_YET = "not open yet";
@@ -78,12 +80,16 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
   const patience = createBackoff({ baseMs: 1_000, capMs: times.refusedRetryMs }, chance);
   const haste = createBackoff(HASTE, () => 1);
+  // It grows only where every connection is told to go as soon as it is there.
+  const moving = createBackoff({ baseMs: MOVE_MS, capMs: times.backoffCapMs }, chance);
   const renewals = planRenewals(times.resyncMs, chance);
   let serving: Serving | null = null;
   let calls = 0;
   let calledAtMs = 0;
   let problem: string | null = NOT_OPEN_YET;
   let isRenewalWanted = false;
+  /** The connection of the newest call takes no more, and may be cut soon. */
+  let isLeaving = false;
   let wake: () => void = () => {};
   let isResting = false;
 
@@ -95,10 +101,11 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     const slot = await pool.acquire(holder, signal);
     if (slot === null) return null;
     calls += 1;
+    isLeaving = false;
     const number = calls;
     calledAtMs = clock.monotonicMs();
     const call = openStream(request, jwt, slot, (bytes) => subscriber.receive(bytes, number));
-    holder.leaving = () => renewSoon();
+    holder.leaving = () => leave(number);
     holder.silent = () => call.cancel();
     const letGo = onAbort(signal, () => call.cancel());
     let over: StreamEnding | null = null;
@@ -180,21 +187,35 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     wake();
   }
 
-  /** Waits for the time to renew, for the call to end, or for somebody to ask. */
+  /** The connection of this call takes no more. One that a newer call came after has nothing left to move. */
+  function leave(number: number): void {
+    if (number !== calls) return;
+    isLeaving = true;
+    wake();
+  }
+
+  /** Waits for the time to renew, for the call to end, for somebody to ask, or for the connection to be left. */
   async function rest(signal: AbortSignal): Promise<void> {
     const plannedMs = renewals.delayMs(clock.monotonicMs());
-    if (!isRenewalWanted) {
-      await wait(plannedMs, signal, true);
-      if (!isRenewalWanted) haste.reset();
+    const isAsked = () => isRenewalWanted || isLeaving;
+    if (!isAsked()) {
+      await wait(plannedMs, signal, isAsked);
+      if (!isAsked()) haste.reset();
     }
-    if (isRenewalWanted && serving !== null) {
-      await wait(renewals.hastenedMs(clock.monotonicMs(), haste.nextMs()), signal, false);
+    if (isRenewalWanted && !isLeaving && serving !== null) {
+      await wait(renewals.hastenedMs(clock.monotonicMs(), haste.nextMs()), signal, () => isLeaving);
+    }
+    // Haste is for what may be asked for again and again; a connection that goes does not wait.
+    if (isLeaving && serving !== null) {
+      if (clock.monotonicMs() - calledAtMs >= SETTLED_MS) moving.reset();
+      await wait(renewals.hastenedMs(clock.monotonicMs(), moving.nextMs()), signal, () => false);
     }
     // Whoever asks while one waits, or while no call serves, is served by the call that comes next.
     isRenewalWanted = false;
   }
 
-  function wait(delayMs: number, signal: AbortSignal, canBeHurried: boolean): Promise<void> {
+  /** Waits, no longer than until `isEnough` when somebody wakes it, or until no call serves. */
+  function wait(delayMs: number, signal: AbortSignal, isEnough: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       let letGo = () => {};
       const done = () => {
@@ -205,7 +226,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       };
       const cancel = clock.after(delayMs, done);
       wake = () => {
-        if (canBeHurried || serving === null) done();
+        if (isEnough() || serving === null) done();
       };
       letGo = onAbort(signal, done);
     });
@@ -226,7 +247,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
           serving?.call.cancel();
           isResting = false;
           isRenewalWanted = false;
-          await wait(times.refusedRetryMs, signal, true);
+          await wait(times.refusedRetryMs, signal, () => true);
           continue;
         }
         const ending = await openInTime(request, signal);
