@@ -77,7 +77,8 @@ const times = [
   "These hold for every operation. What `stops` goes first: it waits for neither lease nor quality nor queue nor disk nor",
   "expiry, and cancels what waits for the same robot. What `moves` is refused while the robot's quality is not good. One",
   "command at a time is in flight for a robot; `maxQueue` (16) wait behind it. What is repeatable is sent again until its",
-  "expiry; nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
+  "expiry (the service itself takes 10 s to say that a robot did not answer: a stop that is to be sent again after that needs",
+  "an expiry of its own beyond the default, 30 s for instance); nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
 ];
 
 const outcomeMeanings = {
@@ -121,7 +122,8 @@ const holds = [
   "",
   "While a station holds a robot, only its owner may send that robot anything but stops and reads. The owner is the source that asked:",
   "a user of OPC UA or a client of MQTT. A hold is no command and has no identity: it can be asked for, kept and let go as often",
-  "as one likes. A restart of the gateway ends none. Whoever the rights make engineer for the robot ends any hold on it, at every door:",
+  "as one likes. What lets the service pick the robot (`amrId` 0, a `groupId`, a chain that no robot has yet) is refused to everybody but the owner",
+  "while any robot is held; a chain that was taken before may still be given to a robot that is held later. A restart of the gateway ends none. Whoever the rights make engineer for the robot ends any hold on it, at every door:",
   "",
   "| | OPC UA (docs/plc.md) | MQTT (docs/scada.md) | command line |",
   "|---|---|---|---|",

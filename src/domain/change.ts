@@ -1,5 +1,6 @@
 import type { Battery } from "./battery.ts";
 import type { Coded } from "./coded.ts";
+import type { CommandStage } from "./command.ts";
 import type { Conveyor } from "./conveyor.ts";
 import type { MissionQueue, MissionStateName } from "./mission.ts";
 import type { Observed } from "./observed.ts";
@@ -60,6 +61,8 @@ export type FleetNotice =
       readonly atMs: number;
       readonly commandId: string;
       readonly operation: string;
+      /** How far it had come before its outcome; `unknown` when something was found later. */
+      readonly from: "received" | CommandStage | "unknown";
       /** Final: it never changes. `robotId` is "" when the command concerns no single robot. */
       readonly outcome: Outcome;
       /** What was seen of the command after its outcome was final, as one sentence. */

@@ -32,8 +32,8 @@ export interface AdmissionParts {
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** Whether every robot there is must have been heard of by now. */
   readonly listening: () => "heard" | "not_yet" | "cut_off";
-  /** Why another source's lease keeps this one from the robot; null when none does. */
-  readonly leaseHold: (robotId: RobotId, source: Source) => string | null;
+  /** Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null when none does. */
+  readonly leaseHold: (robotId: RobotId | null, source: Source) => string | null;
   readonly queryDeadlineMs: number;
 }
 
@@ -108,8 +108,8 @@ export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
     const limit = new Date(job.command.startByMs).toISOString();
     return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
   }
-  if (effect === "reads" || job.robotId === null) return null;
-  if (effect === "moves") {
+  if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
+  if (effect === "moves" && job.robotId !== null) {
     const robot = parts.robot(job.robotId);
     if (robot === undefined) return unheardOf(parts, job.robotId);
     if (robot.quality !== "good") {

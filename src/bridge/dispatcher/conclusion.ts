@@ -54,6 +54,8 @@ interface Ended {
   readonly outcome: Outcome;
 }
 
+type CommandFrom = Extract<FleetNotice, { kind: "command" }>["from"];
+
 const MAX_UNKNOWN = 256;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
@@ -67,7 +69,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     return robotId !== null && parts.robot(robotId) !== undefined;
   }
 
-  function publish({ command, robotId, outcome }: Ended, foundLater?: string): void {
+  function publish({ command, robotId, outcome }: Ended, from: CommandFrom, foundLater?: string): void {
     events += 1;
     parts.notify({
       kind: "command",
@@ -76,6 +78,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       atMs: clock.nowMs(),
       commandId: commandId(command),
       operation: command.operation,
+      from,
       outcome,
       ...(foundLater === undefined ? {} : { foundLater }),
     });
@@ -92,7 +95,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     const { command, robotId, outcome } = ended;
     counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
     parts.audit(commandRecord(command, shownRequest(command, outcome), robotId, times, outcome));
-    publish(ended);
+    publish(ended, times.sentAtMs !== null ? "sent" : times.acceptedAtMs !== null ? "accepted" : "received");
   }
 
   /** Resolves when the outcome is on the disk, so that it is the same after a crash; a broken disk is not waited for. */
@@ -168,7 +171,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
         { command: id, found: text },
         "a command whose outcome is unknown was seen to have had its effect",
       );
-      publish(ended, text);
+      publish(ended, "unknown", text);
     },
     counts: () => counts,
   };

@@ -133,6 +133,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     log,
     options,
     isOthers: (missionId, id) => (attribution.commandOf(missionId) ?? id) !== id,
+    isExpected: attribution.isExpected,
     onLate: (id, text) => conclusion.foundLater(id, text),
   });
   const sightings = createSightings({

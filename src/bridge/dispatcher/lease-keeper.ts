@@ -50,8 +50,8 @@ export interface LeaseParts {
 export interface LeaseKeeper extends Stations {
   /** Takes up the leases of the run before this one. */
   resume(stored: readonly StoredLease[]): void;
-  /** Why the robot is kept from `source`; null when it is not. */
-  holdOf(robotId: RobotId, source: Source): string | null;
+  /** Why the robot is kept from `source`; null when it is not. Null for a robot: the service picks one, and may pick any that is held. */
+  holdOf(robotId: RobotId | null, source: Source): string | null;
   rolled(
     source: Source,
     robotId: RobotId,
@@ -189,9 +189,11 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
         .map(({ robotId }) => robotId);
     },
     holdOf(robotId, source) {
-      const held = leases.get(robotId);
-      if (held === undefined || sameSource(held.owner, source)) return null;
-      return describeHolder(held, robotId);
+      const candidates = robotId === null ? [...leases.values()] : [leases.get(robotId)];
+      const held = candidates.find((lease) => lease !== undefined && !sameSource(lease.owner, source));
+      if (held === undefined) return null;
+      const holder = describeHolder(held, held.robotId);
+      return robotId === null ? `the service picks the robot, and ${holder}: name one` : holder;
     },
     rolled(source, robotId, conveyors) {
       change(rolled(leases, source, robotId, conveyors));

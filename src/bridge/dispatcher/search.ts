@@ -29,6 +29,8 @@ export interface SearchParts {
   readonly options: Pick<DispatcherOptions, "evidenceMs" | "settleMs" | "pollMs">;
   /** Whether a mission is known to be another command's than this one's. */
   readonly isOthers: (missionId: string, commandId: string) => boolean;
+  /** Whether a mission that is new on this robot may yet turn out to be that of a command under way. */
+  readonly isExpected: (robotId: RobotId) => boolean;
   readonly onLate: LateFinding;
 }
 
@@ -60,9 +62,13 @@ interface Lookout {
   /** Looks at the watch again; null while nobody waits. */
   check: (() => void) | null;
   lateUntilMs: number | null;
+  /** A late finding waits to be told whose it is. */
+  isWaiting: boolean;
 }
 
 const LATE_MS = 600_000;
+/** How often a late finding is looked at again while a command under way may have caused it. */
+const LOOK_AGAIN_MS = 1_000;
 const MAX_LATE = 256;
 
 export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
@@ -90,19 +96,53 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
 
   /** Updates every look-out on a robot. */
   function update(robotId: RobotId, see: (lookout: Lookout) => Watch): void {
+    const changed: Lookout[] = [];
     for (const lookout of byRobot.get(robotId) ?? []) {
       const watch = see(lookout);
       if (watch === lookout.watch) continue;
       lookout.watch = watch;
+      changed.push(lookout);
+    }
+    // When all have seen it: what fits two is evidence for neither.
+    for (const lookout of changed) {
       lookout.check?.();
       if (lookout.lateUntilMs !== null) checkLate(lookout, lookout.lateUntilMs);
     }
   }
 
+  /**
+   * Streams are faster than answers: what is new may be the mission of the next command, which has left and does not
+   * know it yet. It counts when nobody else's it can be.
+   */
   function checkLate(lookout: Lookout, untilMs: number): void {
+    if (lookouts.get(lookout.commandId) !== lookout || lookout.isWaiting) return;
+    const { watch, commandId } = lookout;
+    const findings = watch.findings.filter(
+      ({ missionId }) => missionId === null || !parts.isOthers(missionId, commandId),
+    );
+    lookout.watch = { ...watch, findings };
     const said = verdict(lookout.watch, clock.monotonicMs(), 0);
-    if (said.kind === "found" && clock.monotonicMs() <= untilMs) parts.onLate(lookout.commandId, said.text);
-    if (said.kind !== "nothing" || clock.monotonicMs() > untilMs) forget(lookout.commandId);
+    const isOver = clock.monotonicMs() > untilMs;
+    if (said.kind === "found" && !isOver && mayBeAnothers(lookout)) {
+      lookout.isWaiting = true;
+      clock.after(LOOK_AGAIN_MS, () => {
+        lookout.isWaiting = false;
+        checkLate(lookout, untilMs);
+      });
+      return;
+    }
+    if (said.kind === "found" && !isOver) parts.onLate(commandId, said.text);
+    if (said.kind !== "nothing" || isOver) forget(commandId);
+  }
+
+  /** New missions only: a state that a mission or a conveyor has is no command's own. */
+  function mayBeAnothers({ watch, commandId }: Lookout): boolean {
+    if (watch.rule.kind !== "new_mission") return false;
+    const rivals = [...(byRobot.get(watch.robotId) ?? [])].filter((each) => each.commandId !== commandId);
+    const isShared = rivals.some((rival) =>
+      rival.watch.findings.some(({ key }) => watch.findings.some((own) => own.key === key)),
+    );
+    return isShared || parts.isExpected(watch.robotId);
   }
 
   /** One search: `look` returns the outcome when it knows, and is called again whenever something may have changed. */
@@ -212,7 +252,7 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
       // What a predecessor has sent left before now, whatever the wall clock says.
       const sentMs = Math.min(steadyMs(sentAtMs), clock.monotonicMs());
       const watch = startWatch(rule, robotId, baseline, sentMs);
-      const lookout: Lookout = { commandId, watch, check: null, lateUntilMs: null };
+      const lookout: Lookout = { commandId, watch, check: null, lateUntilMs: null, isWaiting: false };
       lookouts.set(commandId, lookout);
       const others = byRobot.get(robotId) ?? new Set();
       byRobot.set(robotId, others.add(lookout));

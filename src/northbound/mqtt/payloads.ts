@@ -100,13 +100,14 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
       return {
         command_id: notice.commandId,
         operation: notice.operation,
-        from: "sent",
+        from: notice.from,
         to: notice.outcome.outcome,
         code: notice.outcome.code,
         message: notice.outcome.message,
         retry_safe: notice.outcome.retrySafe,
         mission_id: notice.outcome.missionId,
         evidence: notice.outcome.evidence,
+        ...(notice.foundLater === undefined ? {} : { found_later: notice.foundLater }),
       };
   }
 }

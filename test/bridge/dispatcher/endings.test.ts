@@ -369,21 +369,6 @@ describe("unknown endings", () => {
     });
   });
 
-  it("tells as an event what is found after the outcome was final, which never changes", async () => {
-    const rig = await createRig();
-    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
-    const sent = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
-    await rig.call(0).answer(LOST);
-    await rig.clock.settle(15_000);
-    expect(sent.outcome?.outcome).toBe("unknown");
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("late", "A")));
-    expect(rig.notices).toHaveLength(2);
-    expect(rig.notices[1]).toMatchObject({ kind: "command", outcome: { outcome: "unknown" } });
-    expect(rig.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission late"));
-    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
-    expect(again.outcome).toMatchObject({ outcome: "unknown", duplicate: true });
-  });
-
   it("counts missions of owner api that nobody here has sent", async () => {
     const rig = await createRig();
     await rig.see(missions("AMR01", rig.clock.nowMs() - 1, mission("before", "A")));

@@ -103,6 +103,25 @@ describe("a station's lease", () => {
     });
   });
 
+  it("LEASE_HELD: keeps others from what lets the service pick a robot, which may be the one that is held", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    const onNobody = async (source: typeof plc | typeof scada) => {
+      const sent = await rig.send("Confirm", { chain: 9 }, { source });
+      const asked = rig.calls.length - 1;
+      await rig.call(asked).answer({ kind: "ok", responseJson: '{"number":0}', missionId: null });
+      return sent;
+    };
+    const refused = await onNobody(scada);
+    expect(refused.outcome).toMatchObject({
+      outcome: "refused",
+      code: "LEASE_HELD",
+      message: 'the service picks the robot, and station Dock holds robot AMR01 for opcua "plc": name one',
+    });
+    await onNobody(plc);
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["FindChain", "FindChain", "Confirm"]);
+  });
+
   it("LEASE_HELD: keeps others from moving the robot, with the owner's name; stops and reads pass", async () => {
     const rig = await rigAt(atDock);
     rig.dispatcher.stations.ask("Dock", plc, "AMR01");

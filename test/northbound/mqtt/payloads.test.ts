@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MissionQueue } from "../../../src/domain/mission.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
 import { isoTime, jsonFloat, jsonText } from "../../../src/northbound/mqtt/json-text.ts";
 import {
   batteryState,
@@ -109,6 +110,24 @@ test("a transition names its event, both ends and our command", () => {
     owner: "api",
     command_id: "mqtt:plc1/c1",
   });
+});
+
+test("a command's event says how far it had come, and what was found later", () => {
+  const notice = {
+    kind: "command",
+    eventId: "c1",
+    robotId: "r1",
+    atMs: stamp.receivedAtMs,
+    commandId: "mqtt:plc1/c1",
+    operation: "CreateMission",
+    from: "received",
+    outcome: refusal("NOT_ALLOWED", "no rule"),
+  } as const;
+  const told = JSON.parse(noticePayload(notice, "s1"));
+  expect(told).toMatchObject({ from: "received", to: "refused", code: "NOT_ALLOWED" });
+  expect(told).not.toHaveProperty("found_later");
+  const later = noticePayload({ ...notice, from: "unknown", foundLater: "mission m1 is new" }, "s1");
+  expect(JSON.parse(later)).toMatchObject({ from: "unknown", found_later: "mission m1 is new" });
 });
 
 describe("values as text", () => {
