@@ -55,6 +55,7 @@ function problemsOf(facts: FleetFacts): string[] {
   const skew = session.clockSkewSeconds;
   return [
     ...(session.problem === null ? [] : [`no token: ${session.problem}`]),
+    ...(session.renewalProblem === null ? [] : [`the token cannot be renewed: ${session.renewalProblem}`]),
     ...(pool.problem === null ? [] : [`no connection for streams: ${pool.problem}`]),
     ...(facts.commandProblem === null ? [] : [`no connection for commands: ${facts.commandProblem}`]),
     ...(Math.abs(skew) < NOTABLE_SKEW_SECONDS

@@ -120,6 +120,28 @@ test("429 on a refresh: the old token serves on, and the authentication server i
   expect(rig.health().state).not.toBe("down");
 });
 
+test("a key that is refused while its token still counts: the gateway works, and health says for how long", async () => {
+  const { start, settled, simulator } = await open();
+  const startMs = Date.now();
+  const clock = createManualClock(startMs);
+  const rig = await start({ clock, times: { ...slow, tokenRefreshMs: 60_000 } });
+  await well(rig);
+  simulator().control.apply({ kind: "exchange", effect: "refuse" });
+  clock.advance(60_000);
+  const detail = () => rig.health().detail ?? "";
+  await rig.until("it is said", () => detail().includes("cannot be renewed"));
+  expect(rig.health().state).toBe("degraded");
+  const said =
+    /the token cannot be renewed: .* refuses the API key \(401\); the one in use ends at (\S+Z)(;|$)/;
+  const [, end = ""] = said.exec(detail()) ?? [];
+  expect(Math.abs(Date.parse(end) - startMs - 3_600_000)).toBeLessThan(60_000);
+  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  simulator().control.clearFaults();
+  await pass(clock, 70_000, steps(1_000), () => !detail().includes("cannot be renewed"));
+  await settled(rig);
+  expect(detail()).not.toContain("cannot be renewed");
+});
+
 test("auth server down at start: it is waited for", async () => {
   const { startUnsettled, settled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "unavailable" });

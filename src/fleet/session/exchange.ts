@@ -10,6 +10,8 @@ export interface Token {
   readonly obtainedAtMs: number;
   /** Its `exp`, judged by the server's own clock: ours may be wrong. */
   readonly expiresAtMs: number;
+  /** Its `exp` as the server wrote it, for a person: milliseconds since 1970, by the server's clock. */
+  readonly expMs: number;
 }
 
 /** How one exchange ended. `message` is free of secrets. */
@@ -102,7 +104,10 @@ function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
     const lifeMs = exp * 1000 - (clock.nowMs() + clockSkewMs);
     if (lifeMs <= 0) return { kind: "failed", message: "the token has expired already when it is issued" };
     const nowMs = clock.monotonicMs();
-    return { kind: "token", token: { jwt, obtainedAtMs: nowMs, expiresAtMs: nowMs + lifeMs } };
+    return {
+      kind: "token",
+      token: { jwt, obtainedAtMs: nowMs, expiresAtMs: nowMs + lifeMs, expMs: exp * 1000 },
+    };
   } catch (error) {
     // The text itself stays out of the message: it may be most of a token.
     return { kind: "failed", message: `the authentication server's answer is no JWT (${errorText(error)})` };

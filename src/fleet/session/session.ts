@@ -12,6 +12,12 @@ import type { ExchangeHistory } from "./exchange-history.ts";
 export interface SessionState {
   /** Why there is no usable token; null while there is one. */
   readonly problem: string | null;
+  /**
+   * Why the token in use cannot be renewed, and when it ends; null while it can be, as far as is known, or there
+   * is none. It counts from the second failure in a row, for the next attempt mends most within seconds,
+   * and at once where the key is refused: nobody but a person mends that.
+   */
+  readonly renewalProblem: string | null;
   /** Whether the authentication server said no, rather than nothing or an error of its own. */
   readonly isRefused: boolean;
   readonly tokenAgeSeconds: number | null;
@@ -62,6 +68,10 @@ const YOUNGEST_REPLACED_MS = 5_000;
 /** Requests kept back for the ordinary refresh when calls ask for a new token. */
 const KEPT_BACK = 4;
 const NOTABLE_SKEW_MS = 30_000;
+/** Failures in a row from which on they are told, while the token in use still counts. */
+const NOTABLE_FAILURES = 2;
+/** The last moment that has a date: a server may write any number. */
+const LAST_DATE_MS = 8.64e15;
 
 /** At most one exchange is in flight, for there is one loop that makes them. */
 export function createSession(options: FleetOptions, parts: SessionParts): Session {
@@ -150,11 +160,17 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     return Math.max(retryMs, Math.min(wishedMs, LONGEST_RETRY_AFTER_MS));
   }
 
-  /** Why there is no usable token, and when that may change if it is known. */
+  /** Why there is no new token, and when that may change if it is known. */
   function problemNow(): string {
     const why = problem ?? "the token has expired";
-    if (againAtMs === null) return why;
-    return `${why}; asked again at ${new Date(againAtMs).toISOString().replace(/\.\d+/, "")}`;
+    return againAtMs === null ? why : `${why}; asked again at ${utc(againAtMs)}`;
+  }
+
+  function renewalProblem(): string | null {
+    const inUse = usable();
+    if (inUse === null) return null;
+    if (failuresInARow === 0 || (failuresInARow < NOTABLE_FAILURES && !isRefused)) return null;
+    return `${problemNow()}; the one in use ends at ${utc(inUse.expMs)}`;
   }
 
   /** From the beginning of one attempt that reaches the server in vain to the next. */
@@ -239,6 +255,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       const nowMs = clock.monotonicMs();
       return {
         problem: usable() === null ? problemNow() : null,
+        renewalProblem: renewalProblem(),
         isRefused,
         tokenAgeSeconds: token === null ? null : Math.round((nowMs - token.obtainedAtMs) / 1000),
         tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
@@ -277,4 +294,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       for (const waiter of [...waiters]) waiter();
     },
   };
+}
+
+function utc(atMs: number): string {
+  return new Date(Math.min(atMs, LAST_DATE_MS)).toISOString().replace(/\.\d+/, "");
 }

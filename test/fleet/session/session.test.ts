@@ -29,12 +29,15 @@ let retryAfter: string | null;
 let askedAtMs: number[];
 let missedAtMs: number[];
 let folder: string;
+/** The tokens' `exp`; null: they live for an hour. */
+let expiresAt: number | null;
 
 beforeEach(async () => {
   clock = createManualClock();
   stopping = new AbortController();
   answer = "token";
   retryAfter = null;
+  expiresAt = null;
   askedAtMs = [];
   missedAtMs = [];
   lines = [];
@@ -51,7 +54,7 @@ let tokens = 0;
 function newToken(): string {
   tokens += 1;
   const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString("base64url");
-  const exp = Math.floor((clock.nowMs() + LIFE_MS) / 1000);
+  const exp = expiresAt ?? Math.floor((clock.nowMs() + LIFE_MS) / 1000);
   return `${part({ alg: "none" })}.${part({ exp, jti: String(tokens) })}.x`;
 }
 
@@ -211,6 +214,93 @@ test("a Retry-After of a day keeps the gateway out for 5 minutes, and health say
   await pass(5_000);
   expect(askedAtMs).toHaveLength(2);
   expect(lines).toEqual(["no new token"]);
+});
+
+async function untilFailures(session: Session, count: number): Promise<void> {
+  while (session.state().failures < count) await pass(100, 100);
+}
+
+test.each<[Answer, string]>([
+  ["unreached", "connect ECONNREFUSED"],
+  ["lost", "other side closed"],
+  ["hung", "not done within 15000 ms"],
+  [503, "the authentication server answers 503"],
+])(
+  "a token that cannot be renewed (%s) is told from the second failure on, with its end, until it has ended or was renewed",
+  async (failure, why) => {
+    const session = await withToken();
+    answer = failure;
+    await untilFailures(session, 1);
+    expect(session.state()).toMatchObject({ problem: null, renewalProblem: null });
+    await untilFailures(session, 5);
+    expect(session.token()).not.toBeNull();
+    const told = `${why}; the one in use ends at 2026-01-01T01:00:00Z`;
+    expect(session.state()).toMatchObject({ problem: null, renewalProblem: told });
+    answer = "token";
+    await pass(30_000);
+    expect(session.state()).toMatchObject({ problem: null, renewalProblem: null });
+    answer = failure;
+    await pass(LIFE_MS + 60_000);
+    expect(session.state().problem).toMatch(/ECONN|closed|not done|503/);
+    expect(session.state().renewalProblem).toBeNull();
+  },
+);
+
+test("one failure that the next attempt mends is not told", async () => {
+  const session = await withToken();
+  answer = 503;
+  await untilFailures(session, 1);
+  answer = "token";
+  for (let time = 0; time < 50; time += 1) {
+    expect(session.state().renewalProblem).toBeNull();
+    await pass(100, 100);
+  }
+  expect(session.state().tokenAgeSeconds).toBeLessThan(10);
+});
+
+test.each([400, 401, 403])(
+  "a key that is refused (%i) while the token counts is told at once",
+  async (code) => {
+    const session = await withToken();
+    answer = code;
+    await untilFailures(session, 1);
+    expect(session.state()).toMatchObject({
+      problem: null,
+      isRefused: true,
+      failures: 1,
+      renewalProblem: `the authentication server refuses the API key (${code}); the one in use ends at 2026-01-01T01:00:00Z`,
+    });
+  },
+);
+
+test("and at once when the service refuses the token too: it is all there is", async () => {
+  const session = await withToken();
+  await pass(10_000);
+  answer = 401;
+  const replaced = session.replace(session.token() ?? "", stopping.signal);
+  await pass(10, 10);
+  expect(await replaced).toBeNull();
+  expect(session.state().renewalProblem).toMatch(
+    /^the authentication server refuses the API key \(401\); the one/,
+  );
+});
+
+test("a renewal that the rate holds up says when it is tried again", async () => {
+  const session = await withToken();
+  answer = 429;
+  retryAfter = "120";
+  await untilFailures(session, 2);
+  expect(session.state().renewalProblem).toMatch(
+    /answers 429: too many token requests; asked again at 2026-01-01T00:1\d:\d\dZ; the one in use ends at 2026-01-01T01:00:00Z$/,
+  );
+});
+
+test("an `exp` beyond all dates ends at the last of them", async () => {
+  expiresAt = 1e300;
+  const session = await withToken();
+  answer = 401;
+  await untilFailures(session, 1);
+  expect(session.state().renewalProblem).toMatch(/ends at \+275760-09-13T00:00:00Z$/);
 });
 
 test("whoever asks for another token gets another, or none: never the one that was refused", async () => {
