@@ -156,7 +156,8 @@ describe("parameters that make no command", () => {
     [{ operation: 0 }, "Operation is 0, which is no operation"],
     [{ operation: 9 }, "Operation 9 is no operation"],
     [{ operation: 5, destination: "A" }, "Operation 5 is for serve robots, and this is a cart robot"],
-    [{ operation: 10 }, "TargetMissionId is empty, and no current mission of the robot is known"],
+    [{ operation: 12 }, "TargetMissionId is empty, and no current mission of the robot is known"],
+    [{ operation: 13 }, "TargetMissionId is empty, and no current mission of the robot is known"],
     [{ operation: 1 }, "Destination is empty"],
     [{ operation: 3 }, "Destinations and Destination are empty"],
     [{ operation: 3, destinations: ["A", "", "B"] }, "Destinations[1] is empty, and a later one is not"],
@@ -168,6 +169,17 @@ describe("parameters that make no command", () => {
     [{ operation: 1, destinationNos: [5] }, "opcua.destinations has no number 5"],
   ])("MALFORMED: %j", (parameters, problem) => {
     expect(missionRequest({ ...nothing, ...parameters }, cart, named)).toEqual({ problem });
+  });
+
+  it.each([
+    [10, "COMMAND_CANCEL"],
+    [11, "COMMAND_PAUSE"],
+  ])("but a stop without a mission goes out, for what waits: Operation %i", (operation, command) => {
+    expect(missionRequest({ ...nothing, operation }, cart, named)).toEqual({
+      operation: "UpdateMission",
+      request: { robotId: "r1", missionCommand: { missionId: "", command } },
+      missionId: null,
+    });
   });
 
   it("MALFORMED: a motor command that there is not", () => {

@@ -178,8 +178,14 @@ describe("a mission slot", () => {
   });
 
   it("cancels the robot's current mission unless another is named", async () => {
-    await plc.write([slot("Operation"), int32(10)], [slot("RequestId"), int32(await nextId())]);
-    expect(await shown("Outcome", "ErrorId")).toEqual([4, 1000]);
+    const ticket = await nextId();
+    await plc.write([slot("Operation"), int32(10)], [slot("RequestId"), int32(ticket)]);
+    // No mission is known: it is a stop all the same, for the starts that wait in the gateway.
+    const bare = await commander.next();
+    expect(JSON.parse(bare.command.requestJson).missionCommand.missionId).toBe("");
+    bare.end(refusal("INVALID_ARGUMENT", "mission_command.mission_id is empty"));
+    await plc.until(slot("DoneId"), ticket);
+    expect(await shown("Outcome", "ErrorId", "MissionId")).toEqual([4, 3, ""]);
     running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], notices: [] });
     await plc.write([slot("RequestId"), int32(await nextId())]);
     expect(JSON.parse((await commander.next()).command.requestJson)).toEqual({

@@ -39,13 +39,15 @@ const missionKinds: ReadonlyMap<number, MissionKind> = new Map([
   [8, { name: "bussingPatrolMission", goals: "many", family: "serve" }],
 ]);
 
-/** UpdateMission by the value of `Operation`. */
+/** UpdateMission by the value of `Operation`. Cancel and pause are stops. */
 const missionCommands: ReadonlyMap<number, string> = new Map([
   [10, "COMMAND_CANCEL"],
   [11, "COMMAND_PAUSE"],
   [12, "COMMAND_RESUME"],
   [13, "COMMAND_FINISH"],
 ]);
+
+const stops: ReadonlySet<number> = new Set([10, 11]);
 
 const APPEND = 20;
 const CHARGE = 30;
@@ -73,6 +75,16 @@ export function missionParametersInUse({
   if (missionCommands.has(operation)) return ["targetMissionId"];
   const isMission = missionKinds.has(operation) || missionKinds.has(operation - APPEND);
   return isMission ? ["destination", "destinationNos", "destinations"] : [];
+}
+
+/** Whether `Operation` is a stop, which nothing may hold back that it does not use. */
+export function isMissionStop(operation: number): boolean {
+  return stops.has(operation);
+}
+
+/** Whether an operation has destinations; what is no operation might have any. */
+export function usesDestinations(operation: number): boolean {
+  return operation !== CHARGE && operation !== SKIP_GOAL && !missionCommands.has(operation);
 }
 
 /** A mission as numbers only: the operation, and destinations by number until the first 0. */
@@ -103,13 +115,17 @@ export function missionRequest(
   return { operation: name, request: { robotId, mission: mission.json }, missionId: null };
 }
 
-/** Without TargetMissionId the command is for the mission that the robot is on. */
+/**
+ * Without TargetMissionId the command is for the mission that the robot is on. Where none is known a stop goes out
+ * all the same, without a mission: it cancels the starts that wait in the gateway for this robot. What the robot
+ * may be doing unseen is the service's to say, which refuses a command that names no mission.
+ */
 function updateRequest(command: string, parameters: MissionParameters, robot: MissionRobot): Draft {
   const missionId = parameters.targetMissionId === "" ? robot.currentMissionId : parameters.targetMissionId;
-  if (missionId === null) {
+  if (missionId === null && !stops.has(parameters.operation)) {
     return { problem: "TargetMissionId is empty, and no current mission of the robot is known" };
   }
-  const request = { robotId: robot.robotId, missionCommand: { missionId, command } };
+  const request = { robotId: robot.robotId, missionCommand: { missionId: missionId ?? "", command } };
   return { operation: "UpdateMission", request, missionId };
 }
 
