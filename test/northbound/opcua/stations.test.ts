@@ -180,6 +180,32 @@ it("takes numbers for robot and destination, in one array", async () => {
   });
 });
 
+it.each([
+  ["a mission", [1, 7, 1, 0, 4], 3, 1],
+  ["a mission", [1, 7, 0, 2, 4], 4, 2],
+  ["a conveyor", [40, 7, 0, 2, 4], 5, 4],
+  ["a hold", [50, 7, 0, 0, 4], 5, 4],
+  ["a skipped goal", [31, 7, 0, 0, 4], 5, 4],
+] as const)("refuses %s with a number that it does not use: %j", async (_what, numbers, place, value) => {
+  const ticket = (await plc.value(slot("NextId"))) as number;
+  await plc.write([slot("Command"), array(ticket, ...numbers)]);
+  expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([
+    ticket,
+    4,
+    `Command[${place}] is ${value}, and this operation uses nothing there: write 0`,
+  ]);
+  expect(asked).toEqual([]);
+  expect(commander.submitted).toHaveLength(0);
+});
+
+it.each([
+  ["ControlConveyor", [40, 7, 0, 1, 4]],
+  ["UpdateMission", [10, 7, 1, 2, 4]],
+] as const)("stops by %s whatever stands in the other places", async (operation, numbers) => {
+  await plc.write([slot("Command"), array((await plc.value(slot("NextId"))) as number, ...numbers)]);
+  expect((await commander.next()).command.operation).toBe(operation);
+});
+
 it.each(["nobody", ""])("refuses a robot that has no nodes: %s", async (name) => {
   await send(50, name);
   expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([

@@ -92,12 +92,39 @@ describe("a command as one array", () => {
       [[99, 1], "Operation 99 is no operation"],
       [[0], "Operation is 0, which is no operation"],
       [[1, 1, 2], "this operation has one destination, and 2 are given"],
+      [[12, 1], "Command[2] is 1, and this operation uses nothing there: write 0"],
+      [[30, 0, 0, 2], "Command[4] is 2, and this operation uses nothing there: write 0"],
+      [
+        [31, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1],
+        "Command[11] is -1, and this operation uses nothing there: write 0",
+      ],
     ] as const) {
       const ticket = await nextId();
       await plc.write([slot("Command"), array([ticket, ...numbers])]);
       expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([ticket, 4, reason]);
     }
     expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("of a conveyor has nothing behind the motor's command, unless it stops", async () => {
+    const conveyor = (name: string) => `Robots.AMR01.ConveyorSlot.${name}`;
+    const ticket = (await plc.value(conveyor("NextId"))) as number;
+    await plc.write([conveyor("Command"), array([ticket, 1, 2, 2, 3, 3])]);
+    expect(await plc.value(conveyor("DoneId"))).toBe(ticket);
+    expect(await plc.value(conveyor("ErrorText"))).toBe(
+      "Command[3] is 2, and this operation uses nothing there: write 0",
+    );
+    expect(commander.submitted).toHaveLength(0);
+    const second = (await plc.value(conveyor("NextId"))) as number;
+    await plc.write([conveyor("Command"), array([second, 1, 1, 2, 3, 3])]);
+    expect(JSON.parse((await commander.next()).command.requestJson).commands).toEqual([
+      { index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" },
+    ]);
+  });
+
+  it.each([10, 11])("stops whatever stands behind Operation %i", async (operation) => {
+    await plc.write([slot("Command"), array([await nextId(), operation, 1, 99])]);
+    expect((await commander.next()).command.operation).toBe("UpdateMission");
   });
 
   it.each([

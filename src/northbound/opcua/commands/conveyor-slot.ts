@@ -5,6 +5,7 @@ import { addNumberParameter, parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
+import { strayNumber } from "./stray-number.ts";
 
 /** `MotorCommand` by number, as the service's own enum; 0 is none. */
 const motorCommands: ReadonlyMap<number, string> = new Map([
@@ -31,11 +32,23 @@ export function addConveyorSlot(
       tags: addSlotTags(builder, folder, parts),
       draft: () => conveyorRequest(robotId, index.value(), motor.value()),
       reads: () => [index, motor],
-      draftOf: ([at = 0, command = 0]) => conveyorRequest(robotId, at, command),
+      draftOf: (numbers) => arrayDraft(robotId, numbers),
       follow() {},
     },
     parts,
   );
+}
+
+/** `Command`: the conveyor, what it is to do, and nothing else. */
+function arrayDraft(robotId: RobotId, numbers: readonly number[]): Draft {
+  const [index = 0, motor = 0] = numbers;
+  const stray = isConveyorStop(motor) ? null : strayNumber(numbers, (place) => place <= 2);
+  return stray ?? conveyorRequest(robotId, index, motor);
+}
+
+/** Whether `MotorCommand` is the stop, which nothing may hold back that it does not use. */
+export function isConveyorStop(motor: number): boolean {
+  return motor === 1;
 }
 
 /** The request that turns or stops one conveyor; `motor` as in `MotorCommand`. */

@@ -6,12 +6,21 @@ import { createEnumTable } from "../enumeration.ts";
 import { hasArrived } from "../mission-tags.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { TagTimes } from "../tag.ts";
+import type { Draft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
-import { isMissionOperation, type MissionRobot, missionRequest, numberedMission } from "./mission-request.ts";
+import {
+  isMissionOperation,
+  isMissionStop,
+  type MissionRobot,
+  missionRequest,
+  numberedMission,
+  usesDestinations,
+} from "./mission-request.ts";
 import { parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
+import { strayNumber } from "./stray-number.ts";
 
 const stateTable = createEnumTable(missionStateNames);
 
@@ -70,6 +79,14 @@ export function addMissionSlot(
     return { robotId, family: family(), currentMissionId };
   }
 
+  /** `Command`: the operation, and destinations where it has any. */
+  function arrayDraft(numbers: readonly number[]): Draft {
+    const [operation = 0, ...destinations] = numbers;
+    const isUsed = (place: number) => place === 1 || usesDestinations(operation);
+    const stray = isMissionStop(operation) ? null : strayNumber(numbers, isUsed);
+    return stray ?? missionRequest(numberedMission(operation, destinations), robotNow(), parts.destinations);
+  }
+
   const slot = createSlot(
     {
       path: folder.path,
@@ -77,8 +94,7 @@ export function addMissionSlot(
       tags,
       draft: () => missionRequest(parameters.read(), robotNow(), parts.destinations),
       reads: parameters.inUse,
-      draftOf: ([operation = 0, ...numbers]) =>
-        missionRequest(numberedMission(operation, numbers), robotNow(), parts.destinations),
+      draftOf: arrayDraft,
       follow(missionId) {
         followedId = missionId;
         showFollowed();

@@ -6,15 +6,23 @@ import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
 import type { TagTimes } from "../tag.ts";
-import { conveyorRequest, isMotorCommand } from "./conveyor-slot.ts";
+import { conveyorRequest, isConveyorStop, isMotorCommand } from "./conveyor-slot.ts";
 import type { Draft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
-import { isMissionOperation, type MissionRobot, missionRequest, numberedMission } from "./mission-request.ts";
+import {
+  isMissionOperation,
+  isMissionStop,
+  type MissionRobot,
+  missionRequest,
+  numberedMission,
+  usesDestinations,
+} from "./mission-request.ts";
 import { addNumberParameter, addTextParameter, type Parameter, parameterPlace } from "./parameter.ts";
 import { roleRefusal } from "./role-refusal.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
+import { strayNumber } from "./stray-number.ts";
 
 /** What `Operation` may be besides those of a mission slot. */
 const CONVEYOR = 40;
@@ -140,20 +148,36 @@ export function addStationSlot(
           mission: mission.read(),
         }),
       reads: inUse,
-      draftOf: ([operation = 0, number = 0, index = 0, motor = 0, ...destinations]) =>
-        draftOf({
-          operation,
-          robot: findRobot("", number),
-          conveyorIndex: index,
-          motorCommand: motor,
-          mission: numberedMission(operation, destinations),
-        }),
+      draftOf: (numbers) => {
+        const [operation = 0, number = 0, index = 0, motor = 0, ...destinations] = numbers;
+        const isStop = operation === CONVEYOR ? isConveyorStop(motor) : isMissionStop(operation);
+        const stray = isStop ? null : strayNumber(numbers, placesOf(operation));
+        return (
+          stray ??
+          draftOf({
+            operation,
+            robot: findRobot("", number),
+            conveyorIndex: index,
+            motorCommand: motor,
+            mission: numberedMission(operation, destinations),
+          })
+        );
+      },
       follow() {},
     },
     parts,
   );
   showHolder();
   return { ...slot, showHolder };
+}
+
+/** The places of `Command` that an operation uses. */
+function placesOf(operation: number): (place: number) => boolean {
+  return (place) => {
+    if (place <= 2) return true;
+    if (place <= 4) return operation === CONVEYOR;
+    return !ownOperations.has(operation) && usesDestinations(operation);
+  };
 }
 
 function isStationOperation(value: number): boolean {

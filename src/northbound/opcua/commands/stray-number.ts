@@ -1,0 +1,14 @@
+/**
+ * What is wrong with `Command` when it has numbers where its operation uses none: whoever wrote them means another
+ * command than this one. Null when there are none. `numbers` is what follows the ticket. Not for stops: nothing
+ * that they do not use holds them back.
+ */
+export function strayNumber(
+  numbers: readonly number[],
+  isUsed: (place: number) => boolean,
+): { readonly problem: string } | null {
+  const at = numbers.findIndex((number, index) => number !== 0 && !isUsed(index + 1));
+  if (at === -1) return null;
+  const place = at + 1;
+  return { problem: `Command[${place}] is ${numbers[at]}, and this operation uses nothing there: write 0` };
+}
