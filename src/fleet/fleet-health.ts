@@ -16,8 +16,7 @@ export interface FleetFacts {
   readonly commandProblem: string | null;
   readonly followedChains: number;
   readonly malformedRobots: number;
-  /** Absent: not counted, and no figure. */
-  readonly malformedChains?: number;
+  readonly malformedChains: number;
 }
 
 /** As many names as a person reads. */
@@ -112,7 +111,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     poll_failures: polls.reduce((sum, poll) => sum + poll.failures, 0),
     task_chains_followed: followedChains,
     robots_malformed: malformedRobots,
-    ...(malformedChains === undefined ? {} : { task_chains_malformed: malformedChains }),
+    task_chains_malformed: malformedChains,
     ...facts.webhooks?.figures,
   };
 }

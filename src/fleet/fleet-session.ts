@@ -175,6 +175,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         commandProblem: options.transport === "grpc" ? channel.problem() : null,
         followedChains: chains.followed,
         malformedRobots: roster.malformed,
+        malformedChains: chains.malformed,
       }),
   };
 }
