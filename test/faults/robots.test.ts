@@ -93,6 +93,37 @@ test("a robot that appears at a location later is picked up, with its conveyors"
   await rig.event("conveyors", ({ robotId }) => robotId === newcomer);
 });
 
+/** The plant that this robot was taken out of. */
+function lacking(robotId: string): Scenario {
+  return {
+    ...fifty,
+    world: { ...fifty.world, robots: fifty.world.robots.filter(({ id }) => id !== robotId) },
+  };
+}
+
+test.each([
+  ["is another's now", without],
+  ["is nowhere now", lacking],
+])(
+  "a cart that %s is no longer asked for, and is again, with its conveyors, when it is back",
+  async (_, plant) => {
+    const cart = acme.find(({ family }) => family === "cart")?.id ?? "";
+    const { startUnsettled, replaceService } = await open(given(fifty));
+    const rig = await startUnsettled({ robots: { kind: "locations", locations: ["plant-1"] } });
+    await rig.event("conveyors", ({ robotId }) => robotId === cart);
+    await rig.until("all is well", () => rig.health().state === "up");
+    const wanted = rig.figure("streams_wanted");
+    await replaceService(given(plant(cart)));
+    await rig.until("its stream is gone", () => rig.figure("streams_wanted") === wanted - 1);
+    await rig.until("all is well without it", () => rig.health().state === "up");
+    expect(refused(rig)).toBe(0);
+    await replaceService(given(fifty));
+    await rig.next("conveyors", ({ robotId }) => robotId === cart);
+    await rig.until("all is well again", () => rig.health().state === "up");
+    expect(rig.figure("streams_wanted")).toBe(wanted);
+  },
+);
+
 test("a service without the battery stream serves the missions all the same", async () => {
   const { startElsewhere, simulator } = await open();
   // One message, with a robot's name and nothing else.

@@ -25,7 +25,7 @@ export interface AspectParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly sink: EventSink;
-  /** A robot spoke: called before its first event. */
+  /** A robot spoke: called before its first event, and again when it comes back to a stream that had let it go. */
   readonly seen: (robotId: RobotId) => void;
   /** What else brings the same events; null: nothing. */
   readonly relief: Relief | null;
@@ -35,6 +35,8 @@ export interface AspectParts {
 export interface DeliveredAspectOf<Value> extends Aspect {
   /** Judges and hands on what a delivery says. */
   deliver(robotId: RobotId, stamp: Stamp, value: Value): void;
+  /** Whether some stream brings the robot: its last snapshot had it, or is not proven to lack it. */
+  brings(robotId: RobotId): boolean;
 }
 
 /** The mission streams. */
@@ -109,6 +111,7 @@ function common(ledger: Ledger) {
     unheard: ledger.unheard,
     releaseUnheard: ledger.releaseUnheard,
     release: ledger.release,
+    brings: (robotId: RobotId) => ledger.streamOf(robotId) !== null,
   };
 }
 
@@ -123,7 +126,7 @@ function judge(
   call: number,
 ): SequenceVerdict {
   const isKnown = ledger.has(robotId);
-  if (!isKnown) parts.seen(robotId);
+  if (ledger.streamOf(robotId) === null) parts.seen(robotId);
   const verdict = ledger.judge(robotId, stamp, stream, call);
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });

@@ -3,6 +3,7 @@ import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { every } from "../../platform/clock.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import type { FleetOptions } from "../options.ts";
 import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Aspect, Selection } from "./aspect.ts";
@@ -54,6 +55,8 @@ interface Running {
   readonly aspect: Aspect["name"];
   readonly method: string;
   readonly stream: Stream;
+  /** Ends the stream for good. */
+  readonly end: () => void;
   /** The proof that was told last, and when. */
   toldMs: number;
   toldAtMs: number;
@@ -71,7 +74,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   const open = new Set<string>();
   /** What the service said that it does not have, by method, until it has a stream open. */
   const unserved = new Map<string, string>();
-  const runs: Promise<void>[] = [];
+  const runs = new Set<Promise<void>>();
   let signal: AbortSignal = AbortSignal.abort();
   let families: FamilyFinder | null = null;
 
@@ -115,13 +118,23 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   function start(id: string, aspect: Aspect, selection: Selection): void {
     if (streams.has(id)) return;
     const stream = createStream(id, aspect, selection, streamParts);
-    streams.set(id, { aspect: aspect.name, method: aspect.method, stream, toldMs: 0, toldAtMs: 0 });
-    runs.push(stream.run(signal));
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const letGo = onAbort(signal, end);
+    streams.set(id, { aspect: aspect.name, method: aspect.method, stream, end, toldMs: 0, toldAtMs: 0 });
+    const run = stream.run(ending.signal).finally(() => {
+      letGo();
+      runs.delete(run);
+    });
+    runs.add(run);
   }
 
-  /** A robot is there: tells of it, and sees to its conveyors. */
+  /** A robot is there, or is back: tells of it the first time, and sees to its conveyors. */
   function meet(robotId: RobotId): void {
-    if (robots.has(robotId)) return;
+    if (robots.has(robotId)) {
+      if (robots.get(robotId) === "cart") startConveyors(robotId);
+      return;
+    }
     const family = options.families.get(robotId) ?? "unknown";
     robots.set(robotId, family);
     sink({ kind: "robot", robotId, family });
@@ -131,6 +144,26 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
 
   function startConveyors(robotId: RobotId): void {
     start(conveyorStream(robotId), conveyors, { kind: "robots", ids: [robotId] });
+  }
+
+  /**
+   * Ends the conveyor stream of a cart that left our locations: the service refuses it, and their snapshots no
+   * longer have it. Either alone proves nothing: a refusal may be a fault, and a snapshot may lack who is offline.
+   */
+  function partFromGone(): void {
+    for (const [robotId, family] of robots) {
+      const id = conveyorStream(robotId);
+      const running = family === "cart" ? streams.get(id) : undefined;
+      if (running === undefined || !running.stream.setAside.has(robotId)) continue;
+      if (mission.brings(robotId) || battery.brings(robotId)) continue;
+      running.end();
+      streams.delete(id);
+      open.delete(id);
+      parts.log.info(
+        { stream: id, robotId },
+        "a cart left the locations: its conveyors are no longer asked for",
+      );
+    }
   }
 
   function startSelected(): void {
@@ -228,6 +261,8 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       tellLink("down", "not connected yet");
       every(clock, silenceLookMs(times.streamSilenceMs), signal, tellLive);
       every(clock, tellingMs, signal, tellDelivered);
+      // Robots that are named in configuration are ours wherever they are.
+      if (options.robots.kind === "locations") every(clock, tellingMs, signal, partFromGone);
       startSelected();
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
