@@ -7,7 +7,8 @@
  *
  * What a client may rely on: `doneId` equal to its number means that the command
  * it wrote with that number is final; what it came to is `acceptedId`'s, so it is shown
- * while that is the number too, and unknown to the client after. After any restart, either
+ * while that is the number too, and unknown to the client after. A stop of its own takes the slot
+ * over: then `doneId` never becomes the number of the command before. After any restart, either
  * equal to its number means that its command was taken, anything else that it takes a new ticket.
  * That rule is for the one PLC of a slot; a second writer is denied what is not its own,
  * but a slot remembers one accepted ticket only.
@@ -49,6 +50,8 @@ export interface TakenTicket extends TicketTaking {
   readonly requestId: string;
   /** `taking` until its command is in the journal; `running` until the outcome is final. */
   readonly phase: "taking" | "running" | "done";
+  /** A stop is being taken while this one runs: until the stop is in the journal, a crash makes it the slot's again. */
+  readonly replaces?: TakenTicket;
 }
 
 /** Who writes: the session, and when it began on the clock of `nowMs`. */
@@ -112,12 +115,17 @@ export function rotateTicket(state: TicketState, nowMs: number): TicketState {
   return priorIsVoid ? next : { ...next, priorId: state.nextId, priorRound: state.round };
 }
 
-/** Decides what a write of `number` to RequestId means. Rotates first, so that it is exact without a timer. */
+/**
+ * Decides what a write of `number` to RequestId means. Rotates first, so that it is exact without a timer. A stop
+ * waits for nobody: it is taken while another command of the same session runs, and shown instead of it. It cannot
+ * be before that command is in the journal, for until then no number is shown.
+ */
 export function writeTicket(
   before: TicketState,
   number: number,
   writer: TicketWriter,
   nowMs: number,
+  isStop = false,
 ): TicketDecision {
   const state = rotateTicket(before, nowMs);
   const taken = state.taken;
@@ -133,20 +141,23 @@ export function writeTicket(
   }
   if (number === 0) return { state: reissueTicket(state, nowMs), action: { kind: "withdraw" } };
   if (!inTurn) return rejected(state, number, "OUT_OF_TURN");
-  if (busy) return rejected(reissueTicket(state, nowMs), number, "TICKET_IN_USE");
+  const mayReplace = isStop && taken?.phase === "running";
+  if (busy && !mayReplace) return rejected(reissueTicket(state, nowMs), number, "TICKET_IN_USE");
   return take(state, number, writer, nowMs);
 }
 
 /** The command of this ticket is in the journal. */
 export function ticketAccepted(state: TicketState, ticket: number): TicketState {
   if (state.taken?.id !== ticket || state.taken.phase !== "taking") return state;
-  return { ...state, acceptedId: ticket, taken: { ...state.taken, phase: "running" } };
+  const { replaces: _replaced, ...taken } = state.taken;
+  return { ...state, acceptedId: ticket, taken: { ...taken, phase: "running" } };
 }
 
 /** The outcome of this ticket's command is final, and shown: also when it was refused before the journal. */
 export function ticketDone(state: TicketState, ticket: number): TicketState {
   if (state.taken?.id !== ticket || state.taken.phase === "done") return state;
-  return { ...state, acceptedId: ticket, doneId: ticket, taken: { ...state.taken, phase: "done" } };
+  const { replaces: _replaced, ...taken } = state.taken;
+  return { ...state, acceptedId: ticket, doneId: ticket, taken: { ...taken, phase: "done" } };
 }
 
 /** Voids unused tickets and shows a new one: for a new session of the slot's client, and for a written 0. */
@@ -157,7 +168,7 @@ export function reissueTicket(state: TicketState, nowMs: number): TicketState {
 /**
  * The state after a start of the gateway: unused tickets are void. A ticket that
  * was being taken is accepted when the journal knows its request id, and
- * forgotten otherwise (then nothing was sent). Commands still `running` are to be
+ * forgotten otherwise (then nothing was sent, and what a stop was to replace is the slot's again). Commands still `running` are to be
  * recalled from the journal, and ended with `ticketDone`.
  */
 export function restartTickets(state: TicketState, journaled: boolean, nowMs: number): TicketState {
@@ -169,7 +180,11 @@ export function restartTickets(state: TicketState, journaled: boolean, nowMs: nu
   const taken = { ...next.taken, takenAtMs: 0 };
   if (taken.phase !== "taking") return { ...next, taken };
   // A forgotten number stays behind: writing it again is out of turn, not a repeat.
-  return journaled ? ticketAccepted({ ...next, taken }, taken.id) : { ...next, taken: null };
+  if (journaled) return ticketAccepted({ ...next, taken }, taken.id);
+  const { replaces } = taken;
+  if (replaces === undefined) return { ...next, taken: null };
+  const earlier = next.earlier.filter(({ id }) => id !== replaces.id);
+  return { ...next, earlier, taken: { ...replaces, takenAtMs: 0 } };
 }
 
 /**
@@ -200,7 +215,9 @@ export function parameterOwner(state: TicketState): string | null {
 function take(state: TicketState, number: number, writer: TicketWriter, nowMs: number): TicketDecision {
   const round = number === state.nextId ? state.round : state.priorRound;
   const requestId = `${state.epoch}.${round}.${number}`;
-  const taken: TakenTicket = { id: number, requestId, writer: writer.id, takenAtMs: nowMs, phase: "taking" };
+  const replaces = state.taken?.phase === "running" ? { replaces: state.taken } : {};
+  const by = { writer: writer.id, takenAtMs: nowMs };
+  const taken: TakenTicket = { id: number, requestId, ...by, phase: "taking", ...replaces };
   const earlier = [...(state.taken === null ? [] : [takingOf(state.taken)]), ...state.earlier];
   return {
     state: issue({ ...state, taken, earlier: earlier.slice(0, EARLIER_KEPT) }, nowMs),

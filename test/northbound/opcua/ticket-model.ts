@@ -48,7 +48,7 @@ export function createPlant() {
   let flights: Flight[] = [];
   let life = 0;
   let sessions = 0;
-  let parameters = 0;
+  let parameters = { wish: 0, isStop: false };
   let shown: Shown;
   let slot: Slot;
   let stop = new AbortController();
@@ -113,8 +113,11 @@ export function createPlant() {
       },
       showError() {},
     };
-    const request = () => ({ robotId: "r1", wish: parameters });
-    const draft = () => ({ operation: "CreateMission", request: request(), missionId: null });
+    const draft = () => ({
+      operation: parameters.isStop ? "UpdateMission" : "CreateMission",
+      request: { robotId: "r1", wish: parameters.wish },
+      missionId: null,
+    });
     stop = new AbortController();
     slot = createSlot(
       { path: "S", parameters: [], tags, draft, reads: () => [], draftOf: draft, follow() {} },
@@ -122,7 +125,7 @@ export function createPlant() {
         commander: { submit },
         records: { recall: async (_source, id) => journal.get(id)?.outcome ?? null },
         ledger: { knows: () => false, refused() {} },
-        catalogue: fakeCatalogue(),
+        catalogue,
         tickets: createDurableTicketStore(storeOf(life)),
         epoch: `life ${life}`,
         startByMs: 10_000,
@@ -148,8 +151,8 @@ export function createPlant() {
       return { sessionId: `session ${sessions}`, sinceMs: clock.nowMs(), account };
     },
     /** One write request: what is wanted, and the ticket. */
-    write: (writer: Writer, wish: number | null, number: number) => {
-      parameters = wish ?? parameters;
+    write: (writer: Writer, wish: number | null, number: number, isStop = false) => {
+      if (wish !== null) parameters = { wish, isStop };
       return slot.request(number, { kind: "request" }, writer);
     },
     tick: () => slot.tick(),
@@ -162,13 +165,16 @@ export function createPlant() {
         resolve();
       }
     },
-    /** The oldest command goes one step on: journaled, sent, or ended as `how` says. */
-    advance(how: "succeeded" | "refused" | "unknown" | "never journaled"): void {
-      const flight = flights[0];
+    /** The oldest or newest command goes one step on: journaled, sent, or ended as `how` says. */
+    advance(how: "succeeded" | "refused" | "unknown" | "never journaled", which: 0 | -1): void {
+      const flight = flights.at(which);
       if (flight === undefined) return;
+      const end = () => {
+        flights = flights.filter((other) => other !== flight);
+      };
       const entry = journal.get(flight.id);
       if (entry === undefined && how === "never journaled") {
-        flights.shift();
+        end();
         flight.end(refusal("JOURNAL_FAILED", ""));
       } else if (entry === undefined) {
         journal.set(flight.id, { wish: flight.wish, wasSent: false, outcome: null });
@@ -178,7 +184,7 @@ export function createPlant() {
         flight.onStage("sent");
         if (how !== "refused") executed.push(flight.wish);
       } else {
-        flights.shift();
+        end();
         const isDone = executed.includes(flight.wish);
         entry.outcome = isDone && how === "succeeded" ? done : isDone ? notKnown : refusal("ABORTED", "");
         flight.end(entry.outcome);
@@ -198,6 +204,9 @@ export function createPlant() {
 
 export type Plant = ReturnType<typeof createPlant>;
 
+const stopping = fakeCatalogue("stops").get("UpdateMission");
+const catalogue = new Map(fakeCatalogue());
+if (stopping !== undefined) catalogue.set("UpdateMission", stopping);
 const done = ending("succeeded", "OK", "", true);
 const notKnown = ending("unknown", "OUTCOME_UNKNOWN", "", false);
 const expired = ending("expired", "EXPIRED", "", true);

@@ -45,6 +45,11 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
   const { tags } = kind;
   const { clock } = parts;
 
+  /** A stop has taken the slot over: how the command before it ends is no longer shown here. */
+  function isReplaced(ticket: number): boolean {
+    return book.tickets().taken?.id !== ticket;
+  }
+
   /** Never rejects: whatever happens is an outcome. */
   async function run(
     { command, target }: Extract<Attempt, { kind: "command" }>,
@@ -65,6 +70,7 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
   async function outcomeOf(submitted: Command, ticket: number): Promise<Outcome | null> {
     try {
       return await parts.commander.submit(submitted, parts.signal, (stage) => {
+        if (isReplaced(ticket)) return;
         if (stage === "accepted") void book.adopt(ticketAccepted(book.tickets(), ticket));
         tags.showStage(stage);
       });
@@ -77,6 +83,7 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
   }
 
   function finish(ticket: number, outcome: Outcome, target: string | null): void {
+    if (isReplaced(ticket)) return;
     const final = { ...outcome, missionId: outcome.missionId ?? target };
     book.announce(ticket);
     showFinal(final);
@@ -124,7 +131,11 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
       const outcome = await parts.records.recall(source, commandRequestId(taken.requestId));
       const wasJournaled = outcome !== null || taken.phase === "running";
       void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
-      if (wasJournaled) finish(taken.id, outcome ?? forgotten, null);
+      if (wasJournaled) return finish(taken.id, outcome ?? forgotten, null);
+      const { replaces } = taken;
+      if (replaces === undefined) return;
+      const before = await parts.records.recall(source, commandRequestId(replaces.requestId));
+      finish(replaces.id, before ?? forgotten, null);
     },
     recall: showFinal,
   };

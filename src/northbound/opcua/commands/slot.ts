@@ -5,6 +5,7 @@ import {
   restartTickets,
   rotateTicket,
   type TicketAction,
+  type TicketDecision,
   type TicketState,
   writeTicket,
 } from "../../../domain/ticket.ts";
@@ -73,7 +74,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       return;
     }
     // With a ticket that is accepted and runs, nothing is shown of the one before.
-    if (book.record.final !== null && tickets.taken?.phase !== "running") attempts.recall(book.record.final);
+    const isOthers = tickets.taken?.phase === "running" || tickets.taken?.replaces !== undefined;
+    if (book.record.final !== null && !isOthers) attempts.recall(book.record.final);
     if (tickets.taken === null || tickets.taken.phase === "done") {
       void book.adopt(restartTickets(tickets, false, clock.nowMs()));
       return;
@@ -159,6 +161,21 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     return StatusCodes.Good;
   }
 
+  function isStop(order: Order, writer: Writer): boolean {
+    const attempt = attempts.prepare(draftOf(order, writer), writer.account, "");
+    return attempt.kind === "command" && attempt.command.effect === "stops";
+  }
+
+  /** What a write means: whether it is a stop matters while a command runs, and is made out then only. */
+  function decide(number: number, order: Order, writer: Writer): TicketDecision {
+    const session = { id: writer.sessionId, sinceMs: writer.sinceMs };
+    const decision = writeTicket(book.tickets(), number, session, clock.nowMs());
+    const { action } = decision;
+    const isBusy = action.kind === "reject" && action.error === "TICKET_IN_USE";
+    if (!isBusy || !isStop(order, writer)) return decision;
+    return writeTicket(book.tickets(), number, session, clock.nowMs(), true);
+  }
+
   function take(
     state: TicketState,
     action: Extract<TicketAction, { kind: "take" }>,
@@ -195,8 +212,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     },
     request(number, order, writer) {
       if (isRestoring) return StatusCodes.BadResourceUnavailable;
-      const session = { id: writer.sessionId, sinceMs: writer.sinceMs };
-      const { state, action } = writeTicket(book.tickets(), number, session, clock.nowMs());
+      const { state, action } = decide(number, order, writer);
       if (action.kind === "deny") {
         if (book.mayIssue()) void book.adopt(state);
         return StatusCodes.BadUserAccessDenied;

@@ -1,0 +1,120 @@
+import { StatusCodes } from "node-opcua";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fakeCatalogue, succeeded } from "./fake-commands.ts";
+import { openSession } from "./opcua-bench.ts";
+import {
+  commander,
+  int32,
+  navigate,
+  nextId,
+  plc,
+  running,
+  shown,
+  slot,
+  start,
+  startAnew,
+  stop,
+  text,
+} from "./slot-bench.ts";
+
+const stopping = [...fakeCatalogue("stops")].filter(([name]) => name === "UpdateMission");
+const catalogue = new Map([...fakeCatalogue(), ...stopping]);
+
+/** Writes a cancel with the number that the slot shows now. */
+async function cancel(writer = plc) {
+  const ticket = await nextId();
+  await writer.write([slot("Operation"), int32(10)], [slot("TargetMissionId"), text("m-1")]);
+  const [status] = await writer.write([slot("RequestId"), int32(ticket)]);
+  return { ticket, status };
+}
+
+/** A mission that is sent, and not answered yet. */
+async function runningMission() {
+  const ticket = await nextId();
+  await navigate(ticket);
+  const mission = await commander.next();
+  mission.stage("accepted");
+  await plc.until(slot("AcceptedId"), ticket);
+  return { ticket, mission };
+}
+
+describe("a stop while the slot's command runs", () => {
+  beforeEach(async () => {
+    await startAnew();
+    await stop();
+    await start({ catalogue });
+  });
+  afterEach(stop);
+
+  it("goes out at once, and is what the slot shows from then on", async () => {
+    const { mission } = await runningMission();
+    const { ticket } = await cancel();
+    const sent = await commander.next();
+    expect(sent.command.operation).toBe("UpdateMission");
+    sent.stage("accepted");
+    sent.stage("sent");
+    await plc.until(slot("AcceptedId"), ticket);
+    // What becomes of the mission is not the stop's: it is neither shown nor counted as its end.
+    mission.stage("sent");
+    mission.end(succeeded("m-2"));
+    expect(await shown("AcceptedId", "DoneId", "Outcome", "MissionId", "ErrorId")).toEqual([
+      ticket,
+      0,
+      2,
+      "",
+      0,
+    ]);
+    sent.end(succeeded(null));
+    await plc.until(slot("DoneId"), ticket);
+    expect(await shown("AcceptedId", "Outcome", "MissionId", "RejectedId")).toEqual([ticket, 3, "m-1", 0]);
+  });
+
+  it("is a stop: anything else waits", async () => {
+    await runningMission();
+    const next = await nextId();
+    await navigate(next);
+    expect(await shown("RejectedId", "ErrorId")).toEqual([next, 1013]);
+    expect(await plc.value(slot("ErrorText"))).toBe(
+      "the command before is still running: wait until DoneId is its number",
+    );
+    expect(commander.submitted).toHaveLength(1);
+  });
+
+  it("is the session's whose command runs", async () => {
+    await runningMission();
+    await plc.write([slot("Operation"), int32(10)], [slot("TargetMissionId"), text("m-1")]);
+    const other = await openSession(running.url);
+    expect((await cancel(other)).status).toBe(StatusCodes.BadUserAccessDenied);
+    expect(commander.submitted).toHaveLength(1);
+    await other.close();
+  });
+
+  it("that a restart forgets leaves the command before to be found", async () => {
+    const before = await nextId();
+    await navigate(before);
+    (await commander.next()).end(succeeded("m-0"));
+    await plc.until(slot("DoneId"), before);
+    const { ticket, mission } = await runningMission();
+    await cancel();
+    await commander.next();
+    await stop();
+    let tell = () => {};
+    const told = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    await start({
+      catalogue,
+      records: {
+        async recall(_source, requestId) {
+          await told;
+          return requestId === mission.command.requestId ? succeeded("m-2") : null;
+        },
+      },
+    });
+    // What is shown belongs to AcceptedId: not the success of the one before it.
+    expect(await shown("AcceptedId", "DoneId", "Outcome")).toEqual([ticket, before, 0]);
+    tell();
+    await plc.until(slot("DoneId"), ticket);
+    expect(await shown("AcceptedId", "Outcome", "MissionId")).toEqual([ticket, 3, "m-2"]);
+  });
+});
