@@ -12,7 +12,8 @@ export async function within<T>(
 ): Promise<T> {
   const bounded = new AbortController();
   const giveUp = () => bounded.abort(signal.reason);
-  const late = () => bounded.abort(new DOMException(`not done within ${Math.round(timeoutMs)} ms`, "TimeoutError"));
+  const late = () =>
+    bounded.abort(new DOMException(`not done within ${Math.round(timeoutMs)} ms`, "TimeoutError"));
   const timer = setTimeout(late, timeoutMs);
   timer.unref();
   const letGo = onAbort(signal, giveUp);
