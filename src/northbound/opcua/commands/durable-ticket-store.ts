@@ -8,7 +8,8 @@ export function createDurableTicketStore(store: Store): TicketStore {
       const value = store.get(key(slot));
       if (value === undefined) return null;
       if (!isSlotRecord(value)) throw new StoreFailed(`what is kept of ${slot} is no ticket record`);
-      return value;
+      // Records of before slots remembered earlier tickets: an update must not close them.
+      return { ...value, tickets: { ...value.tickets, earlier: value.tickets.earlier ?? [] } };
     },
     // The answer of the service may be long, and no slot shows it.
     save(slot, { tickets, user, final }) {
@@ -31,7 +32,7 @@ function isSlotRecord(value: unknown): value is SlotRecord {
     typeof epoch === "string" &&
     numbers.every(Number.isInteger) &&
     (taken === null || (isObject(taken) && typeof taken.requestId === "string")) &&
-    Array.isArray(earlier) &&
+    (earlier === undefined || Array.isArray(earlier)) &&
     (value.user === null || typeof value.user === "string") &&
     (value.final === null || (isObject(value.final) && typeof value.final.outcome === "string"))
   );
