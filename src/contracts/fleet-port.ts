@@ -29,11 +29,13 @@ export interface FleetPort {
    * @param deadlineMs how long to wait for the answer
    * @param leaveWithinMs it leaves within this time or not at all: waiting for a connection must not make
    *   it late. Without it there is only the deadline.
+   * @param isStop it stops a robot: the last places for calls are kept for it
    */
   call(
     operation: string,
     requestJson: string,
     deadlineMs: number,
     leaveWithinMs?: number,
+    isStop?: boolean,
   ): Promise<CallEnding>;
 }

@@ -127,8 +127,8 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   ];
 
   const port: FleetPort = {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs) {
-      const ending = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs);
+    async call(operation, requestJson, deadlineMs, leaveWithinMs, isStop) {
+      const ending = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, isStop);
       if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
       if (ending.kind !== "ok") return ending;
       if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));

@@ -41,7 +41,10 @@ export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
 /** What is known when what may be repeated has not come through within its expiry. */
 export function endingAfterRepeats(work: Sent): Exclude<EndingDecision, { kind: "again" }> {
   if (work.unknown === null) {
-    return { kind: "final", outcome: unreachable("no connection to the service within its expiry") };
+    return {
+      kind: "final",
+      outcome: unreachable("no connection to the service, or no place on it, within its expiry"),
+    };
   }
   return { kind: "seek", otherwise: unknownOutcome(work, work.unknown) };
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
@@ -39,7 +39,7 @@ export interface Job {
 
 /** Names a command's content: the same for every spelling, as `json` is canonical. */
 export function digestOf(operation: string, json: string): string {
-  return createHash("sha256").update(operation).update("\n").update(json).digest("hex");
+  return hash("sha256", `${operation}\n${json}`, "hex");
 }
 
 export function createJob(parts: {

@@ -147,15 +147,22 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
 
   async function call(job: Job): Promise<void> {
     const { evidence } = job.request;
+    const isStop = job.request.effect === "stops";
     if (job.sendings === 0 && job.robotId !== null && evidence.kind !== "none" && evidence.kind !== "query") {
       const baseline = watchBaseline(evidence, sightings.missions(job.robotId));
       search.watch(job.id, evidence, job.robotId, baseline, clock.nowMs());
     }
-    if (job.sendings === 0 && job.request.effect === "stops") void askBeside(job);
+    if (job.sendings === 0 && isStop) void askBeside(job);
     job.sendings += 1;
     parts.onCall(job);
     const ending = await port
-      .call(job.command.operation, job.request.json, options.callDeadlineMs, timeToLeaveMs(clock, job))
+      .call(
+        job.command.operation,
+        job.request.json,
+        options.callDeadlineMs,
+        timeToLeaveMs(clock, job),
+        isStop,
+      )
       .catch((error: unknown) => {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;

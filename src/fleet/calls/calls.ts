@@ -37,24 +37,23 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       const times = { deadlineMs, leaveWithinMs };
       return callHttp(http, options.httpsUrl, method, request, jwt, reads, times, signal);
     }
-    const client = await channel.ready(Math.min(LONGEST_WAIT_MS, leaveWithinMs));
-    if (client === null) {
-      return {
-        kind: "not_sent",
-        message: `no connection to the service: ${channel.problem() ?? "none yet"}`,
-      };
+    const place = await channel.ready(Math.min(LONGEST_WAIT_MS, leaveWithinMs), time.isStop);
+    if (typeof place === "string") return { kind: "not_sent", message: place };
+    try {
+      return await callGrpc(place.client, options.serviceName, method, request, jwt, time.leftMs());
+    } finally {
+      place.free();
     }
-    return callGrpc(client, options.serviceName, method, request, jwt, time.leftMs());
   }
 
   return {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs = deadlineMs) {
+    async call(operation, requestJson, deadlineMs, leaveWithinMs = deadlineMs, isStop = false) {
       const method = methods.get(operation);
       if (method === undefined) return { kind: "not_sent", message: `there is no operation ${operation}` };
       const request = readRequest(method, requestJson);
       if (request instanceof Error) return { kind: "not_sent", message: request.message };
 
-      const time = timeFrom(deadlineMs, leaveWithinMs);
+      const time = timeFrom(deadlineMs, leaveWithinMs, isStop);
       const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), signal);
       if (jwt === null) {
         return { kind: "not_sent", message: `no token: ${session.state().problem ?? "the gateway stops"}` };
@@ -69,18 +68,21 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
   };
 }
 
-/** What is left of a call's time, in real milliseconds: connections know no other. */
+/** What is left of a call's time, and how it is spent, in real milliseconds: connections know no other. */
 interface Time {
   leftMs(): number;
   toLeaveMs(): number;
+  /** It need not wait for what others leave free. */
+  readonly isStop: boolean;
 }
 
-function timeFrom(deadlineMs: number, leaveWithinMs: number): Time {
+function timeFrom(deadlineMs: number, leaveWithinMs: number, isStop: boolean): Time {
   const startedMs = performance.now();
   const left = (allMs: number) => Math.max(0, allMs - (performance.now() - startedMs));
   return {
     leftMs: () => Math.max(1, left(deadlineMs)),
     toLeaveMs: () => left(Math.min(deadlineMs, leaveWithinMs)),
+    isStop,
   };
 }
 

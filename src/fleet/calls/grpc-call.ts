@@ -1,4 +1,4 @@
-import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type Message, toBinary } from "@bufbuild/protobuf";
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import type { GrpcCodeName } from "../../domain/errors.ts";
@@ -6,7 +6,7 @@ import { authorization } from "../channels/authorization.ts";
 import { isNoGrpc } from "../channels/no-grpc.ts";
 import { withoutStack } from "../channels/without-stack.ts";
 import { errorText, serviceText } from "../error-text.ts";
-import { okEnding } from "../operations/answer.ts";
+import { okEndingOf } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
 
@@ -53,8 +53,7 @@ function codeOf({ code, details }: ServiceError): GrpcCodeName {
 
 function readAnswer({ desc }: Method, bytes: Buffer): CallEnding {
   try {
-    const message = fromBinary(desc.output, bytes);
-    return okEnding(desc.output, message);
+    return okEndingOf(desc.output, bytes);
   } catch (error) {
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };
   }

@@ -340,7 +340,7 @@ describe("refusals before anything is sent", () => {
     expect(sent.outcome).toMatchObject({
       outcome: "refused",
       code: "FLEET_UNREACHABLE",
-      message: "it was not sent: no connection to the service within its expiry",
+      message: "it was not sent: no connection to the service, or no place on it, within its expiry",
     });
   });
 

@@ -1,0 +1,75 @@
+import { afterEach, expect, test } from "vitest";
+import { type FleetRig, startFleetSession } from "../../support/fleet-rig.ts";
+import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** One in ten is kept for stops. */
+const LIMIT = 10;
+const FOR_ALL = 9;
+const HANGS_MS = 1_500;
+
+/** All places but the last are taken by calls that the service does not answer. */
+async function openFull() {
+  const simulator = await startSimulator({ maxConcurrentStreams: LIMIT });
+  closers.push(() => simulator.stop());
+  const rig = await startFleetSession(simulator.endpoints, {
+    robots: { kind: "ids", ids: ["cart-01"] },
+    times: { rosterPollMs: null, taskChainPollMs: null },
+  });
+  closers.push(() => rig.stop());
+  await rig.event("mission");
+  simulator.control.apply({
+    kind: "command",
+    operation: "CreateMission",
+    effect: "delay-not-taken",
+    count: FOR_ALL,
+  });
+  const hung = Array.from({ length: FOR_ALL }, () => createMission(rig, HANGS_MS));
+  await rig.until("all of them have come", () => received(simulator, "CreateMission") === FOR_ALL);
+  return { simulator, rig, hung };
+}
+
+test("a call beyond what the service takes at once is not handed to the connection, where it would leave too late", async () => {
+  const { simulator, rig, hung } = await openFull();
+  expect(await createMission(rig, HANGS_MS, 200)).toEqual({
+    kind: "not_sent",
+    message: "9 calls are under way, and the service takes 10 at once",
+  });
+  for (const ending of await Promise.all(hung)) {
+    expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  }
+  expect(await createMission(rig, HANGS_MS)).toMatchObject({ kind: "ok" });
+  expect(received(simulator, "CreateMission")).toBe(FOR_ALL + 1);
+});
+
+test("a stop has a place that others leave free, and who waits comes in when a call is over", async () => {
+  const { simulator, rig, hung } = await openFull();
+  const next = createMission(rig, 10_000);
+  const stop = JSON.stringify({
+    robotId: "cart-01",
+    commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" }],
+  });
+  const stopped = rig.port.call("ControlConveyor", stop, HANGS_MS, HANGS_MS, true);
+  expect(await Promise.race([stopped, next, ...hung])).toBe(await stopped);
+  expect(await stopped).toMatchObject({ kind: "ok" });
+  expect(received(simulator, "CreateMission")).toBe(FOR_ALL);
+  await Promise.all(hung);
+  expect(await next).toMatchObject({ kind: "ok" });
+});
+
+function createMission(rig: FleetRig, deadlineMs: number, leaveWithinMs = deadlineMs) {
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+  const request = JSON.stringify({ robotId: "cart-01", mission });
+  return rig.port.call("CreateMission", request, deadlineMs, leaveWithinMs);
+}
+
+function received(simulator: RunningSimulator, operation: string): number {
+  return simulator.control
+    .record(0)
+    .filter(({ fact }) => fact.what === "received" && "operation" in fact && fact.operation === operation)
+    .length;
+}
