@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
 import { createLog, type Log } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
@@ -17,6 +18,7 @@ export function runCommand(): Command {
       const config = await configurationOrExit(path);
       const log = createLog(config.log.level);
       logWarnings(log);
+      bindWithoutProperty();
       // Loaded when it is wanted: it takes longer than everything else that commands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });

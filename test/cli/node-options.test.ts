@@ -9,7 +9,11 @@ test("the unit, the image and the bin script start node with the same options", 
   )?.[1];
   const script = /^#!\/usr\/bin\/env -S node (.*)$/m.exec(read("src/main.ts"))?.[1];
   const entry: unknown = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "null");
-  expect(unit?.split(" ")).toEqual(["--no-memory-reducer", "--max-semi-space-size=32"]);
+  expect(unit?.split(" ")).toEqual([
+    "--no-memory-reducer",
+    "--max-semi-space-size=64",
+    "--no-allocation-site-pretenuring",
+  ]);
   expect(script).toBe(unit);
   expect(entry).toEqual(["node", ...(unit ?? "").split(" "), "/opt/fleetgate/dist/main.js"]);
 });
