@@ -132,8 +132,8 @@ export const commandTable: readonly DecidabilityRow[] = [
   never("ControlConveyor", hidden, "ROLLING does not tell clockwise from counter-clockwise", "CCW"),
   never(
     "AddTaskChain",
-    // The service answers it without waiting for a robot: no cut comes between.
-    overHttps({ ...shown, "cut-after": done }),
+    // The service answers it without waiting for a robot: whether its answer or the cut comes first.
+    overHttps({ ...shown, "cut-after": ["succeeded", "probably_succeeded"] }),
     "a chain is found that carries its identity as taskSeq",
   ),
   never("ReassignTaskByAmrId", overHttps(shown), "QueryTaskChain shows the new tasks"),
