@@ -21,5 +21,5 @@ COPY package.json LICENSE ./
 USER node
 VOLUME /var/lib/fleetgate
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--no-memory-reducer", "--max-semi-space-size=64", "--no-allocation-site-pretenuring", "/opt/fleetgate/dist/main.js"]
+ENTRYPOINT ["node", "--no-memory-reducer", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "/opt/fleetgate/dist/main.js"]
 CMD ["run", "--config", "/etc/fleetgate/fleetgate.yaml"]

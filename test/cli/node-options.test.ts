@@ -11,7 +11,7 @@ test("the unit, the image and the bin script start node with the same options", 
   const entry: unknown = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "null");
   expect(unit?.split(" ")).toEqual([
     "--no-memory-reducer",
-    "--max-semi-space-size=64",
+    "--max-semi-space-size=32",
     "--no-allocation-site-pretenuring",
   ]);
   expect(script).toBe(unit);
