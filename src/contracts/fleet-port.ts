@@ -15,10 +15,18 @@ export type CallEnding =
     }
   /** The service said no: one of the explicit refusals of design.md, Commands. */
   | { readonly kind: "refused"; readonly code: GrpcCodeName; readonly message: string }
-  /** It is certain that nothing left: there was no connection to send it on. */
-  | { readonly kind: "not_sent"; readonly message: string }
+  /** It is certain that nothing left: there was no connection to send it on, or a stop was made meanwhile. */
+  | { readonly kind: "not_sent"; readonly message: string; readonly byStop?: true }
   /** Anything else: the robot may have acted, or may act later. */
   | { readonly kind: "unknown"; readonly code: GrpcCodeName; readonly message: string };
+
+/** A call's place among others, as long as it has not left. */
+export interface CallOrder {
+  /** It stops a robot: the last places for calls are kept for it. */
+  readonly isStop: boolean;
+  /** False from when a stop of the same robot was made: a start that leaves after it would undo it, and ends `not_sent`. */
+  readonly mayLeave: () => boolean;
+}
 
 /** What the dispatcher calls. */
 export interface FleetPort {
@@ -29,13 +37,13 @@ export interface FleetPort {
    * @param deadlineMs how long to wait for the answer
    * @param leaveWithinMs it leaves within this time or not at all: waiting for a connection must not make
    *   it late. Without it there is only the deadline.
-   * @param isStop it stops a robot: the last places for calls are kept for it
+   * @param order its place among other calls; without it, it is no stop, and waits for none
    */
   call(
     operation: string,
     requestJson: string,
     deadlineMs: number,
     leaveWithinMs?: number,
-    isStop?: boolean,
+    order?: CallOrder,
   ): Promise<CallEnding>;
 }

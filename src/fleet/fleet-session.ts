@@ -127,8 +127,8 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   ];
 
   const port: FleetPort = {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs, isStop) {
-      const ending = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, isStop);
+    async call(operation, requestJson, deadlineMs, leaveWithinMs, order) {
+      const ending = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, order);
       if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
       if (ending.kind !== "ok") return ending;
       if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));

@@ -31,7 +31,10 @@ export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
       return refused(work, ending);
     case "not_sent":
       if (work.repeat.kind === "repeatable") return { kind: "again" };
-      return { kind: "final", outcome: unreachable(ending.message) };
+      return {
+        kind: "final",
+        outcome: ending.byStop ? refusal("CANCELED_BY_STOP", ending.message) : unreachable(ending.message),
+      };
     case "unknown":
       if (work.repeat.kind === "repeatable") return { kind: "again" };
       return { kind: "seek", otherwise: unknownOutcome(work, ending) };

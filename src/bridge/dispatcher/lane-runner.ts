@@ -50,11 +50,15 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
   const { options, port, journal, clock, log, search, sightings } = parts;
   const lanes = new Map<string, Lane>();
   const jobs = new Map<string, Job>();
+  /** Stops called in each lane that is in use: a start that waits for its connection must not leave after one. */
+  const stopsMade = new Map<string, number>();
 
   function feed(name: string, input: LaneInput): void {
     const step = stepLane(lanes.get(name) ?? emptyLane, input, options);
-    if (isIdle(step.lane)) lanes.delete(name);
-    else lanes.set(name, step.lane);
+    if (isIdle(step.lane)) {
+      lanes.delete(name);
+      stopsMade.delete(name);
+    } else lanes.set(name, step.lane);
     for (const effect of step.effects) {
       const job = jobs.get(effect.id);
       if (job !== undefined) run(job, effect);
@@ -154,15 +158,14 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     }
     if (job.sendings === 0 && isStop) void askBeside(job);
     job.sendings += 1;
+    const stopsBefore = stopsMade.get(job.lane);
+    if (isStop) stopsMade.set(job.lane, (stopsBefore ?? 0) + 1);
     parts.onCall(job);
     const ending = await port
-      .call(
-        job.command.operation,
-        job.request.json,
-        options.callDeadlineMs,
-        timeToLeaveMs(clock, job),
+      .call(job.command.operation, job.request.json, options.callDeadlineMs, timeToLeaveMs(clock, job), {
         isStop,
-      )
+        mayLeave: () => job.request.effect !== "moves" || stopsMade.get(job.lane) === stopsBefore,
+      })
       .catch((error: unknown) => {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;

@@ -1,5 +1,5 @@
 import { fromJson, type Message } from "@bufbuild/protobuf";
-import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
 import { within } from "../../platform/within.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
@@ -21,6 +21,13 @@ export interface CallsParts {
 /** How long a call waits for a connection or a token before it is given up unsent: what leaves late acts late. */
 const LONGEST_WAIT_MS = 2_000;
 
+const alone: CallOrder = { isStop: false, mayLeave: () => true };
+const overtaken: CallEnding = {
+  kind: "not_sent",
+  message: "a stop of the same robot overtook it before it left",
+  byStop: true,
+};
+
 /**
  * Sends operations to the service: each once, over gRPC or HTTPS. The one repeat is
  * after UNAUTHENTICATED, an explicit refusal, with a new token (design, Commands), if
@@ -29,17 +36,25 @@ const LONGEST_WAIT_MS = 2_000;
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
   const { session, channel, http, signal } = parts;
 
-  async function send(method: Method, request: Message, jwt: string, time: Time): Promise<CallEnding> {
+  async function send(
+    method: Method,
+    request: Message,
+    jwt: string,
+    time: Time,
+    order: CallOrder,
+  ): Promise<CallEnding> {
     const deadlineMs = time.leftMs();
     const leaveWithinMs = time.toLeaveMs();
+    if (!order.mayLeave()) return overtaken;
     if (!method.hasGrpc || options.transport === "rest") {
       const reads = readOperations.has(method.name);
       const times = { deadlineMs, leaveWithinMs };
       return callHttp(http, options.httpsUrl, method, request, jwt, reads, times, signal);
     }
-    const place = await channel.ready(Math.min(LONGEST_WAIT_MS, leaveWithinMs), time.isStop);
+    const place = await channel.ready(Math.min(LONGEST_WAIT_MS, leaveWithinMs), order.isStop);
     if (typeof place === "string") return { kind: "not_sent", message: place };
     try {
+      if (!order.mayLeave()) return overtaken;
       return await callGrpc(place.client, options.serviceName, method, request, jwt, time.leftMs());
     } finally {
       place.free();
@@ -47,42 +62,39 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
   }
 
   return {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs = deadlineMs, isStop = false) {
+    async call(operation, requestJson, deadlineMs, leaveWithinMs = deadlineMs, order = alone) {
       const method = methods.get(operation);
       if (method === undefined) return { kind: "not_sent", message: `there is no operation ${operation}` };
       const request = readRequest(method, requestJson);
       if (request instanceof Error) return { kind: "not_sent", message: request.message };
 
-      const time = timeFrom(deadlineMs, leaveWithinMs, isStop);
+      const time = timeFrom(deadlineMs, leaveWithinMs);
       const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), signal);
       if (jwt === null) {
         return { kind: "not_sent", message: `no token: ${session.state().problem ?? "the gateway stops"}` };
       }
-      const ending = await send(method, request, jwt, time);
+      const ending = await send(method, request, jwt, time, order);
       if (ending.kind !== "refused" || ending.code !== "UNAUTHENTICATED") return ending;
       const waitMs = Math.min(LONGEST_WAIT_MS, time.toLeaveMs());
       const other = await within(signal, waitMs, (bounded) => session.replace(jwt, bounded));
       // What may leave no more stays refused, as the service said.
-      return other === null || time.toLeaveMs() <= 0 ? ending : send(method, request, other, time);
+      return other === null || time.toLeaveMs() <= 0 ? ending : send(method, request, other, time, order);
     },
   };
 }
 
-/** What is left of a call's time, and how it is spent, in real milliseconds: connections know no other. */
+/** What is left of a call's time, in real milliseconds: connections know no other. */
 interface Time {
   leftMs(): number;
   toLeaveMs(): number;
-  /** It need not wait for what others leave free. */
-  readonly isStop: boolean;
 }
 
-function timeFrom(deadlineMs: number, leaveWithinMs: number, isStop: boolean): Time {
+function timeFrom(deadlineMs: number, leaveWithinMs: number): Time {
   const startedMs = performance.now();
   const left = (allMs: number) => Math.max(0, allMs - (performance.now() - startedMs));
   return {
     leftMs: () => Math.max(1, left(deadlineMs)),
     toLeaveMs: () => left(Math.min(deadlineMs, leaveWithinMs)),
-    isStop,
   };
 }
 

@@ -25,6 +25,8 @@ export const LOST: CallEnding = { kind: "unknown", code: "DEADLINE_EXCEEDED", me
 export interface Call {
   readonly operation: string;
   readonly requestJson: string;
+  /** Whether it may leave still, if it has not. */
+  mayLeave(): boolean;
   readonly answer: (ending: CallEnding) => Promise<void>;
 }
 
@@ -82,11 +84,12 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     ["AMR02", "good"],
   ]);
   const port: FleetPort = {
-    call: (operation, requestJson) =>
+    call: (operation, requestJson, _deadlineMs, _leaveWithinMs, order) =>
       new Promise((resolve) => {
         calls.push({
           operation,
           requestJson,
+          mayLeave: () => order?.mayLeave() ?? true,
           async answer(ending) {
             resolve(ending);
             await clock.settle(0);

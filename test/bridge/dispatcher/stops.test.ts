@@ -45,4 +45,19 @@ describe("stops", () => {
     await rig.call(0).answer(OK);
     expect(start.outcome?.outcome).toBe("succeeded");
   });
+
+  it("take with them a start that is called and has not left, and no later one", async () => {
+    const rig = await createRig();
+    const start = await rig.send("Go", { robot: "AMR01" });
+    const other = await rig.send("Go", { robot: "AMR02" });
+    expect(rig.call(0).mayLeave()).toBe(true);
+    await rig.send("Halt", { robot: "AMR01" });
+    expect([0, 1, 2].map((place) => rig.call(place).mayLeave())).toEqual([false, true, true]);
+    await rig.call(0).answer({ kind: "not_sent", message: "a stop overtook it", byStop: true });
+    expect(start.outcome).toMatchObject({ outcome: "refused", code: "CANCELED_BY_STOP" });
+    expect(other.outcome).toBeNull();
+    await rig.call(2).answer(OK);
+    await rig.send("Go", { robot: "AMR01" });
+    expect(rig.call(3).mayLeave()).toBe(true);
+  });
 });

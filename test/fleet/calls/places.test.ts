@@ -11,6 +11,10 @@ afterEach(async () => {
 const LIMIT = 10;
 const FOR_ALL = 9;
 const HANGS_MS = 1_500;
+const missionRequest = JSON.stringify({
+  robotId: "cart-01",
+  mission: { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } },
+});
 
 /** All places but the last are taken by calls that the service does not answer. */
 async function openFull() {
@@ -53,7 +57,10 @@ test("a stop has a place that others leave free, and who waits comes in when a c
     robotId: "cart-01",
     commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" }],
   });
-  const stopped = rig.port.call("ControlConveyor", stop, HANGS_MS, HANGS_MS, true);
+  const stopped = rig.port.call("ControlConveyor", stop, HANGS_MS, HANGS_MS, {
+    isStop: true,
+    mayLeave: () => true,
+  });
   expect(await Promise.race([stopped, next, ...hung])).toBe(await stopped);
   expect(await stopped).toMatchObject({ kind: "ok" });
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL);
@@ -61,10 +68,25 @@ test("a stop has a place that others leave free, and who waits comes in when a c
   expect(await next).toMatchObject({ kind: "ok" });
 });
 
+test("a start that waits for a place does not leave after a stop of its robot", async () => {
+  const { simulator, rig, hung } = await openFull();
+  let mayLeave = true;
+  const start = rig.port.call("CreateMission", missionRequest, 10_000, 10_000, {
+    isStop: false,
+    mayLeave: () => mayLeave,
+  });
+  mayLeave = false;
+  await Promise.all(hung);
+  expect(await start).toEqual({
+    kind: "not_sent",
+    message: "a stop of the same robot overtook it before it left",
+    byStop: true,
+  });
+  expect(received(simulator, "CreateMission")).toBe(FOR_ALL);
+});
+
 function createMission(rig: FleetRig, deadlineMs: number, leaveWithinMs = deadlineMs) {
-  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
-  const request = JSON.stringify({ robotId: "cart-01", mission });
-  return rig.port.call("CreateMission", request, deadlineMs, leaveWithinMs);
+  return rig.port.call("CreateMission", missionRequest, deadlineMs, leaveWithinMs);
 }
 
 function received(simulator: RunningSimulator, operation: string): number {
