@@ -58,6 +58,8 @@ export interface TakenTicket extends TicketTaking {
 export interface TicketWriter {
   readonly id: string;
   readonly sinceMs: number;
+  /** Of the sessions that took a ticket, those of the same user that are gone: what was theirs is the writer's. */
+  readonly isHeirOf?: (session: string) => boolean;
 }
 
 /** What a write to RequestId means. */
@@ -105,6 +107,11 @@ export function newTickets(epoch: string, nowMs: number): TicketState {
   };
 }
 
+/** Whether what belongs to this session is the writer's: it is itself, or has taken its place. */
+export function ownsTicketsOf(session: string, writer: TicketWriter): boolean {
+  return session === writer.id || writer.isHeirOf?.(session) === true;
+}
+
 /** Replaces an unused ticket that is old enough. The same object when nothing is due. */
 export function rotateTicket(state: TicketState, nowMs: number): TicketState {
   const ageMs = nowMs - state.issuedAtMs;
@@ -117,7 +124,7 @@ export function rotateTicket(state: TicketState, nowMs: number): TicketState {
 
 /**
  * Decides what a write of `number` to RequestId means. Rotates first, so that it is exact without a timer. A stop
- * waits for nobody: it is taken while another command of the same session runs, and shown instead of it. It cannot
+ * waits for nobody: it is taken while another command of the same session (or of one that it has followed) runs, and shown instead of it. It cannot
  * be before that command is in the journal, for until then no number is shown.
  */
 export function writeTicket(
@@ -136,7 +143,7 @@ export function writeTicket(
   }
   const inTurn = number === state.nextId || (number === state.priorId && state.priorId !== 0);
   // Void from here on, here and below: a cyclic write must not start it when the running command ends.
-  if (busy && writer.id !== taken.writer) {
+  if (busy && !ownsTicketsOf(taken.writer, writer)) {
     return { state: inTurn ? reissueTicket(state, nowMs) : state, action: { kind: "deny" } };
   }
   if (number === 0) return { state: reissueTicket(state, nowMs), action: { kind: "withdraw" } };

@@ -1,5 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { openSession } from "./opcua-bench.ts";
 import {
@@ -88,6 +89,34 @@ describe("a stop while the slot's command runs", () => {
     expect(commander.submitted).toHaveLength(1);
     await other.close();
   });
+
+  it.each(["closed", "cut"])(
+    "is a new session's of the same user, when the one whose command runs was %s",
+    async (how) => {
+      const wire = await startTcpProxy(() => new URL(running.url.replace("opc.tcp", "tcp")).host);
+      const first = await openSession(`opc.tcp://${wire.address}`);
+      const ticket = await nextId();
+      await first.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
+      await first.write([slot("RequestId"), int32(ticket)]);
+      const mission = await commander.next();
+      mission.stage("accepted");
+      await plc.until(slot("AcceptedId"), ticket);
+      expect(await plc.write([slot("Operation"), int32(10)])).toEqual([StatusCodes.BadUserAccessDenied]);
+      if (how === "cut") wire.cut();
+      else await first.close();
+      // Until the server has noticed.
+      let stopping = await cancel();
+      while (stopping.status === StatusCodes.BadUserAccessDenied) stopping = await cancel();
+      expect(stopping.status).toBe(StatusCodes.Good);
+      const sent = await commander.next();
+      expect(sent.command.operation).toBe("UpdateMission");
+      sent.end(succeeded(null));
+      await plc.until(slot("DoneId"), stopping.ticket);
+      expect(await shown("AcceptedId", "Outcome")).toEqual([stopping.ticket, 3]);
+      if (how === "cut") await first.client.disconnect();
+      await wire.close();
+    },
+  );
 
   it("that a restart forgets leaves the command before to be found", async () => {
     const before = await nextId();

@@ -23,7 +23,7 @@ function createPlc(plant: Plant) {
   const written: number[] = [];
 
   function connectAnew(): void {
-    session = plant.newSession();
+    session = plant.newSession(session);
     plant.sessionBegan();
     inDoubt = ticket !== null;
   }
@@ -151,7 +151,7 @@ async function play(steps: readonly Step[], two: boolean) {
       case "crash":
         plant.crash();
         plc.connectAnew();
-        other = plant.newSession();
+        other = plant.newSession(other);
         break;
       case "wait":
         plant.clock.advance(each.ms);

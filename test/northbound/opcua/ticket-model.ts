@@ -48,6 +48,7 @@ export function createPlant() {
   let flights: Flight[] = [];
   let life = 0;
   let sessions = 0;
+  const connected = new Set<string>();
   let parameters = { wish: 0, isStop: false };
   let shown: Shown;
   let slot: Slot;
@@ -145,10 +146,14 @@ export function createPlant() {
     defects,
     shown: () => shown,
     nextId: () => shownNextId(shown.tickets),
-    newSession(): Writer {
+    /** A client's session, in the place of the one that it had before. */
+    newSession(before?: Writer): Writer {
       sessions += 1;
       clock.advance(1);
-      return { sessionId: `session ${sessions}`, sinceMs: clock.nowMs(), account };
+      if (before !== undefined) connected.delete(before.sessionId);
+      const sessionId = `session ${sessions}`;
+      connected.add(sessionId);
+      return { sessionId, sinceMs: clock.nowMs(), isConnected: (id) => connected.has(id), account };
     },
     /** One write request: what is wanted, and the ticket. */
     write: (writer: Writer, wish: number | null, number: number, isStop = false) => {

@@ -34,6 +34,8 @@ export interface SlotParts {
 export interface Writer {
   readonly sessionId: string;
   readonly sinceMs: number;
+  /** Whether a session has a connection: without one it can write nothing, though it may come back. */
+  readonly isConnected: (sessionId: string) => boolean;
   readonly account: Account;
 }
 

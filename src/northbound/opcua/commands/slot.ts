@@ -1,5 +1,6 @@
 import { type NumericRange, type StatusCode, StatusCodes, type Variant } from "node-opcua";
 import {
+  ownsTicketsOf,
   parameterOwner,
   reissueTicket,
   restartTickets,
@@ -7,6 +8,7 @@ import {
   type TicketAction,
   type TicketDecision,
   type TicketState,
+  type TicketWriter,
   writeTicket,
 } from "../../../domain/ticket.ts";
 import { describeError } from "../../../platform/log.ts";
@@ -166,9 +168,15 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     return attempt.kind === "command" && attempt.command.effect === "stops";
   }
 
+  /** A PLC that has lost its connection goes on in a new session, and must be able to stop what it started. */
+  function ticketWriter({ sessionId, sinceMs, account, isConnected }: Writer): TicketWriter {
+    const isSameUser = book.user() === account.name;
+    return { id: sessionId, sinceMs, isHeirOf: (session) => isSameUser && !isConnected(session) };
+  }
+
   /** What a write means: whether it is a stop matters while a command runs, and is made out then only. */
   function decide(number: number, order: Order, writer: Writer): TicketDecision {
-    const session = { id: writer.sessionId, sinceMs: writer.sinceMs };
+    const session = ticketWriter(writer);
     const decision = writeTicket(book.tickets(), number, session, clock.nowMs());
     const { action } = decision;
     const isBusy = action.kind === "reject" && action.error === "TICKET_IN_USE";
@@ -204,7 +212,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     parameters: kind.parameters,
     writeParameter(parameter, variant, range, writer) {
       const owner = parameter.isFree ? null : parameterOwner(book.tickets());
-      if (owner !== null && owner !== writer.sessionId) return StatusCodes.BadUserAccessDenied;
+      if (owner !== null && !ownsTicketsOf(owner, ticketWriter(writer)))
+        return StatusCodes.BadUserAccessDenied;
       const status = parameter.write(variant, range, writer.account);
       if (status === StatusCodes.Good) refusedWrites.delete(parameter.path);
       else if (!parameter.isFree) refusedWrites.set(parameter.path, writer.sessionId);

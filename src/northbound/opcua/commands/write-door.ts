@@ -3,6 +3,7 @@ import {
   DataType,
   type ISessionContext,
   type OPCUAServer,
+  type ServerSession,
   type StatusCode,
   StatusCodes,
   VariantArrayType,
@@ -51,11 +52,14 @@ export function openWriteDoor(
 ): WriteDoor {
   const targets = new Map<string, Target>();
   const slots: Slot[] = [];
-  const sessionStarts = new WeakMap<object, number>();
+  const sessions = new Map<string, { readonly beganAtMs: number; readonly session: ServerSession }>();
   const writeElsewhere = server.engine.write.bind(server.engine);
   let last: Promise<unknown> = Promise.resolve();
 
-  server.on("create_session", (session) => sessionStarts.set(session, clock.nowMs()));
+  server.on("create_session", (session) => {
+    sessions.set(session.getSessionId().toString(), { beganAtMs: clock.nowMs(), session });
+  });
+  server.on("session_closed", (session) => sessions.delete(session.getSessionId().toString()));
   server.on("session_activated", (session) => {
     const account = accountOf(session.sessionContext, options);
     if (account === null || account.role === "observer") return;
@@ -141,7 +145,12 @@ export function openWriteDoor(
     const account = accountOf(context, options);
     if (session === undefined || account === null || account.role === "observer") return null;
     const sessionId = session.getSessionId().toString();
-    return { sessionId, sinceMs: sessionStarts.get(session) ?? 0, account };
+    const sinceMs = sessions.get(sessionId)?.beganAtMs ?? 0;
+    return { sessionId, sinceMs, isConnected, account };
+  }
+
+  function isConnected(sessionId: string): boolean {
+    return sessions.get(sessionId)?.session.aborted === false;
   }
 
   return {
