@@ -14,6 +14,8 @@ export interface FleetFacts {
   readonly webhooks: WebhooksState | null;
   readonly polls: readonly PollState[];
   readonly commandProblem: string | null;
+  readonly commandConnections: number;
+  readonly callsUnderWay: number;
   readonly followedChains: number;
   readonly malformedRobots: number;
   readonly malformedChains: number;
@@ -91,6 +93,8 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     streams_open: streams.open,
     streams_resting: streams.resting,
     connections: pool.connections,
+    command_connections: facts.commandConnections,
+    calls_under_way: facts.callsUnderWay,
     stream_limit: pool.streamLimit ?? 0,
     connect_failures: pool.failures,
     token_age_seconds: session.tokenAgeSeconds ?? 0,

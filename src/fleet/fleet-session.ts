@@ -173,6 +173,8 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         webhooks: webhooks?.state() ?? null,
         polls: polls.map((each) => each.state()),
         commandProblem: options.transport === "grpc" ? channel.problem() : null,
+        commandConnections: channel.figures().connections,
+        callsUnderWay: channel.figures().calls,
         followedChains: chains.followed,
         malformedRobots: roster.malformed,
         malformedChains: chains.malformed,

@@ -1,15 +1,16 @@
 import { afterEach, expect, test } from "vitest";
 import { type FleetRig, startFleetSession } from "../../support/fleet-rig.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
 const closers: Array<() => Promise<void>> = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** One in ten is kept for stops. */
+/** On each of the four connections that there may be; one in ten is kept for stops. */
 const LIMIT = 10;
-const FOR_ALL = 9;
+const FOR_ALL = 4 * 9;
 const HANGS_MS = 1_500;
 const missionRequest = JSON.stringify({
   robotId: "cart-01",
@@ -41,13 +42,44 @@ test("a call beyond what the service takes at once is not handed to the connecti
   const { simulator, rig, hung } = await openFull();
   expect(await createMission(rig, HANGS_MS, 200)).toEqual({
     kind: "not_sent",
-    message: "9 calls are under way, and the service takes 10 at once",
+    message: "36 calls are under way, and the service takes 40 at once",
   });
   for (const ending of await Promise.all(hung)) {
     expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
   }
   expect(await createMission(rig, HANGS_MS)).toMatchObject({ kind: "ok" });
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL + 1);
+});
+
+test("another connection is made when the places of one are used up, and closed when it was not used for a while", async () => {
+  const silenceMs = 400;
+  const simulator = await startSimulator({ maxConcurrentStreams: LIMIT });
+  closers.push(() => simulator.stop());
+  const wire = await startTcpProxy(() => simulator.endpoints.grpc);
+  closers.push(() => wire.close());
+  const rig = await startFleetSession(
+    { ...simulator.endpoints, grpc: wire.address },
+    {
+      robots: { kind: "ids", ids: ["cart-01"] },
+      times: { rosterPollMs: null, taskChainPollMs: null, streamSilenceMs: silenceMs },
+    },
+  );
+  closers.push(() => rig.stop());
+  await rig.event("mission");
+  const before = wire.connections();
+  simulator.control.apply({
+    kind: "command",
+    operation: "CreateMission",
+    effect: "delay-not-taken",
+    count: FOR_ALL,
+  });
+  const hung = Array.from({ length: LIMIT }, () => createMission(rig, HANGS_MS));
+  await rig.until("all of them have come", () => received(simulator, "CreateMission") === LIMIT);
+  expect(wire.connections()).toBe(before + 1);
+  expect([rig.figure("command_connections"), rig.figure("calls_under_way")]).toEqual([2, LIMIT]);
+  await Promise.all(hung);
+  await rig.until("it is closed", () => wire.connections() === before);
+  expect([rig.figure("command_connections"), rig.figure("calls_under_way")]).toEqual([1, 0]);
 });
 
 test("a stop has a place that others leave free, and who waits comes in when a call is over", async () => {
