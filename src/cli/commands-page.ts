@@ -77,8 +77,9 @@ const times = [
   "These hold for every operation. What `stops` goes first: it waits for neither lease nor quality nor queue nor disk nor",
   "expiry, and cancels what waits for the same robot. What `moves` is refused while the robot's quality is not good. One",
   "command at a time is in flight for a robot; `maxQueue` (16) wait behind it. What is repeatable is sent again until its",
-  "expiry (the service itself takes 10 s to say that a robot did not answer: a stop that is to be sent again after that needs",
-  "an expiry of its own beyond the default, 30 s for instance); nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
+  "expiry. What is repeatable *also late* (COMMAND_CANCEL, a conveyor's STOP) is, once it has left and its ending is not known, sent",
+  "again for `evidenceMs` more where its expiry comes first: the service itself takes 10 s to say that a robot did not answer. A stop",
+  "of a conveyor is not sent again when a later start of the same conveyor has left. Nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
 ];
 
 const outcomeMeanings = {
@@ -152,8 +153,9 @@ function overview(operation: DescribedOperation): string {
 
 function repeatText({ parsed: { repeat } }: Pick<ExampleFacts, "parsed">): string {
   if (repeat.kind === "never") return "never repeated";
-  if (repeat.alreadyDone.length === 0) return "repeatable";
-  return `repeatable; ${repeat.alreadyDone.join(", ")} then counts as done`;
+  const text = repeat.until === "expiry" ? "repeatable" : "repeatable, also late";
+  if (repeat.alreadyDone.length === 0) return text;
+  return `${text}; ${repeat.alreadyDone.join(", ")} then counts as done`;
 }
 
 function sharedMessage(operations: readonly DescribedOperation[], name: string): readonly string[] {

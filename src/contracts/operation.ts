@@ -34,11 +34,16 @@ export interface ChainQuery {
   amrId(answer: unknown): number | null;
 }
 
-/** Whether a command may be sent again after an unknown ending, while its expiry lasts. */
+/** Whether a command may be sent again after an unknown ending. */
 export type RepeatRule =
   | { readonly kind: "never" }
   | {
       readonly kind: "repeatable";
+      /**
+       * Until when. `expiry`: within the time that its sender gave it. `evidence`: when that is over, also for as long
+       * as evidence would be sought; for what is as right late as in time, once it has left: CANCEL and a conveyor's STOP.
+       */
+      readonly until: "expiry" | "evidence";
       /** Refusals that, on a repeat, say that the aim is reached: it had been done already. */
       readonly alreadyDone: readonly GrpcCodeName[];
     };

@@ -69,7 +69,10 @@ function seeing({ hasGrpc, events }: Mode, name: string, row: DecidabilityRow): 
   const isDelivered = events === "webhook";
   if (row.operation === "UpdateMission" && !isDelivered) {
     // A mission that has ended answers a second CANCEL so, and a paused one a second PAUSE as others do.
-    const unseen = name === "UpdateMission CANCEL" ? onlySeen : [...onlySeen, ...toldByRepeat];
+    const unseen =
+      name === "UpdateMission CANCEL"
+        ? onlySeen
+        : [...onlySeen, "delay-taken-expired" as const, ...toldByRepeat];
     const because = `${row.because}; without a stream it is not seen`;
     return { ...row, allowed: sameFor(row.allowed, unseen, "unknown"), because };
   }
@@ -81,7 +84,7 @@ function seeing({ hasGrpc, events }: Mode, name: string, row: DecidabilityRow): 
 }
 
 /** After these nothing but what is seen can tell; after those, a repeat that is refused as well. */
-const onlySeen = ["delay-taken-expired"] as const;
+const onlySeen = ["taken-then-failing"] as const;
 const toldByRepeat = ["delay-taken", "internal-after", "cut-after"] as const;
 
 function sameFor(allowed: Allowed, which: readonly FaultName[], outcome: OutcomeName): Allowed {

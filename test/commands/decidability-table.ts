@@ -6,7 +6,8 @@ import type { OutcomeName } from "../../src/domain/outcome.ts";
  * - `delay-taken`, `delay-not-taken`, `delay-taken-late`: DEADLINE_EXCEEDED after the
  *   service's wait for the robot, with the effect there, never there, or there only afterwards;
  * - `delay-taken-expired`: the effect is there, and the command's time is over when the
- *   DEADLINE_EXCEEDED comes, so that nothing may be sent again;
+ *   DEADLINE_EXCEEDED comes, so that nothing may be sent again but what may be so late;
+ * - `taken-then-failing`: the effect is there, and every sending after it fails with INTERNAL;
  * - `internal-before`, `internal-after`: INTERNAL, without and with the effect;
  * - `cut-before`, `cut-after`: the connection is cut while the request is under way, or
  *   when the service has it and before it answers;
@@ -17,6 +18,7 @@ export const faults = [
   "delay-not-taken",
   "delay-taken-late",
   "delay-taken-expired",
+  "taken-then-failing",
   "internal-before",
   "internal-after",
   "cut-before",
@@ -50,6 +52,7 @@ const shown: Allowed = {
   "delay-not-taken": unknown,
   "delay-taken-late": inferred,
   "delay-taken-expired": inferred,
+  "taken-then-failing": inferred,
   "internal-before": unknown,
   "internal-after": inferred,
   "cut-before": unknown,
@@ -63,6 +66,7 @@ const hidden: Allowed = {
   "delay-not-taken": unknown,
   "delay-taken-late": unknown,
   "delay-taken-expired": unknown,
+  "taken-then-failing": unknown,
   "internal-before": unknown,
   "internal-after": unknown,
   "cut-before": unknown,
@@ -76,6 +80,7 @@ const repeated: Allowed = {
   "delay-not-taken": done,
   "delay-taken-late": done,
   "delay-taken-expired": unknown,
+  "taken-then-failing": unknown,
   "internal-before": done,
   "internal-after": done,
   "cut-before": done,
@@ -91,8 +96,18 @@ const repeatedOnce: Allowed = {
   "cut-after": inferred,
 };
 
-/** What is sent again, and can be seen when it may be no longer. */
-const visibly = (allowed: Allowed): Allowed => ({ ...allowed, "delay-taken-expired": inferred });
+/** What is sent again, and can be seen when it may be no longer, or fails for ever. */
+const visibly = (allowed: Allowed): Allowed => ({
+  ...allowed,
+  "delay-taken-expired": inferred,
+  "taken-then-failing": inferred,
+});
+
+/** The same of what is also sent again when its time is over: the repeat tells, as it does in time. */
+const visiblyLate = (allowed: Allowed): Allowed => ({
+  ...visibly(allowed),
+  "delay-taken-expired": allowed["delay-taken"],
+});
 
 /**
  * Commands over HTTPS have a connection each, made for them: without one, nothing has
@@ -122,12 +137,12 @@ export const commandTable: readonly DecidabilityRow[] = [
   never("AppendMission", shown, newMission),
   never("CreateMissionWorkflow", shown, newMission),
   never("ChargeRobot", shown, newMission),
-  again("UpdateMission", visibly(repeatedOnce), "a mission that has ended needs no canceling", "CANCEL"),
+  again("UpdateMission", visiblyLate(repeatedOnce), "a mission that has ended needs no canceling", "CANCEL"),
   again("UpdateMission", visibly(repeatedOnce), "the mission is seen as paused, and was not", "PAUSE"),
   never("UpdateMission", shown, "the mission is seen as running, and was not", "RESUME"),
   never("UpdateMission", shown, "the mission is seen as succeeded, and was not", "FINISH"),
   never("SkipGoal", hidden, "a goal that was skipped looks like one that was reached"),
-  again("ControlConveyor", visibly(repeated), "a conveyor that stands may be told to stop", "STOP"),
+  again("ControlConveyor", visiblyLate(repeated), "a conveyor that stands may be told to stop", "STOP"),
   never("ControlConveyor", hidden, "ROLLING does not tell clockwise from counter-clockwise", "CW"),
   never("ControlConveyor", hidden, "ROLLING does not tell clockwise from counter-clockwise", "CCW"),
   never(
@@ -146,6 +161,7 @@ export const commandTable: readonly DecidabilityRow[] = [
       // A stop does not wait: when its effect comes first, the state before it was never seen.
       "delay-taken": ["probably_succeeded", "unknown"],
       "delay-taken-expired": ["probably_succeeded", "unknown"],
+      "taken-then-failing": ["probably_succeeded", "unknown"],
       "internal-after": ["probably_succeeded", "unknown"],
       "cut-after": ["probably_succeeded", "unknown"],
     }),

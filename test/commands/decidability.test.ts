@@ -52,7 +52,7 @@ function blinded(parsed: Parsed, isBlind: boolean): Parsed {
 /** A fault after which nothing but evidence can tell that it was done: no repeat, and the state before is known. */
 function tellingFault(row: DecidabilityRow): FaultName | null {
   const isTelling = (fault: FaultName) => row.allowed[fault].join() === "probably_succeeded";
-  return (["delay-taken-expired", "delay-taken-late"] as const).find(isTelling) ?? null;
+  return (["taken-then-failing", "delay-taken-late"] as const).find(isTelling) ?? null;
 }
 
 describe("without evidence the table does not hold", () => {

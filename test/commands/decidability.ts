@@ -57,6 +57,8 @@ const readNames: ReadonlySet<string> = new Set([
 const SLOW_CONFIRM_MS = 1_000;
 /** Polls of the gateway that may come before a command that leaves at once. */
 const MOST_POLLS = 4;
+/** More sendings than the gateway makes while it may. */
+const ALL_THAT_FOLLOW = 100;
 /** A robot that acts late does so a second after the answer. */
 const LATE_MS = 1_500;
 
@@ -175,27 +177,38 @@ async function strike(
       return submitAll(AWAY_START_WITHIN_MS);
     case "delay-taken-expired":
       return holdBeyondExpiry(bench, attempts, submitAll);
+    case "taken-then-failing":
+      befall(bench, attempts, "delay-taken");
+      befall(bench, attempts, "internal-before", new Set(), ALL_THAT_FOLLOW);
+      return submitAll(SHORT_START_WITHIN_MS);
     default:
       befall(bench, attempts, fault);
       return submitAll();
   }
 }
 
-/** The service does this to the next call of each, and to the next few of those that are polled. */
+/** What the service itself does to a call that it is told to fail. */
+type ServiceFault = Exclude<
+  FaultName,
+  "cut-before" | "cut-after" | "away" | "delay-taken-expired" | "taken-then-failing"
+>;
+
+/** The service does this to the next call of each (or to so many), and to the next few of those that are polled. */
 function befall(
   { simulator }: CommandBench,
   attempts: readonly Attempt[],
-  effect: Exclude<FaultName, "cut-before" | "cut-after" | "away" | "delay-taken-expired">,
+  effect: ServiceFault,
   polled: ReadonlySet<string> = new Set(),
+  times = 1,
 ): void {
   for (const { row, robot } of attempts) {
     const whose = robotless.has(row.operation) ? {} : { robotId: robot.id };
-    const count = polled.has(row.operation) ? MOST_POLLS : 1;
+    const count = polled.has(row.operation) ? MOST_POLLS : times;
     simulator.control.apply({ kind: "command", operation: row.operation, effect, count, ...whose });
   }
 }
 
-/** Lets all go when they have left the dispatcher in time, and may not be sent again any more. */
+/** Lets all go when they have left the dispatcher in time, and their time is over. */
 async function holdBeyondExpiry(
   bench: CommandBench,
   attempts: readonly Attempt[],

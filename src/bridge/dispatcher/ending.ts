@@ -5,7 +5,7 @@ import type { Work } from "./lane.ts";
 /** What follows from the way a call ended. */
 export type EndingDecision =
   | { readonly kind: "final"; readonly outcome: Outcome }
-  /** Sent again while its expiry lasts. */
+  /** Sent again while its repeat rule lets it. */
   | { readonly kind: "again" }
   /** Evidence is sought; without any, `otherwise` is the outcome. */
   | { readonly kind: "seek"; readonly otherwise: Outcome };
@@ -41,12 +41,12 @@ export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
   }
 }
 
-/** What is known when what may be repeated has not come through within its expiry. */
-export function endingAfterRepeats(work: Sent): Exclude<EndingDecision, { kind: "again" }> {
+/** What is known when what may be repeated has not come through, and may be repeated no more: `over` says why. */
+export function endingAfterRepeats(work: Sent, over: string): Exclude<EndingDecision, { kind: "again" }> {
   if (work.unknown === null) {
     return {
       kind: "final",
-      outcome: unreachable("no connection to the service, or no place on it, within its expiry"),
+      outcome: unreachable(`no connection to the service, or no place on it, ${over}`),
     };
   }
   return { kind: "seek", otherwise: unknownOutcome(work, work.unknown) };

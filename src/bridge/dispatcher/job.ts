@@ -25,6 +25,10 @@ export interface Job {
   baseline: unknown;
   /** How often its call was made, here or by a predecessor. */
   sendings: number;
+  /** When a call of it first ended without saying what became of it, on the monotonic clock; null while none has. */
+  unknownSinceMs: number | null;
+  /** A start of a conveyor that this one stops has left after it: sent again, it would undo the later command. */
+  isOvertaken: boolean;
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];
   isConcluded: boolean;
@@ -60,6 +64,8 @@ export function createJob(parts: {
     entry: null,
     baseline: null,
     sendings: 0,
+    unknownSinceMs: null,
+    isOvertaken: false,
     missionIds: [],
     isConcluded: false,
     stage: null,

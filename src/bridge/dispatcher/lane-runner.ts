@@ -2,7 +2,7 @@ import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { isExpired, timeToLeaveMs } from "./admission.ts";
+import { timeToLeaveMs } from "./admission.ts";
 import { watchBaseline } from "./evidence.ts";
 import { type Job, tellStage } from "./job.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -81,9 +81,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
         return;
       case "pause": {
         const pauseMs = Math.min(options.pollMs, FIRST_PAUSE_MS * 2 ** (job.sendings - 1));
-        clock.after(pauseMs, () =>
-          feed(job.lane, { kind: "again", id: job.id, expired: isExpired(clock, job) }),
-        );
+        clock.after(pauseMs, () => feed(job.lane, { kind: "again", id: job.id, over: whyNotAgain(job) }));
         return;
       }
       case "seek":
@@ -158,11 +156,12 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     }
     if (job.sendings === 0 && isStop) void askBeside(job);
     job.sendings += 1;
+    overtake(job);
     const stopsBefore = stopsMade.get(job.lane);
     if (isStop) stopsMade.set(job.lane, (stopsBefore ?? 0) + 1);
     parts.onCall(job);
     const ending = await port
-      .call(job.command.operation, job.request.json, options.callDeadlineMs, timeToLeaveMs(clock, job), {
+      .call(job.command.operation, job.request.json, options.callDeadlineMs, mayLeaveForMs(job), {
         isStop,
         mayLeave: () => job.request.effect !== "moves" || stopsMade.get(job.lane) === stopsBefore,
       })
@@ -170,8 +169,32 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;
       });
+    if (ending.kind === "unknown") job.unknownSinceMs ??= clock.monotonicMs();
     if (ending.kind === "ok") parts.onMissions(job, ending.missionIds ?? []);
     feed(job.lane, { kind: "ended", id: job.id, ending });
+  }
+
+  /** How long the call may still leave: to its expiry, or while evidence would be sought where its repeat rule says so. */
+  function mayLeaveForMs(job: Job): number {
+    const leftMs = timeToLeaveMs(clock, job);
+    const { repeat } = job.request;
+    if (job.unknownSinceMs === null || repeat.kind === "never" || repeat.until === "expiry") return leftMs;
+    return Math.max(leftMs, job.unknownSinceMs + options.evidenceMs - clock.monotonicMs());
+  }
+
+  function whyNotAgain(job: Job): string | null {
+    if (job.isOvertaken) return "until a later start of its conveyors left";
+    return mayLeaveForMs(job) > 0 ? null : "within its expiry";
+  }
+
+  /** A call leaves: stops of the conveyors that it starts, which wait to be sent again, are not any more. */
+  function overtake(job: Job): void {
+    const started = job.request.conveyors?.started ?? [];
+    if (started.length === 0) return;
+    for (const { id } of lanes.get(job.lane)?.beside ?? []) {
+      const stop = jobs.get(id);
+      if (stop?.request.conveyors?.stopped.some((index) => started.includes(index))) stop.isOvertaken = true;
+    }
   }
 
   async function seek(job: Job, otherwise: Outcome): Promise<void> {

@@ -64,8 +64,8 @@ export type LaneInput =
   | { readonly kind: "record_late"; readonly id: string }
   | { readonly kind: "baseline_known"; readonly id: string }
   | { readonly kind: "ended"; readonly id: string; readonly ending: CallEnding }
-  /** The pause before another sending is over. */
-  | { readonly kind: "again"; readonly id: string; readonly expired: boolean }
+  /** The pause before another sending is over. `over`: why there is none, as what follows "not sent"; null when there is. */
+  | { readonly kind: "again"; readonly id: string; readonly over: string | null }
   | { readonly kind: "sought"; readonly id: string; readonly outcome: Outcome }
   /** May no longer be sent: `outcome` says why. */
   | { readonly kind: "withdrawn"; readonly id: string; readonly outcome: Outcome };
@@ -124,7 +124,7 @@ export function stepLane(lane: Lane, input: LaneInput, limits: LaneLimits): Lane
     case "ended":
       return ended(lane, input.id, input.ending);
     case "again":
-      return again(lane, input.id, input.expired);
+      return again(lane, input.id, input.over);
     case "sought":
       return finish(lane, input.id, input.outcome);
     case "withdrawn":
@@ -287,13 +287,13 @@ function ended(lane: Lane, id: string, ending: CallEnding): LaneStep {
   }
 }
 
-function again(lane: Lane, id: string, expired: boolean): LaneStep {
+function again(lane: Lane, id: string, over: string | null): LaneStep {
   const work = findWork(lane, id);
   if (work?.phase !== "pausing") return { lane, effects: [] };
-  if (!expired) {
+  if (over === null) {
     return { lane: replaceWork(lane, { ...work, phase: "sent" }), effects: [{ kind: "call", id }] };
   }
-  const decision = endingAfterRepeats(work);
+  const decision = endingAfterRepeats(work, over);
   return decision.kind === "final"
     ? finish(lane, id, decision.outcome)
     : seek(lane, work, decision.otherwise);

@@ -22,7 +22,16 @@ import {
   UpdateMissionRequestSchema,
 } from "../../wire/fleet/v1/service_pb.js";
 import { goalsOfMission, goalsOfWorkflow, typesOfMission, typesOfWorkflow } from "./mission-signature.ts";
-import { type Judgement, never, noEvidence, type Rule, reading, repeatable, rule } from "./rule.ts";
+import {
+  type Judgement,
+  never,
+  noEvidence,
+  type Rule,
+  reading,
+  repeatable,
+  repeatableLate,
+  rule,
+} from "./rule.ts";
 
 /** The operations that name a robot by its robot_id: missions and carts. */
 export const missionRules: ReadonlyMap<string, Rule> = new Map([
@@ -113,7 +122,7 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
       return {
         effect: "stops",
         subject,
-        repeat: repeatable("FAILED_PRECONDITION"),
+        repeat: repeatableLate("FAILED_PRECONDITION"),
         evidence: seenAs("STATE_CANCELED"),
       };
     case MissionCommand_Command.PAUSE:
@@ -143,5 +152,5 @@ function conveying(subject: Subject, commands: readonly ConveyorMotorCommand[]):
     indexes: stopped,
     operation: "OPERATION_STATE_STOP",
   };
-  return { effect: "stops", subject, repeat: repeatable(), evidence, conveyors };
+  return { effect: "stops", subject, repeat: repeatableLate(), evidence, conveyors };
 }

@@ -36,11 +36,16 @@ export const never: RepeatRule = { kind: "never" };
 export const noEvidence: EvidenceRule = { kind: "none" };
 export const fleetSubject: Subject = { kind: "fleet" };
 
-/** Repeatable; these refusals of a repeat say that it was done already. */
-export function repeatable(
-  ...alreadyDone: Extract<RepeatRule, { kind: "repeatable" }>["alreadyDone"]
-): RepeatRule {
-  return { kind: "repeatable", alreadyDone };
+type AlreadyDone = Extract<RepeatRule, { kind: "repeatable" }>["alreadyDone"];
+
+/** Repeatable within its expiry; these refusals of a repeat say that it was done already. */
+export function repeatable(...alreadyDone: AlreadyDone): RepeatRule {
+  return { kind: "repeatable", until: "expiry", alreadyDone };
+}
+
+/** Repeatable also beyond its expiry, once it has left. */
+export function repeatableLate(...alreadyDone: AlreadyDone): RepeatRule {
+  return { kind: "repeatable", until: "evidence", alreadyDone };
 }
 
 /** What every read is: without effect, and so free to be repeated. */

@@ -75,6 +75,10 @@ it("a conveyor's state of before a stop that is told again after it is no eviden
   const stop = await rig.send("StopBelts", { robot: "AMR01" }, { startByMs: rig.clock.nowMs() + 100 });
   await rig.call(0).answer(LOST);
   await rig.see(...stopped);
-  await rig.clock.settle(2_000);
+  await rig.clock.settle(200);
+  await rig.clock.settle(1_000);
+  await rig.call(1).answer(LOST);
+  await rig.clock.settle(400);
+  await rig.clock.settle(1_000);
   expect(stop.outcome).toMatchObject({ outcome: "unknown" });
 });

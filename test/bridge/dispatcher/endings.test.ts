@@ -170,7 +170,7 @@ describe("unknown endings", () => {
 
   it("a repeat stops at its expiry", async () => {
     const rig = await createRig();
-    const sent = await rig.send("Halt", { robot: "AMR01" });
+    const sent = await rig.send("Look", { robot: "AMR01" });
     rig.clock.advance(9_999);
     await rig.call(0).answer(LOST);
     await rig.clock.settle(200);
@@ -317,7 +317,8 @@ describe("unknown endings", () => {
 
   it("belts that stand are evidence when each of them was seen after the call", async () => {
     const rig = await createRig();
-    const sent = await rig.send("StopBelts", { robot: "AMR01" }, { startByMs: rig.clock.nowMs() + 1 });
+    const sent = await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.send("RollBelts", { robot: "AMR01" });
     await rig.call(0).answer(LOST);
     await rig.clock.settle(200);
     const nowMs = rig.clock.nowMs();

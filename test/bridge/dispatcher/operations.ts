@@ -32,12 +32,12 @@ export const testCatalogue: Catalogue = new Map(
     operation("Halt", "operator", (json) => ({
       ...onRobot(json),
       effect: "stops",
-      repeat: { kind: "repeatable", alreadyDone: ["FAILED_PRECONDITION"] },
+      repeat: { kind: "repeatable", until: "evidence", alreadyDone: ["FAILED_PRECONDITION"] },
     })),
     operation("StopBelts", "operator", (json) => ({
       ...onRobot(json),
       effect: "stops",
-      repeat: { kind: "repeatable", alreadyDone: [] },
+      repeat: { kind: "repeatable", until: "evidence", alreadyDone: [] },
       evidence: { kind: "conveyor_state", indexes: [0, 1], operation: "OPERATION_STATE_STOP" },
       conveyors: { started: [], stopped: [0, 1] },
     })),
@@ -49,7 +49,7 @@ export const testCatalogue: Catalogue = new Map(
     operation("Look", "observer", (json) => ({
       ...onRobot(json),
       effect: "reads",
-      repeat: { kind: "repeatable", alreadyDone: [] },
+      repeat: { kind: "repeatable", until: "expiry", alreadyDone: [] },
     })),
     operation("Register", "engineer", (json) => ({ effect: "changes", evidence: listed(String(json.name)) })),
     operation("Chain", "operator", (json) => ({

@@ -25,6 +25,8 @@ export const LOST: CallEnding = { kind: "unknown", code: "DEADLINE_EXCEEDED", me
 export interface Call {
   readonly operation: string;
   readonly requestJson: string;
+  /** How long after it was made it may leave. */
+  readonly leaveWithinMs: number | undefined;
   /** Whether it may leave still, if it has not. */
   mayLeave(): boolean;
   readonly answer: (ending: CallEnding) => Promise<void>;
@@ -84,11 +86,12 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     ["AMR02", "good"],
   ]);
   const port: FleetPort = {
-    call: (operation, requestJson, _deadlineMs, _leaveWithinMs, order) =>
+    call: (operation, requestJson, _deadlineMs, leaveWithinMs, order) =>
       new Promise((resolve) => {
         calls.push({
           operation,
           requestJson,
+          leaveWithinMs,
           mayLeave: () => order?.mayLeave() ?? true,
           async answer(ending) {
             resolve(ending);

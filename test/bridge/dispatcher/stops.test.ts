@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
-import { createRig, missions, OK } from "./rig.ts";
+import { createRig, LOST, missions, OK } from "./rig.ts";
 
 const brokenJournal: Journal = {
   ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
@@ -59,5 +59,82 @@ describe("stops", () => {
     await rig.call(2).answer(OK);
     await rig.send("Go", { robot: "AMR01" });
     expect(rig.call(3).mayLeave()).toBe(true);
+  });
+});
+
+describe("a stop whose ending is not known", () => {
+  it("is sent again beyond its expiry, while evidence would be sought", async () => {
+    const rig = await createRig();
+    const stop = await rig.send("Halt", { robot: "AMR01" });
+    // As long as the service waits for a robot, and as long as the command's own time.
+    await rig.clock.settle(10_000);
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(200);
+    expect(rig.calls).toHaveLength(2);
+    expect(rig.call(1).leaveWithinMs).toBe(14_800);
+    await rig.clock.settle(10_000);
+    await rig.call(1).answer(OK);
+    expect(stop.outcome).toMatchObject({ outcome: "succeeded", code: "OK" });
+  });
+
+  it("is sent no more when evidence would be sought no longer", async () => {
+    const rig = await createRig({ options: { evidenceMs: 5_000 } });
+    const stop = await rig.send("Halt", { robot: "AMR01" });
+    await rig.clock.settle(10_000);
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(200);
+    await rig.clock.settle(10_000);
+    await rig.call(1).answer(LOST);
+    await rig.clock.settle(20_000);
+    expect(rig.calls).toHaveLength(2);
+    expect(stop.outcome).toMatchObject({ outcome: "unknown", code: "DEADLINE_EXCEEDED", retrySafe: true });
+  });
+
+  it("has to have left in time: late, only what may have come through is sent again", async () => {
+    const rig = await createRig();
+    const stop = await rig.send("Halt", { robot: "AMR01" });
+    await rig.clock.settle(9_900);
+    await rig.call(0).answer({ kind: "not_sent", message: "no connection" });
+    await rig.clock.settle(200);
+    expect(rig.calls).toHaveLength(1);
+    expect(stop.outcome).toMatchObject({ outcome: "refused", code: "FLEET_UNREACHABLE" });
+  });
+
+  it("is not sent again after a later start of its conveyors, which it would undo", async () => {
+    const rig = await createRig();
+    const stop = await rig.send("StopBelts", { robot: "AMR01" });
+    const start = await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(20_000);
+    expect(rig.calls).toHaveLength(2);
+    expect(stop.outcome).toMatchObject({ outcome: "unknown", code: "DEADLINE_EXCEEDED" });
+    await rig.call(1).answer(OK);
+    expect(start.outcome?.outcome).toBe("succeeded");
+  });
+
+  it("is sent again after whatever else the robot was told", async () => {
+    const rig = await createRig();
+    const stop = await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.send("Go", { robot: "AMR01" });
+    await rig.send("RollBelts", { robot: "AMR02" });
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(200);
+    expect(rig.calls).toHaveLength(4);
+    await rig.call(3).answer(OK);
+    expect(stop.outcome?.outcome).toBe("succeeded");
+  });
+
+  it("that waited for a connection when a start of its conveyors left, does not follow it", async () => {
+    const rig = await createRig();
+    const stop = await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.call(0).answer({ kind: "not_sent", message: "no connection" });
+    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.clock.settle(200);
+    expect(rig.calls).toHaveLength(2);
+    expect(stop.outcome).toMatchObject({
+      outcome: "refused",
+      message:
+        "it was not sent: no connection to the service, or no place on it, until a later start of its conveyors left",
+    });
   });
 });
