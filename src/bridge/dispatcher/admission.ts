@@ -121,7 +121,7 @@ export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
   return lease === null ? null : refusal("LEASE_HELD", lease);
 }
 
-export function isExpired(clock: Clock, job: Job): boolean {
+function isExpired(clock: Clock, job: Job): boolean {
   return timeToLeaveMs(clock, job) <= 0;
 }
 
