@@ -136,7 +136,7 @@ const holds = [
 
 const requests = [
   "A request is proto3 JSON; field names may be camelCase or snake_case, enums names or numbers. An unknown field, and a key",
-  "that stands twice, is refused with its path before anything is sent. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
+  "that stands twice, is refused with its path before anything is sent, and so is a text of more than 4,096 characters. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
   "`request` of an MQTT command (docs/scada.md). Robots, conveyors, numbers and places in them are the demo's; a mission `m-1`, a chain 7 and a",
   "webhook `w-1` are placeholders: put the one there is in their place. What there is none of (no task",
   "left to reassign, no goal to skip) is refused.",

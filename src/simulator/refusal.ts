@@ -42,13 +42,21 @@ export const httpStatus: Readonly<Record<CodeName, number>> = {
   UNAUTHENTICATED: 401,
 };
 
-/** What the service answers instead of doing what was asked. Over every transport the same. */
+/** It stands in a header too, and HTTP/2 bounds those: a longer one would not reach anybody. */
+const LONGEST_MESSAGE = 2_048;
+
+/** What the service answers instead of doing what was asked. Over every transport the same; a long message ends in an ellipsis. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: CodeName;
 
   constructor(code: CodeName, message: string) {
-    super(message);
+    super(message.length <= LONGEST_MESSAGE ? message : `${beginningOf(message)}…`);
     this.code = code;
   }
+}
+
+/** Half a surrogate pair is no character, and cannot be encoded. */
+function beginningOf(message: string): string {
+  return message.slice(0, LONGEST_MESSAGE).replace(/[\ud800-\udbff]$/, "");
 }

@@ -61,6 +61,9 @@ const badGoals = (robotId: string): JsonObject[] => {
     to({}),
     to({ destinationId: "" }),
     to({ destinationId: "Nowhere" }),
+    // The refusal, which names it, must fit into a header.
+    to({ destinationId: "Nowhere ".repeat(25_000) }),
+    to({ destinationId: "🏭".repeat(25_000) }),
     to({ pose: { xMeters: -1_000, yMeters: 0, headingRadians: 0 } }),
     to({ pose: { xMeters: 1, yMeters: 1, headingRadians: "NaN" } }),
   ];

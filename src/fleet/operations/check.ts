@@ -129,7 +129,7 @@ function checkFree(json: unknown, path: string): Problem | null {
 function checkScalar(scalar: ScalarType, json: Json, path: string): Problem | null {
   switch (scalar) {
     case ScalarType.STRING:
-      return typeof json === "string" ? null : wrong(path, "a text", json);
+      return checkText(json, path);
     case ScalarType.BOOL:
       return typeof json === "boolean" ? null : wrong(path, "true or false", json);
     case ScalarType.FLOAT:
@@ -142,6 +142,18 @@ function checkScalar(scalar: ScalarType, json: Json, path: string): Problem | nu
       return isFitting ? null : wrong(path, "a whole number of 32 bits", json);
     }
   }
+}
+
+/**
+ * No text of the interface is longer, and a service that repeats one in its refusal could not send that: HTTP/2 bounds
+ * its headers. The refusal would be an unknown ending.
+ */
+const LONGEST_TEXT = 4_096;
+
+function checkText(json: Json, path: string): Problem | null {
+  if (typeof json !== "string") return wrong(path, "a text", json);
+  if (json.length <= LONGEST_TEXT) return null;
+  return { path, message: `has ${json.length} characters, and may have ${LONGEST_TEXT}` };
 }
 
 function numberOf(json: Json): number {

@@ -72,7 +72,7 @@ test("a request reads the same from its canonical text, whether it was read befo
   const anew = createCatalogue().get("CreateMission")?.parseText(first.json);
   expect(JSON.stringify(anew)).toBe(JSON.stringify({ ok: true, request: first }));
   expect(operation("CreateMission").parseText(first.json)).toMatchObject({ ok: true });
-  const long = parsed("DeleteWebhook", { id: "x".repeat(10_000) });
+  const long = parsed("DeleteWebhook", { id: "x".repeat(4_000) });
   const again = operation("DeleteWebhook").parseText(long.json);
   // Read anew: what anybody may send must not be held on to.
   expect(again).toEqual({ ok: true, request: long });

@@ -22,6 +22,11 @@ it.each<[string, unknown, string]>([
   ["ControlConveyor", { robotId: "r1" }, "request.commands: is required"],
   [
     "CreateMission",
+    goals({ destinationId: "x".repeat(4_097) }),
+    "request.mission.cartMission.traverseMission.goals.0.destinationId: has 4097 characters, and may have 4096",
+  ],
+  [
+    "CreateMission",
     { robotId: "r1", mission: { cart: {} } },
     "request.mission.cart: is no field of Mission, which has base_mission, serve_mission, cart_mission, extension",
   ],
