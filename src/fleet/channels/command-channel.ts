@@ -132,27 +132,32 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     const current: OpenConnection = { client, limit: connection.streamLimit, inUse: 0, wasUsed: true };
     open.add(current);
     problem = null;
-    admit();
     const over = new AbortController();
     // Closing it is what makes it `lost`: when the gateway stops, or when the other side is
     // silent. A command that is written to a dead connection has an unknown ending, so an
     // idle one is looked after.
-    const close = () => connection.close();
+    const close = () => {
+      // At once, not when it is seen to be lost: nobody must take a place on it meanwhile.
+      open.delete(current);
+      connection.close();
+    };
     if (signal.aborted) close();
     signal.addEventListener("abort", close, { once: true });
     every(clock, times.streamSilenceMs / 2, over.signal, () => {
       if (mayRest && current.inUse === 0 && !current.wasUsed) return close();
       current.wasUsed = false;
+      // With all places taken the question would wait in line, and its silence would say nothing.
+      if (current.inUse >= current.limit) return;
       void parts.prove(client).then((answers) => {
         if (!answers && !over.signal.aborted) close();
       });
     });
+    admit();
     await connection.lost;
     over.abort();
     signal.removeEventListener("abort", close);
-    open.delete(current);
+    close();
     if (open.size === 0) problem = "the connection was lost";
-    connection.close();
   }
 
   return {
