@@ -33,6 +33,7 @@ import { type Clock, every } from "./platform/clock.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
 import { createLineFile, type LineFile } from "./platform/line-file.ts";
+import { readLinesBack } from "./platform/lines-back.ts";
 import type { Log } from "./platform/log.ts";
 import { openStore } from "./platform/store.ts";
 import { version } from "./version.ts";
@@ -62,6 +63,8 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 1_500;
 const NOTICE_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
+/** How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood of them. */
+const AUDIT_READ_BYTES = 16_000_000;
 const COMMANDS = "commands";
 const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
@@ -178,11 +181,8 @@ function furnish(
   }
 
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear });
-  const audit = createLineFile(
-    { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit },
-    clock,
-    log,
-  );
+  const auditFile = { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit };
+  const audit = createLineFile(auditFile, clock, log);
   const dispatcher: Dispatcher = createDispatcher({
     options: config.dispatcher,
     catalogue,
@@ -196,6 +196,7 @@ function furnish(
     notify: (notice) => offer({ changes: [], notices: [notice] }),
     onMissionsKnown: gate.release,
     audit: (record) => audit.append(JSON.stringify(record)),
+    auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
   const house: House = {
     ...parts,

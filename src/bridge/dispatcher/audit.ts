@@ -1,4 +1,5 @@
 import type { RefusedRequest } from "../../contracts/commander.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Command } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
@@ -56,8 +57,16 @@ export function commandRecord(
   };
 }
 
+/** What of a command's request may be shown. Of what nobody can read, nothing: it may hold secrets anywhere. */
+export function shownRequest(catalogue: Catalogue, command: Command, { code }: Outcome): string {
+  const operation = catalogue.get(command.operation);
+  // A journal may name an operation of another version.
+  if (operation === undefined || code === "MALFORMED") return "";
+  return withoutSecrets(command.requestJson, operation.secretMaps);
+}
+
 /** A canonical request with stars for the values of these maps. */
-export function withoutSecrets(requestJson: string, paths: readonly (readonly string[])[] = []): string {
+function withoutSecrets(requestJson: string, paths: readonly (readonly string[])[] = []): string {
   if (paths.length === 0) return requestJson;
   const request: unknown = JSON.parse(requestJson);
   for (const path of paths) {

@@ -14,7 +14,7 @@ import {
   type CommandTimes,
   commandRecord,
   LONGEST_OPERATION,
-  withoutSecrets,
+  shownRequest,
 } from "./audit.ts";
 import type { Job } from "./job.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -84,17 +84,11 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     });
   }
 
-  /** Of what nobody could read, nothing is shown: it may hold secrets anywhere. */
-  function shownRequest({ operation, requestJson }: Command, { code }: Outcome): string {
-    const paths = parts.catalogue.get(operation)?.secretMaps;
-    const isRead = code !== "MALFORMED" && code !== "UNKNOWN_OPERATION";
-    return isRead ? withoutSecrets(requestJson, paths) : "";
-  }
-
   function tell(ended: Ended, times: CommandTimes): void {
     const { command, robotId, outcome } = ended;
     counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
-    parts.audit(commandRecord(command, shownRequest(command, outcome), robotId, times, outcome));
+    const request = shownRequest(parts.catalogue, command, outcome);
+    parts.audit(commandRecord(command, request, robotId, times, outcome));
     publish(ended, times.sentAtMs !== null ? "sent" : times.acceptedAtMs !== null ? "accepted" : "received");
   }
 

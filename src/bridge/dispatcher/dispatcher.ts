@@ -34,6 +34,7 @@ import type { Lease } from "./lease.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { createLeaseMemory } from "./lease-memory.ts";
 import { createLedger } from "./ledger.ts";
+import { type AuditLines, recordMissing } from "./missing-records.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { fault, shuttingDown } from "./own-refusals.ts";
 import { pruneJournal } from "./pruning.ts";
@@ -58,6 +59,8 @@ export interface DispatcherParts {
   /** Where command outcomes go as events. Synchronous; never throws. */
   readonly notify: (notice: FleetNotice) => void;
   readonly audit: AuditSink;
+  /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
+  readonly auditLines?: AuditLines;
   /** No command is any more about to tell which mission it has made on this robot. */
   readonly onMissionsKnown?: (robotId: RobotId) => void;
   /** Absent: nobody may hold a robot. */
@@ -310,6 +313,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     ...createLedger({ ...parts, journal, running }),
     async start() {
+      const { auditLines } = parts;
+      // First: the audit log is in the order in which things happened.
+      if (auditLines !== undefined) await recordMissing({ ...parts, journal, auditLines });
       leases.resume(journal.leases());
       for (const { missionId, commandId: maker } of journal.made()) attribution.claim(missionId, maker);
       clock.after(LONGEST_UNSEEN_MS, seeFleet);

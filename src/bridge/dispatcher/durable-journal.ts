@@ -1,5 +1,6 @@
 import type { Store, StoreChange } from "../../platform/store.ts";
 import {
+  type EndedCommand,
   type Journal,
   type JournalEntry,
   type JournalLimits,
@@ -13,6 +14,8 @@ const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
 /** Missions of earlier runs that are told of: more than a fleet can still be at. */
 const MAX_MADE = 20_000;
+/** Ends of earlier runs that are told of: more than a crash can keep from the audit log. */
+const MAX_ENDED = 10_000;
 
 /**
  * The journal on a store of its own. An entry lies under `c/<identity>`; `o/<number>`
@@ -44,6 +47,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
     find: (id) => pending.get(id) ?? asEntry(store.get(entryKey(id))),
     unfinished: () => order.unfinished,
     made: () => order.made,
+    ended: () => order.ended,
     async write(entry) {
       const changes: StoreChange[] = [{ key: entryKey(entry.id), value: entry }];
       const place = placeOf(entry.id);
@@ -97,6 +101,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
 function readOrder(store: Store) {
   const unfinished: JournalEntry[] = [];
   let made: MadeMission[] = [];
+  let ended: EndedCommand[] = [];
   let count = 0;
   let nextNumber = 1;
   for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
@@ -107,8 +112,15 @@ function readOrder(store: Store) {
     if (entry.outcome === null) unfinished.push(entry);
     made.push(...madeBy(entry));
     if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
+    if (entry.finalAtMs !== null) ended.push({ id: entry.id, finalAtMs: entry.finalAtMs });
+    if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
   }
-  return { unfinished, made: made.slice(-MAX_MADE), count, nextNumber };
+  return { unfinished, made: made.slice(-MAX_MADE), ended: newest(ended), count, nextNumber };
+}
+
+/** By their ends: what came first may have ended last. */
+function newest(ended: readonly EndedCommand[]): EndedCommand[] {
+  return [...ended].sort((a, b) => a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
 }
 
 function entryKey(id: string): string {

@@ -31,6 +31,12 @@ export interface MadeMission {
   readonly commandId: string;
 }
 
+/** A command that came to its end, and when. */
+export interface EndedCommand {
+  readonly id: string;
+  readonly finalAtMs: number;
+}
+
 /** A station's hold on a robot, as it survives the gateway. Plain data: it is stored as JSON. */
 export interface StoredLease {
   readonly robotId: RobotId;
@@ -56,6 +62,8 @@ export interface Journal {
   unfinished(): readonly JournalEntry[];
   /** The missions that commands of the runs before this one have made: the newest, oldest first. */
   made(): readonly MadeMission[];
+  /** What came to its end in the runs before this one: the newest, in the order of their ends. */
+  ended(): readonly EndedCommand[];
   /** Resolves when the entry is on the disk; rejects when it may not be. */
   write(entry: JournalEntry): Promise<void>;
   /** The leases that were held when the run before this one ended. */

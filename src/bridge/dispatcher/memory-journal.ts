@@ -12,6 +12,7 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
     },
     // It ends with the process, and so do the leases, and whose missions are whose.
     made: () => [],
+    ended: () => [],
     leases: () => [],
     writeLease: () => Promise.resolve(),
     prune(nowMs) {

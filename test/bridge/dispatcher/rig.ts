@@ -2,6 +2,7 @@ import type { AuditRecord } from "../../../src/bridge/dispatcher/audit.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/bridge/dispatcher/dispatcher.ts";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
+import type { AuditLines } from "../../../src/bridge/dispatcher/missing-records.ts";
 import {
   type DispatcherOptions,
   dispatcherDefaults,
@@ -63,6 +64,8 @@ export interface RigOptions {
   readonly catalogue?: Catalogue;
   /** Whether the session to the service is there from the start; it is unless told. */
   readonly isLinkUp?: boolean;
+  /** The audit log of the runs before, where there is one. */
+  readonly auditLines?: AuditLines;
 }
 
 export const plc = { door: "opcua", name: "plc" } as const;
@@ -121,6 +124,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
       story.push(`known ${robotId}`);
     },
     audit: (record) => audit.push(record),
+    ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
     stations: {
       list: parts.stations ?? [],
       conveyorStop: (robot, belts) => ({
