@@ -57,6 +57,8 @@ const life = [
   "A command's identity is its source (the door, and the name that the door vouches for) and its request id. The same",
   "identity with the same request gets the recorded outcome, also after a crash; with another request it is refused.",
   "However it comes again (without an expiry, retained, while too many wait), it is never told that it was not done.",
+  "The door `gateway` is the gateway's own: by it goes the stop of conveyors when the hold of a station lapses (or its station is",
+  "no longer configured), and nothing else. Nobody can send by it; no right is needed for it, and none can be given.",
   "",
   "**Two gateways share no journal.** Where both take the same command, from one MQTT topic or of one PLC, each sends it once: the",
   "promise does not hold across them. A second gateway with the same `gateway.id` at the broker is told (`SECOND_GATEWAY`: log, health,",

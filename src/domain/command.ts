@@ -7,9 +7,13 @@ export type Effect = "reads" | "changes" | "moves" | "stops";
 export const roles = ["observer", "operator", "engineer"] as const;
 export type Role = (typeof roles)[number];
 
+/** The ways by which somebody sends a command. */
+export type Door = "mqtt" | "opcua" | "web" | "cli";
+
 /** Who sends a command, as the door vouches for it. */
 export interface Source {
-  readonly door: "mqtt" | "opcua" | "web" | "cli";
+  /** `gateway`: the gateway itself. No way leads there from outside, and no rule of rights names it. */
+  readonly door: Door | "gateway";
   /** The client's name on MQTT, the user on OPC UA and web. */
   readonly name: string;
 }
@@ -28,6 +32,8 @@ export interface Command {
   readonly startByMs: number;
   /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
+  /** Whose hold on the robot the gateway clears up after, where it sends of itself. */
+  readonly onBehalfOf?: { readonly station: string; readonly owner: Source };
 }
 
 /** How far a command has come, for a sender that watches. */

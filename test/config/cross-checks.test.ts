@@ -142,6 +142,11 @@ describe("keys that contradict or need each other", () => {
       "rights[0].robots[0]: is about a robot",
     ],
     [
+      "rights of the gateway's own door",
+      `${minimal}rights: [{ source: { door: gateway, name: fleetgate }, role: engineer }]\n`,
+      'rights[0].source.door: must be one of mqtt, opcua, web, cli; not "gateway"',
+    ],
+    [
       "rights to an operation that there is not",
       `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [CreateMision] }]\n`,
       'rights[0].operations[0]: there is no operation "CreateMision"; the nearest is "CreateMission"',

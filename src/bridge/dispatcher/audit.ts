@@ -54,7 +54,12 @@ export function commandRecord(
     message: outcome.message,
     mission_id: outcome.missionId,
     evidence: outcome.evidence,
+    ...(command.onBehalfOf === undefined ? {} : { on_behalf_of: behalf(command.onBehalfOf) }),
   };
+}
+
+function behalf({ station, owner }: NonNullable<Command["onBehalfOf"]>) {
+  return { station, door: owner.door, user: owner.name };
 }
 
 /** What of a command's request may be shown. Of what nobody can read, nothing: it may hold secrets anywhere. */

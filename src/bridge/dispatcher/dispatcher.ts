@@ -106,8 +106,8 @@ const LAPSE_STOP_MS = 10_000;
 const PLACE_QUERY_MS = 2_000;
 /** How long a start waits for the service before it gives up on evidence for what its predecessor had sent. */
 const LONGEST_UNSEEN_MS = 60_000;
-/** The gateway's own commands. No door vouches for this very object. */
-const gatewaySource: Source = { door: "cli", name: "fleetgate" };
+/** The gateway's own commands, which need no right: this very object counts, and no door has it. */
+const gatewaySource: Source = { door: "gateway", name: "fleetgate" };
 /** How long after the link came up every robot's first message may take: streams open one after the other. */
 const HEARD_AFTER_MS = 10_000;
 /** Streams may show a mission before the answer to its command does. */
@@ -203,7 +203,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   }
 
   /** The stop is the gateway's own: it is for nobody to forbid. */
-  function stopConveyors({ robotId, rolling, station }: Lease): void {
+  function stopConveyors({ robotId, rolling, station, owner }: Lease): void {
     const stop = parts.stations?.conveyorStop(robotId, rolling);
     if (stop === undefined) return;
     lapses += 1;
@@ -213,6 +213,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       effect: "stops",
       robotId,
       startByMs: clock.nowMs() + LAPSE_STOP_MS,
+      onBehalfOf: { station, owner },
       ...stop,
     };
     void receive(command).then(({ outcome, code, message }) => {

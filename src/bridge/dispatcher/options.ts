@@ -1,10 +1,10 @@
-import type { Role, Source } from "../../domain/command.ts";
+import type { Door, Role, Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
 /** One rule of who may send what. A source's rules add up; whoever none names may only read. */
 export interface RightsRule {
   /** The door and the name that it vouches for; "*" for any name. */
-  readonly source: { readonly door: Source["door"]; readonly name: string };
+  readonly source: { readonly door: Door; readonly name: string };
   readonly role: Role;
   /** Only these robots; absent: all, and what concerns no single robot. */
   readonly robots?: readonly RobotId[] | undefined;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { roles } from "../../domain/command.ts";
+import { type Door, roles } from "../../domain/command.ts";
 import { names } from "../fields.ts";
 
-const doors = ["mqtt", "opcua", "web", "cli"] as const;
+const doors = ["mqtt", "opcua", "web", "cli"] as const satisfies readonly Door[];
 
 /** `rights:` who may send what. Whoever no rule names may only read. */
 export const rightsSection = z

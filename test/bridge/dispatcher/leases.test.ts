@@ -197,6 +197,26 @@ describe("a station's lease", () => {
     expect(rig.calls.slice(1)).toMatchObject([
       { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
     ]);
+    await rig.call(1).answer(OK);
+    expect(rig.audit.at(-1)).toMatchObject({
+      event: "command",
+      door: "gateway",
+      user: "fleetgate",
+      on_behalf_of: { station: "Dock", door: "opcua", user: "plc" },
+      robot_id: "AMR01",
+      outcome: "succeeded",
+    });
+    expect(rig.notices.at(-1)).toMatchObject({ kind: "command", commandId: "gateway:fleetgate/s1.lapse1" });
+  });
+
+  it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its door", async () => {
+    const rig = await createRig({ stations, options: { rights: [] } });
+    for (const door of ["cli", "mqtt", "gateway"] as const) {
+      const sent = await rig.send("StopBelts", { robot: "AMR01" }, { source: { door, name: "fleetgate" } });
+      expect(sent.outcome).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
+    }
+    expect(rig.calls).toEqual([]);
+    expect(rig.audit[0]).not.toHaveProperty("on_behalf_of");
   });
 
   it("stops nothing at a lapse when the station has stopped it itself, or others have started it", async () => {
@@ -279,6 +299,37 @@ describe("a lease and a gateway that is killed", () => {
       expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
     );
     expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
+  });
+
+  it("whose stop an older version had recorded under the command line's door: its record is read, and ended", async () => {
+    const disk = createLossyDisk();
+    const journal = () => openDurableJournal(syncing(disk), limits);
+    const stop = {
+      source: { door: "cli", name: "fleetgate" },
+      requestId: "s0.lapse1",
+      operation: "StopBelts",
+      effect: "stops",
+      robotId: "AMR01",
+      requestJson: '{"robot":"AMR01","belts":[0,1]}',
+      startByMs: 0,
+    } as const;
+    const id = "cli:fleetgate/s0.lapse1";
+    await journal().write({
+      id,
+      digest: "d",
+      command: stop,
+      lane: "robot/AMR01",
+      robotId: "AMR01",
+      acceptedAtMs: 0,
+      sentAtMs: null,
+      finalAtMs: null,
+      sentJson: stop.requestJson,
+      baseline: null,
+      outcome: null,
+    });
+    const rig = await createRig({ journal: journal() });
+    expect(rig.audit).toMatchObject([{ door: "cli", user: "fleetgate", outcome: "expired" }]);
+    expect(await rig.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({ outcome: "expired" });
   });
 });
 
