@@ -105,7 +105,6 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   async function runLocked(signal: AbortSignal, ready: () => void): Promise<void> {
     const components: Component[] = [];
     const { house, fleet } = furnish(config, parts, components);
-    await house.dispatcher.start();
     for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
@@ -118,6 +117,8 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     if (config.web !== null) components.push(web(config.web, house));
     if (config.local !== null) components.push(local(config.local, house));
     components.push(commandDoor(house, config.drainMs));
+    // Now that somebody will hear of it: what a predecessor left behind ends here.
+    await house.dispatcher.start();
     const steps = components.map((component) => ({
       component,
       startTimeoutMs: START_TIMEOUT_MS,

@@ -67,6 +67,8 @@ function noticeText(notice: FleetNotice, missions: ReadonlyMap<RobotId, MissionQ
       return `${notice.active ? "ALARM" : "alarm over"}: ${notice.text}`;
     case "command":
       return `command ${notice.operation} ${notice.outcome.outcome}`;
+    case "lease":
+      return `${notice.to === "held" ? "held by" : "no longer held by"} station ${notice.station}`;
   }
 }
 

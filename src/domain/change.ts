@@ -1,6 +1,6 @@
 import type { Battery } from "./battery.ts";
 import type { Coded } from "./coded.ts";
-import type { CommandStage } from "./command.ts";
+import type { CommandStage, Source } from "./command.ts";
 import type { Conveyor } from "./conveyor.ts";
 import type { MissionQueue, MissionStateName } from "./mission.ts";
 import type { Observed } from "./observed.ts";
@@ -21,6 +21,16 @@ export type StateChange =
   | { readonly kind: "conveyor"; readonly robotId: RobotId; readonly observed: Observed<Conveyor> }
   | { readonly kind: "presence"; readonly robotId: RobotId; readonly observed: Observed<Presence> }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> };
+
+/** Why a station's hold on a robot began, or ended. */
+export type LeaseReason =
+  | "asked"
+  | "released"
+  | "overridden"
+  | "left"
+  | "out_of_sight"
+  | "lapsed"
+  | "not_configured";
 
 /** Something that happened once and may not be lost. `eventId` is unique and stable. */
 export type FleetNotice =
@@ -67,6 +77,20 @@ export type FleetNotice =
       readonly outcome: Outcome;
       /** What was seen of the command after its outcome was final, as one sentence. */
       readonly foundLater?: string;
+    }
+  /** A station's hold on a robot has begun, or ended. */
+  | {
+      readonly kind: "lease";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly station: string;
+      /** Whose hold it is, or was. */
+      readonly owner: Source;
+      readonly to: "held" | "free";
+      readonly reason: LeaseReason;
+      /** Who asked for it, let it go or ended it; null: the gateway has ended it by itself. */
+      readonly by: Source | null;
     };
 
 /** Which value a state change is about: the newest of each key is kept. */

@@ -60,4 +60,21 @@ test("a client of MQTT holds a robot against a PLC, until an engineer at the PLC
   const ended = await order("Stations.dock.Slot", { Robot: text(ROBOT), Operation: int32(OVERRIDE) });
   expect(ended).toEqual([3, 0, ""]);
   expect(await tell("release")).toMatchObject({ outcome: "succeeded", response: { held: [] } });
+  expect(await tell("ask")).toMatchObject({ outcome: "succeeded" });
+  expect(await tell("ask")).toMatchObject({ outcome: "succeeded" });
+  expect(await tell("release")).toMatchObject({ outcome: "succeeded" });
+
+  const topic = `robots/${ROBOT}/event/lease`;
+  const last = await house.mqtt.on(topic, (event) => event.includes('"released"'));
+  expect(last.retain).toBe(false);
+  const by = { door: "mqtt", user: "e2e" };
+  const told = house.mqtt.texts(topic).map((event) => JSON.parse(event));
+  expect(told).toMatchObject([
+    { from: "free", to: "held", reason: "asked", by },
+    { from: "held", to: "free", reason: "overridden", by: { door: "opcua", user: expect.any(String) } },
+    { from: "free", to: "held", reason: "asked", by },
+    { from: "held", to: "free", reason: "released", by },
+  ]);
+  for (const event of told) expect(event).toMatchObject({ robot_id: ROBOT, station: "dock", ...by });
+  expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(4);
 });

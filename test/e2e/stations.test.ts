@@ -147,6 +147,12 @@ const rolls = (robotId: string, index: number, is: boolean) =>
 /** Commands that the service was given for a robot since the house was opened. */
 const received = (robotId: string) => house.record(robotId).filter(({ fact }) => fact.what === "received");
 
+/** The next event of the cart's hold that ended for this reason, over MQTT. */
+async function holdEnded(reason: string, from: number): Promise<unknown> {
+  const isIt = (event: string) => event.includes(`"reason":"${reason}"`);
+  return JSON.parse((await house.mqtt.on(`robots/${ROBOT}/event/lease`, isIt, from)).text);
+}
+
 const leaseLine = (what: string, from: number) =>
   house.log.first(
     `a lease that ended: ${what}`,
@@ -198,9 +204,20 @@ test("held at its destination, it obeys its station, and others are told whose i
   expect(received(ROBOT), "nothing of it was sent").toHaveLength(before);
 
   const from = house.log.entries.length;
+  const heardFrom = house.mqtt.heard.entries.length;
   stopBeating();
   await leaseLine("the station's heartbeat has lapsed", from);
   await rolls(ROBOT, 1, false);
+  const whose = { station: "dock", door: "opcua", user: "line1" };
+  expect(await holdEnded("lapsed", heardFrom)).toMatchObject({
+    ...whose,
+    from: "held",
+    to: "free",
+    by: null,
+  });
+  const isOwn = (event: string) => event.includes('"command_id":"gateway:fleetgate/');
+  const stop = await house.mqtt.on(`robots/${ROBOT}/event/command`, isOwn, heardFrom);
+  expect(JSON.parse(stop.text)).toMatchObject({ operation: "ControlConveyor", to: "succeeded" });
   await holder("dock", false, "");
   // What the gateway sent of itself is one stop of one conveyor, and nothing else.
   const sent = received(ROBOT).slice(before);
@@ -231,10 +248,12 @@ test("departure ends the hold though the heartbeat is healthy", async () => {
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
   const from = house.log.entries.length;
+  const heardFrom = house.mqtt.heard.entries.length;
   // Sent away by its holder: it heads for where the station has no say.
   expect(await order(plcs.line1, "dock", NAVIGATE, { Destination: text("Station B") })).toEqual(done);
   const line = await leaseLine("the robot has left", from);
   expect(JSON.parse(line)).toMatchObject({ robotId: ROBOT, station: "dock", user: "line1" });
+  expect(await holdEnded("left", heardFrom)).toMatchObject({ station: "dock", user: "line1", by: null });
   const beatsThen = beats;
   await plcs.line1.shows(tag("dock", "Held"), false);
   await plcs.line1.shows(tag("dock", "HolderUser"), "");

@@ -1,4 +1,5 @@
 import type { Stations } from "../../contracts/stations.ts";
+import type { FleetNotice, LeaseReason } from "../../domain/change.ts";
 import { clip, quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
@@ -25,12 +26,26 @@ import type { StationOptions } from "./options.ts";
 import type { Sightings } from "./sightings.ts";
 
 const LONGEST_NAME = 64;
+/** In the words of the audit log, which is for people. */
+const reasonTexts: Readonly<Record<LeaseReason, string>> = {
+  asked: "asked for",
+  released: "released",
+  overridden: "overridden",
+  left: "the robot has left",
+  out_of_sight: "the robot is out of sight",
+  lapsed: "the station's heartbeat has lapsed",
+  not_configured: "the station is no longer configured",
+};
 
 export interface LeaseParts {
   readonly stations: readonly StationOptions[];
   readonly clock: Clock;
   readonly log: Log;
   readonly audit: AuditSink;
+  /** Where the begin and the end of every lease go as events. Synchronous; never throws. */
+  readonly notify: (notice: FleetNotice) => void;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
   readonly sightings: Sightings;
   /** Whether the robot's place is known to be true now, or was a moment ago. */
   readonly isVisible: (robotId: RobotId) => boolean;
@@ -67,6 +82,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   let leases: Leases = new Map();
   /** Robots of resumed leases that have not been seen yet: nobody knows whether they have left. */
   const unseen = new Set<RobotId>();
+  let events = 0;
 
   function change(next: Leases): void {
     const changed = changedLeases(leases, next);
@@ -78,23 +94,37 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     }
   }
 
-  function record(what: string, robotId: RobotId, station: string, source: Source, reason: string): void {
-    log.info({ robotId, station, user: source.name, reason }, `lease ${what}`);
+  /** @param by who did it; null: the gateway by itself, which the audit log puts down to the owner */
+  function tell(
+    to: "held" | "free",
+    { robotId, station, owner }: Pick<Lease, "robotId" | "station" | "owner">,
+    reason: LeaseReason,
+    by: Source | null,
+  ): void {
+    const what = to === "held" ? "begun" : "ended";
+    const source = by ?? owner;
+    const reasonText = reasonTexts[reason];
+    const atMs = clock.nowMs();
+    log.info({ robotId, station, user: source.name, reason: reasonText }, `lease ${what}`);
     audit({
-      at: new Date(clock.nowMs()).toISOString(),
+      at: new Date(atMs).toISOString(),
       event: "lease",
       lease: what,
       robot_id: robotId,
       station,
       door: source.door,
       user: source.name,
-      reason,
+      owner: { door: owner.door, user: owner.name },
+      reason: reasonText,
     });
+    events += 1;
+    const eventId = `${parts.sessionId}.l${events}`;
+    parts.notify({ kind: "lease", eventId, robotId, atMs, station, owner, to, reason, by });
   }
 
-  function end(lease: Lease, by: Source, reason: string): void {
+  function end(lease: Lease, reason: LeaseReason, by: Source | null = null): void {
     change(withoutLease(leases, lease.robotId));
-    record("ended", lease.robotId, lease.station, by, reason);
+    tell("free", lease, reason, by);
   }
 
   function stationOf(name: string): StationOptions | undefined {
@@ -148,7 +178,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
           unseen.add(lease.robotId);
           continue;
         }
-        record("ended", lease.robotId, lease.station, lease.owner, "the station is no longer configured");
+        tell("free", lease, "not_configured", null);
         parts.remember(lease.robotId, null);
         if (lease.rolling.length > 0) parts.stopConveyors(lease);
       }
@@ -157,8 +187,9 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     ask(station, source, robotId) {
       const refused = refusedAsk(station, source, robotId);
       if (refused !== null) return refused;
-      if (!leases.has(robotId)) record("begun", robotId, station, source, "asked for");
+      const isNew = !leases.has(robotId);
       change(grant(leases, station, source, robotId, clock.monotonicMs()));
+      if (isNew) tell("held", { robotId, station, owner: source }, "asked", source);
       return null;
     },
     release(station, source, robotId) {
@@ -167,7 +198,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       if (held.station !== station || !sameSource(held.owner, source)) {
         return refusal("LEASE_HELD", describeHolder(held, robotId));
       }
-      end(held, source, "released");
+      end(held, "released", source);
       return null;
     },
     beat(station, source) {
@@ -177,7 +208,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       const held = leases.get(robotId);
       const refused = parts.refusedOverride(source, robotId);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
-      if (held !== undefined) end(held, source, "overridden");
+      if (held !== undefined) end(held, "overridden", source);
       return null;
     },
     holder: (robotId) => leases.get(robotId) ?? null,
@@ -203,11 +234,11 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       for (const lease of leases.values()) {
         if (isUnseen(lease.robotId)) continue;
         // A healthy heartbeat alone must not keep a robot that has left.
-        if (!isHere(lease.station, lease.robotId)) end(lease, lease.owner, "the robot has left");
-        else if (!parts.isVisible(lease.robotId)) end(lease, lease.owner, "the robot is out of sight");
+        if (!isHere(lease.station, lease.robotId)) end(lease, "left");
+        else if (!parts.isVisible(lease.robotId)) end(lease, "out_of_sight");
       }
       for (const lease of lapsed(leases, stations, nowMs)) {
-        end(lease, lease.owner, "the station's heartbeat has lapsed");
+        end(lease, "lapsed");
         if (lease.rolling.length > 0) parts.stopConveyors(lease);
       }
     },

@@ -1,6 +1,7 @@
 import type { Battery } from "../../domain/battery.ts";
 import type { FleetNotice } from "../../domain/change.ts";
 import { type Coded, codeText } from "../../domain/coded.ts";
+import type { Source } from "../../domain/command.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Goal } from "../../domain/goal.ts";
 import {
@@ -109,6 +110,15 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
         evidence: notice.outcome.evidence,
         ...(notice.foundLater === undefined ? {} : { found_later: notice.foundLater }),
       };
+    case "lease":
+      return {
+        station: notice.station,
+        ...plainSource(notice.owner),
+        from: notice.to === "held" ? "free" : "held",
+        to: notice.to,
+        reason: notice.reason,
+        by: notice.by === null ? null : plainSource(notice.by),
+      };
   }
 }
 
@@ -150,6 +160,10 @@ function metadata(stamp: Stamp): string {
 
 function code(value: Coded<string>): string {
   return typeof value === "string" ? `"${value}"` : String(value.raw);
+}
+
+function plainSource({ door, name }: Source): Record<string, string> {
+  return { door, user: name };
 }
 
 function plainConveyor(conveyor: Conveyor): Record<string, string | number> {

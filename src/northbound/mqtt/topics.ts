@@ -53,7 +53,7 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   reply: ["client", "id"],
 };
 
-type EventKind = "mission" | "alarm" | "conveyor" | "command";
+type EventKind = "mission" | "alarm" | "conveyor" | "command" | "lease";
 
 /** A robot's topics, made once. */
 interface RobotTopics {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
-import { createLeaseMemory } from "../../../src/bridge/dispatcher/lease-memory.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
 import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
@@ -161,6 +159,33 @@ describe("a station's lease", () => {
     });
   });
 
+  it("tells its begin and its end once each, with whose it is and who did it", async () => {
+    const rig = await rigAt(atDock);
+    const { stations: leases } = rig.dispatcher;
+    const chief = { door: "opcua", name: "chief" } as const;
+    for (const _ of ["asked", "and again"]) leases.ask("Dock", plc, "AMR01");
+    leases.ask("Dock", scada, "AMR01");
+    leases.beat("Dock", plc);
+    leases.override(chief, "AMR01");
+    leases.override(chief, "AMR01");
+    leases.release("Dock", plc, "AMR01");
+    const lease = { kind: "lease", robotId: "AMR01", station: "Dock", owner: plc, atMs: rig.clock.nowMs() };
+    expect(rig.notices).toEqual([
+      { ...lease, eventId: "s1.l1", to: "held", reason: "asked", by: plc },
+      { ...lease, eventId: "s1.l2", to: "free", reason: "overridden", by: chief },
+    ]);
+    const line = {
+      event: "lease",
+      robot_id: "AMR01",
+      station: "Dock",
+      owner: { door: "opcua", user: "plc" },
+    };
+    expect(rig.audit).toMatchObject([
+      { ...line, lease: "begun", door: "opcua", user: "plc", reason: "asked for" },
+      { ...line, lease: "ended", door: "opcua", user: "chief", reason: "overridden" },
+    ]);
+  });
+
   it("ends when the robot leaves, whatever the heartbeat says", async () => {
     const rig = await rigAt(atDock);
     const { stations: leases } = rig.dispatcher;
@@ -179,6 +204,9 @@ describe("a station's lease", () => {
     await rig.clock.settle(1_000);
     expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
+    expect(rig.notices).toContainEqual(
+      expect.objectContaining({ kind: "lease", to: "free", reason: "out_of_sight", by: null }),
+    );
   });
 
   it("ends when the heartbeat lapses, which stops the conveyors that the station started and nothing else", async () => {
@@ -298,6 +326,9 @@ describe("a lease and a gateway that is killed", () => {
     expect(rig.audit).toContainEqual(
       expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
     );
+    expect(rig.notices).toContainEqual(
+      expect.objectContaining({ kind: "lease", to: "free", reason: "not_configured", by: null }),
+    );
     expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 
@@ -330,54 +361,5 @@ describe("a lease and a gateway that is killed", () => {
     const rig = await createRig({ journal: journal() });
     expect(rig.audit).toMatchObject([{ door: "cli", user: "fleetgate", outcome: "expired" }]);
     expect(await rig.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({ outcome: "expired" });
-  });
-});
-
-describe("the record of leases", () => {
-  const lease = (station: string) => ({ robotId: "AMR01", station, owner: plc, rolling: [] });
-
-  it("gathers nothing on a disk that hangs, and has the newest when it works again", async () => {
-    const written: string[] = [];
-    const done: Array<() => void> = [];
-    const writeLease = (robotId: string, kept: { readonly station: string } | null) => {
-      written.push(`${robotId} ${kept?.station ?? "free"}`);
-      return new Promise<void>((resolve) => done.push(resolve));
-    };
-    const memory = createLeaseMemory({ writeLease }, silentLog);
-    for (let time = 0; time < 1_000; time += 1) {
-      memory.remember("AMR01", lease("Dock"));
-      memory.remember("AMR01", null);
-    }
-    memory.remember("AMR01", lease("Press"));
-    memory.remember("AMR02", null);
-    expect(written).toEqual(["AMR01 Dock", "AMR02 free"]);
-    for (const end of done.splice(0)) end();
-    await createManualClock().settle(0);
-    expect(written.slice(2)).toEqual(["AMR01 Press"]);
-    for (const end of done.splice(0)) end();
-    await createManualClock().settle(0);
-    await memory.settled();
-    memory.remember("AMR01", null);
-    expect(written.slice(3)).toEqual(["AMR01 free"]);
-    memory.remember("AMR01", lease("Dock"));
-    const settled = memory.settled().then(() => written.length);
-    for (let write = 0; write < 2; write += 1) {
-      for (const end of done.splice(0)) end();
-      await createManualClock().settle(0);
-    }
-    expect(await settled).toBe(5);
-  });
-
-  it("goes on after a write that failed", async () => {
-    const written: Array<string | null> = [];
-    const writeLease = (_robotId: string, kept: { readonly station: string } | null) => {
-      written.push(kept?.station ?? null);
-      return written.length === 1 ? Promise.reject(new Error("planted")) : Promise.resolve();
-    };
-    const memory = createLeaseMemory({ writeLease }, silentLog);
-    memory.remember("AMR01", lease("Dock"));
-    memory.remember("AMR01", null);
-    await createManualClock().settle(0);
-    expect(written).toEqual(["Dock", null]);
   });
 });

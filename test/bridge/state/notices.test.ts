@@ -33,6 +33,8 @@ function short(notice: FleetNotice): string {
       return `${notice.active ? "+" : "-"}${notice.code}`;
     case "command":
       return notice.commandId;
+    case "lease":
+      return notice.station;
   }
 }
 

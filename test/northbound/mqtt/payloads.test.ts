@@ -130,6 +130,37 @@ test("a command's event says how far it had come, and what was found later", () 
   expect(JSON.parse(later)).toMatchObject({ from: "unknown", found_later: "mission m1 is new" });
 });
 
+test("a hold's event says whose it is, and who began or ended it", () => {
+  const notice = {
+    kind: "lease",
+    eventId: "l1",
+    robotId: "r1",
+    atMs: stamp.receivedAtMs,
+    station: "dock",
+    owner: { door: "opcua", name: "line1" },
+    to: "free",
+    reason: "overridden",
+    by: { door: "cli", name: "eva" },
+  } as const;
+  expect(JSON.parse(noticePayload(notice, "s1"))).toEqual({
+    event_id: "l1",
+    robot_id: "r1",
+    at: "2026-01-02T03:04:05.078Z",
+    session_id: "s1",
+    station: "dock",
+    door: "opcua",
+    user: "line1",
+    from: "held",
+    to: "free",
+    reason: "overridden",
+    by: { door: "cli", user: "eva" },
+  });
+  const lapsed = noticePayload({ ...notice, reason: "lapsed", by: null }, "s1");
+  expect(JSON.parse(lapsed)).toMatchObject({ reason: "lapsed", by: null });
+  const begun = noticePayload({ ...notice, to: "held", reason: "asked" }, "s1");
+  expect(JSON.parse(begun)).toMatchObject({ from: "free", to: "held" });
+});
+
 describe("values as text", () => {
   test("any string is what JSON.stringify makes of it", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => jsonText(text) === JSON.stringify(text)));
