@@ -81,7 +81,7 @@ const times = [
   "command at a time is in flight for a robot; `maxQueue` (16) wait behind it. What is repeatable is sent again until its",
   "expiry. What is repeatable *also late* (COMMAND_CANCEL, a conveyor's STOP) is, once it has left and its ending is not known, sent",
   "again for `evidenceMs` more where its expiry comes first: the service itself takes 10 s to say that a robot did not answer. A stop",
-  "of a conveyor is not sent again when a later start of the same conveyor has left. Nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
+  "does not leave, and is not sent again, when a later start that it would undo has left: of the same conveyor, mission or (PauseRobot) robot. Nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
 ];
 
 const outcomeMeanings = {

@@ -122,6 +122,11 @@ export interface ParsedRequest {
   readonly identityField: readonly string[] | null;
   /** The conveyors that it sets in motion and those that it stops, by index; null when it is about none. */
   readonly conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] } | null;
+  /**
+   * What of its robot it sets going, or stops, by name: `conveyor 1`, `mission m-1`, `robot`. A start undoes an
+   * earlier stop with which it has a name in common.
+   */
+  readonly switches: readonly string[];
 }
 
 /** What an operation makes of a request. */

@@ -18,6 +18,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Whether it has no effect, so that it may share a kept connection. */
   readonly reads: boolean;
+  /** Asked in the moment in which it would leave: false, and not a byte of it does. */
+  readonly leaves?: () => boolean;
 }
 
 /** Whatever the service answered; every status is an answer. */
@@ -111,6 +113,7 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
           clearTimeout(late);
           if (signal.aborted) controller.abort(signal.reason);
           else if (isTooLate) controller.abort(new Error("too late"));
+          else if (what.leaves?.() === false) controller.abort(new Error("it may leave no more"));
           else begun = controller;
         },
         onResponseStart(_, statusCode, given) {

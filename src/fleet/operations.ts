@@ -80,7 +80,7 @@ function parsedJson(text: string): unknown {
 
 function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {
   const message = fromJson(method.desc.input, json);
-  const { effect, subject, repeat, evidence, identityField, conveyors } = rule.judge(message);
+  const { effect, subject, repeat, evidence, identityField, conveyors, switches } = rule.judge(message);
   return {
     json: canonicalJson(method.desc.input, message),
     robotId: subject.kind === "robot" ? subject.robotId : null,
@@ -90,6 +90,7 @@ function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest
     evidence,
     identityField: identityField ?? null,
     conveyors: conveyors ?? null,
+    switches: switches ?? [],
   };
 }
 

@@ -27,8 +27,8 @@ export interface Job {
   sendings: number;
   /** When a call of it first ended without saying what became of it, on the monotonic clock; null while none has. */
   unknownSinceMs: number | null;
-  /** A start of a conveyor that this one stops has left after it: sent again, it would undo the later command. */
-  isOvertaken: boolean;
+  /** The start that has left after this stop and undoes it: sent again, the stop would undo the later command. */
+  overtakenBy: string | null;
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];
   isConcluded: boolean;
@@ -65,7 +65,7 @@ export function createJob(parts: {
     baseline: null,
     sendings: 0,
     unknownSinceMs: null,
-    isOvertaken: false,
+    overtakenBy: null,
     missionIds: [],
     isConcluded: false,
     stage: null,

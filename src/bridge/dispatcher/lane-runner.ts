@@ -45,6 +45,8 @@ export interface LaneRunner {
 }
 
 const FIRST_PAUSE_MS = 200;
+/** A stop waits for no expiry: one that came after its own gets the time that a connection or a token takes. */
+const STOP_LEAVES_MS = 2_000;
 
 export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
   const { options, port, journal, clock, log, search, sightings } = parts;
@@ -156,19 +158,24 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     }
     if (job.sendings === 0 && isStop) void askBeside(job);
     job.sendings += 1;
-    overtake(job);
     const stopsBefore = stopsMade.get(job.lane);
-    if (isStop) stopsMade.set(job.lane, (stopsBefore ?? 0) + 1);
+    // Sent again, it is older than what was made since.
+    if (isStop && job.sendings === 1) stopsMade.set(job.lane, (stopsBefore ?? 0) + 1);
+    const isStopped = () => job.request.effect === "moves" && stopsMade.get(job.lane) !== stopsBefore;
     parts.onCall(job);
+    const leaveWithinMs = Math.max(mayLeaveForMs(job), isStop && job.sendings === 1 ? STOP_LEAVES_MS : 0);
     const ending = await port
-      .call(job.command.operation, job.request.json, options.callDeadlineMs, mayLeaveForMs(job), {
+      .call(job.command.operation, job.request.json, options.callDeadlineMs, leaveWithinMs, {
         isStop,
-        mayLeave: () => job.request.effect !== "moves" || stopsMade.get(job.lane) === stopsBefore,
+        ...(job.request.effect === "reads" ? {} : { robot: job.lane }),
+        mayLeave: () => (isStop ? job.overtakenBy === null : !isStopped()),
+        leaves: () => overtake(job),
       })
       .catch((error: unknown) => {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         return { kind: "unknown", code: "INTERNAL", message: describeError(error) } as const;
       });
+    if (ending.kind === "refused" || ending.kind === "not_sent") giveBack(job);
     if (ending.kind === "unknown") job.unknownSinceMs ??= clock.monotonicMs();
     if (ending.kind === "ok") parts.onMissions(job, ending.missionIds ?? []);
     feed(job.lane, { kind: "ended", id: job.id, ending });
@@ -183,18 +190,29 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
   }
 
   function whyNotAgain(job: Job): string | null {
-    if (job.isOvertaken) return "until a later start of its conveyors left";
+    if (job.overtakenBy !== null) return `until ${job.overtakenBy} left, which it would undo`;
     return mayLeaveForMs(job) > 0 ? null : "within its expiry";
   }
 
-  /** A call leaves: stops of the conveyors that it starts, which wait to be sent again, are not any more. */
-  function overtake(job: Job): void {
-    const started = job.request.conveyors?.started ?? [];
-    if (started.length === 0) return;
-    for (const { id } of lanes.get(job.lane)?.beside ?? []) {
-      const stop = jobs.get(id);
-      if (stop?.request.conveyors?.stopped.some((index) => started.includes(index))) stop.isOvertaken = true;
+  /** A start leaves: stops of the same, which wait to be sent or sent again, are not any more. */
+  function overtake(start: Job): void {
+    if (start.request.effect !== "moves") return;
+    for (const stop of stopsBeside(start)) {
+      const isUndone = stop.request.switches.some((name) => start.request.switches.includes(name));
+      if (isUndone) stop.overtakenBy ??= start.id;
     }
+  }
+
+  /** A start has done nothing after all. */
+  function giveBack(start: Job): void {
+    for (const stop of stopsBeside(start)) {
+      if (stop.overtakenBy === start.id) stop.overtakenBy = null;
+    }
+  }
+
+  function stopsBeside({ lane }: Job): readonly Job[] {
+    const beside = (lanes.get(lane)?.beside ?? []).map(({ id }) => jobs.get(id));
+    return beside.filter((job): job is Job => job?.request.effect === "stops");
   }
 
   async function seek(job: Job, otherwise: Outcome): Promise<void> {

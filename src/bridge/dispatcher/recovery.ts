@@ -83,6 +83,7 @@ function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalE
     evidence: { kind: "none" },
     identityField: null,
     conveyors: null,
+    switches: [],
   };
 }
 

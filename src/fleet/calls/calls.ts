@@ -43,18 +43,25 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
     time: Time,
     order: CallOrder,
   ): Promise<CallEnding> {
-    const deadlineMs = time.leftMs();
-    const leaveWithinMs = time.toLeaveMs();
     if (!order.mayLeave()) return overtaken;
+    let isOvertaken = false;
+    /** In the very moment in which it would leave. */
+    const leaves = () => {
+      isOvertaken = !order.mayLeave();
+      if (!isOvertaken) order.leaves?.();
+      return !isOvertaken;
+    };
     if (!method.hasGrpc || options.transport === "rest") {
       const reads = readOperations.has(method.name);
-      const times = { deadlineMs, leaveWithinMs };
-      return callHttp(http, options.httpsUrl, method, request, jwt, reads, times, signal);
+      const times = { deadlineMs: time.leftMs(), leaveWithinMs: time.toLeaveMs() };
+      const manner = { reads, leaves };
+      const ending = await callHttp(http, options.httpsUrl, method, request, jwt, manner, times, signal);
+      return isOvertaken ? overtaken : ending;
     }
-    const place = await channel.ready(Math.min(LONGEST_WAIT_MS, leaveWithinMs), order.isStop);
+    const place = await channel.ready(Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), order);
     if (typeof place === "string") return { kind: "not_sent", message: place };
     try {
-      if (!order.mayLeave()) return overtaken;
+      if (!leaves()) return overtaken;
       return await callGrpc(place.client, options.serviceName, method, request, jwt, time.leftMs());
     } finally {
       place.free();
@@ -78,7 +85,8 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       const waitMs = Math.min(LONGEST_WAIT_MS, time.toLeaveMs());
       const other = await within(signal, waitMs, (bounded) => session.replace(jwt, bounded));
       // What may leave no more stays refused, as the service said.
-      return other === null || time.toLeaveMs() <= 0 ? ending : send(method, request, other, time, order);
+      const isOver = other === null || time.toLeaveMs() <= 0 || (order.isStop && !order.mayLeave());
+      return isOver ? ending : send(method, request, other, time, order);
     },
   };
 }

@@ -27,7 +27,7 @@ export function callGrpc(
   const { desc } = method;
   const bytes = Buffer.from(toBinary(desc.input, request));
   return new Promise((resolve) => {
-    withoutStack(() =>
+    const begin = () =>
       client.makeUnaryRequest(
         `/${serviceName}/${method.name}`,
         asIs,
@@ -40,8 +40,13 @@ export function callGrpc(
             resolve(unhappyEnding(codeOf(error), serviceText(error.details)));
           } else resolve(readAnswer(method, answer ?? Buffer.alloc(0)));
         },
-      ),
-    );
+      );
+    try {
+      withoutStack(begin);
+    } catch (error) {
+      // The channel was closed in this very moment: it takes no call, and nothing has left.
+      resolve({ kind: "not_sent", message: errorText(error) });
+    }
   });
 }
 

@@ -19,7 +19,7 @@ export async function callHttp(
   method: Method,
   request: Message,
   jwt: string,
-  reads: boolean,
+  { reads, leaves }: { readonly reads: boolean; readonly leaves: () => boolean },
   times: { readonly deadlineMs: number; readonly leaveWithinMs: number },
   signal: AbortSignal,
 ): Promise<CallEnding> {
@@ -33,6 +33,7 @@ export async function callHttp(
       ...times,
       signal,
       reads,
+      leaves,
     });
     if (answer.status !== 200) {
       const code = codeOfHttp(answer.status, answer.headers);

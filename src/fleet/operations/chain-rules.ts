@@ -85,13 +85,15 @@ export const chainRules: ReadonlyMap<string, Rule> = new Map([
       subject: robotNumber(amrId),
       repeat: repeatable(),
       evidence: noEvidence,
+      switches: ["robot"],
     })),
   ],
   [
     "ResumeRobot",
-    rule(ResumeRobotRequestSchema, "operator", ["amr_id"], ({ amrId }) =>
-      moving(robotNumber(amrId), noEvidence),
-    ),
+    rule(ResumeRobotRequestSchema, "operator", ["amr_id"], ({ amrId }) => ({
+      ...moving(robotNumber(amrId), noEvidence),
+      switches: ["robot"],
+    })),
   ],
   ["GetMap", rule(GetMapRequestSchema, "observer", ["map_id"], () => reading(fleetSubject))],
 ]);

@@ -116,6 +116,7 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
     missionId: command?.missionId ?? "",
     state,
   });
+  const switches = [`mission ${command?.missionId ?? ""}`];
   switch (command?.command) {
     case MissionCommand_Command.CANCEL:
       // A mission that has ended answers FAILED_PRECONDITION: it no longer needs canceling.
@@ -124,17 +125,18 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
         subject,
         repeat: repeatableLate("FAILED_PRECONDITION"),
         evidence: seenAs("STATE_CANCELED"),
+        switches,
       };
     case MissionCommand_Command.PAUSE:
       // FAILED_PRECONDITION would not tell a paused mission from one that has ended.
-      return { effect: "stops", subject, repeat: repeatable(), evidence: seenAs("STATE_PAUSED") };
+      return { effect: "stops", subject, repeat: repeatable(), evidence: seenAs("STATE_PAUSED"), switches };
     case MissionCommand_Command.RESUME:
-      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_RUNNING") };
+      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_RUNNING"), switches };
     case MissionCommand_Command.FINISH:
-      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_SUCCEEDED") };
+      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_SUCCEEDED"), switches };
     default:
       // A command that this version does not know is held back like the most dangerous one.
-      return { effect: "moves", subject, repeat: never, evidence: noEvidence };
+      return { effect: "moves", subject, repeat: never, evidence: noEvidence, switches };
   }
 }
 
@@ -143,14 +145,15 @@ function conveying(subject: Subject, commands: readonly ConveyorMotorCommand[]):
   const stopped = stops.map(({ index }) => index);
   const started = commands.filter((each) => !stops.includes(each)).map(({ index }) => index);
   const conveyors = { started, stopped };
+  const switches = (started.length > 0 ? started : stopped).map((index) => `conveyor ${index}`);
   // ROLLING does not tell clockwise from counter-clockwise, so only a stop leaves evidence.
   if (started.length > 0 || stopped.length === 0) {
-    return { effect: "moves", subject, repeat: never, evidence: noEvidence, conveyors };
+    return { effect: "moves", subject, repeat: never, evidence: noEvidence, conveyors, switches };
   }
   const evidence: EvidenceRule = {
     kind: "conveyor_state",
     indexes: stopped,
     operation: "OPERATION_STATE_STOP",
   };
-  return { effect: "stops", subject, repeat: repeatableLate(), evidence, conveyors };
+  return { effect: "stops", subject, repeat: repeatableLate(), evidence, conveyors, switches };
 }

@@ -10,6 +10,7 @@ export interface Judgement {
   readonly evidence: EvidenceRule;
   readonly identityField?: readonly string[];
   readonly conveyors?: ParsedRequest["conveyors"];
+  readonly switches?: ParsedRequest["switches"];
 }
 
 /** One row of the table of operations. */

@@ -40,11 +40,13 @@ export const testCatalogue: Catalogue = new Map(
       repeat: { kind: "repeatable", until: "evidence", alreadyDone: [] },
       evidence: { kind: "conveyor_state", indexes: [0, 1], operation: "OPERATION_STATE_STOP" },
       conveyors: { started: [], stopped: [0, 1] },
+      switches: ["conveyor 0", "conveyor 1"],
     })),
     operation("RollBelts", "operator", (json) => ({
       ...onRobot(json),
       effect: "moves",
       conveyors: { started: [0, 1], stopped: [] },
+      switches: ["conveyor 0", "conveyor 1"],
     })),
     operation("Look", "observer", (json) => ({
       ...onRobot(json),
@@ -104,6 +106,7 @@ function operation(
           evidence: { kind: "none" },
           identityField: null,
           conveyors: null,
+          switches: [],
           ...describe(json),
         },
       };

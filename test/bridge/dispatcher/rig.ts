@@ -30,6 +30,8 @@ export interface Call {
   readonly leaveWithinMs: number | undefined;
   /** Whether it may leave still, if it has not. */
   mayLeave(): boolean;
+  /** It leaves, where calls do not leave by themselves (`callsWait`). */
+  leave(): void;
   readonly answer: (ending: CallEnding) => Promise<void>;
 }
 
@@ -66,6 +68,8 @@ export interface RigOptions {
   readonly isLinkUp?: boolean;
   /** The audit log of the runs before, where there is one. */
   readonly auditLines?: AuditLines;
+  /** Calls wait for their place, until `leave`. */
+  readonly callsWait?: boolean;
 }
 
 export const plc = { door: "opcua", name: "plc" } as const;
@@ -91,11 +95,13 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   const port: FleetPort = {
     call: (operation, requestJson, _deadlineMs, leaveWithinMs, order) =>
       new Promise((resolve) => {
+        if (!parts.callsWait) order?.leaves?.();
         calls.push({
           operation,
           requestJson,
           leaveWithinMs,
           mayLeave: () => order?.mayLeave() ?? true,
+          leave: () => order?.leaves?.(),
           async answer(ending) {
             resolve(ending);
             await clock.settle(0);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
 import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
-import { createRig, LOST, missions, OK } from "./rig.ts";
+import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
+import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { createRig, LOST, mission, missions, OK, presence } from "./rig.ts";
+
+const NOT_SENT: CallEnding = { kind: "not_sent", message: "no connection" };
+const NO: CallEnding = { kind: "refused", code: "FAILED_PRECONDITION", message: "no" };
 
 const brokenJournal: Journal = {
   ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
@@ -94,7 +99,7 @@ describe("a stop whose ending is not known", () => {
     const rig = await createRig();
     const stop = await rig.send("Halt", { robot: "AMR01" });
     await rig.clock.settle(9_900);
-    await rig.call(0).answer({ kind: "not_sent", message: "no connection" });
+    await rig.call(0).answer(NOT_SENT);
     await rig.clock.settle(200);
     expect(rig.calls).toHaveLength(1);
     expect(stop.outcome).toMatchObject({ outcome: "refused", code: "FLEET_UNREACHABLE" });
@@ -127,14 +132,83 @@ describe("a stop whose ending is not known", () => {
   it("that waited for a connection when a start of its conveyors left, does not follow it", async () => {
     const rig = await createRig();
     const stop = await rig.send("StopBelts", { robot: "AMR01" });
-    await rig.call(0).answer({ kind: "not_sent", message: "no connection" });
-    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.call(0).answer(NOT_SENT);
+    await rig.send("RollBelts", { robot: "AMR01" }, { requestId: "roll" });
     await rig.clock.settle(200);
     expect(rig.calls).toHaveLength(2);
     expect(stop.outcome).toMatchObject({
       outcome: "refused",
       message:
-        "it was not sent: no connection to the service, or no place on it, until a later start of its conveyors left",
+        "it was not sent: no connection to the service, or no place on it, until opcua:plc/roll left, which it would undo",
     });
   });
+
+  it.each([
+    ["never left", LOST, NOT_SENT],
+    ["never left, and neither had the stop", NOT_SENT, NOT_SENT],
+    ["the service refused", LOST, NO],
+  ])("is sent again after a start that %s", async (_what, stopEnds, startEnds) => {
+    const rig = await createRig({ callsWait: true });
+    const stop = await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.send("RollBelts", { robot: "AMR01" });
+    if (startEnds === NO) rig.call(1).leave();
+    await rig.call(0).answer(stopEnds);
+    await rig.call(1).answer(startEnds);
+    await rig.clock.settle(3_000);
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["StopBelts", "RollBelts", "StopBelts"]);
+    await rig.call(2).answer(OK);
+    expect(stop.outcome?.outcome).toBe("succeeded");
+  });
+
+  it("that waits for its place does not leave after a start of its conveyors has", async () => {
+    const rig = await createRig({ callsWait: true });
+    await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.send("RollBelts", { robot: "AMR01" });
+    expect(rig.call(0).mayLeave()).toBe(true);
+    rig.call(1).leave();
+    expect(rig.call(0).mayLeave()).toBe(false);
+  });
+
+  it("does not, sent again, take with it a start that was made after it", async () => {
+    const rig = await createRig({ callsWait: true });
+    await rig.send("Halt", { robot: "AMR01" });
+    await rig.call(0).answer(LOST);
+    await rig.send("Go", { robot: "AMR01" });
+    await rig.clock.settle(200);
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["Halt", "Go", "Halt"]);
+    expect(rig.call(1).mayLeave()).toBe(true);
+  });
+});
+
+describe("a pause whose ending is not known", () => {
+  it("of a mission is not sent again after a later resume", async () => {
+    const rig = await createRig({ catalogue: createCatalogue() });
+    await rig.see(missions("AMR01", 0, mission("m1", "A")));
+    const update = (command: string) =>
+      rig.send("UpdateMission", { robotId: "AMR01", missionCommand: { missionId: "m1", command } });
+    await update("COMMAND_PAUSE");
+    await rig.call(0).answer(LOST);
+    const resume = await update("COMMAND_RESUME");
+    await rig.call(1).answer(OK);
+    expect(resume.outcome?.outcome).toBe("succeeded");
+    await rig.clock.settle(3_000);
+    expect(rig.calls).toHaveLength(2);
+  });
+
+  it("of a robot is not sent again after a later resume", async () => {
+    const rig = await createRig({ catalogue: createCatalogue() });
+    await rig.see(presence("AMR01", 7));
+    await rig.send("PauseRobot", { amrId: 7 });
+    await rig.call(0).answer(LOST);
+    await rig.send("ResumeRobot", { amrId: 7 });
+    await rig.call(1).answer(OK);
+    await rig.clock.settle(3_000);
+    expect(rig.calls).toHaveLength(2);
+  });
+});
+
+it("a stop that comes after its expiry has time to leave", async () => {
+  const rig = await createRig();
+  await rig.send("Halt", { robot: "AMR01" }, { startByMs: rig.clock.nowMs() - 5_000 });
+  expect(rig.call(0).leaveWithinMs).toBe(2_000);
 });

@@ -78,3 +78,27 @@ test("a command whose token was refused waits for another only as long as it may
   const received = simulator.control.record(0).filter(({ fact }) => fact.what === "received");
   expect(received).toHaveLength(1);
 });
+
+test("a start that waits for its connection over HTTPS does not leave after a stop of its robot", async () => {
+  const { simulator, https, start } = await open();
+  const rig = await start({ transport: "rest", times: { rosterPollMs: null } });
+  await rig.until("there is a token", () => rig.figure("token_seconds_left") > 0);
+  https.hang("kept");
+  const accepted = https.accepted();
+  let mayLeave = true;
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+  const request = JSON.stringify({ robotId: "base-01", mission });
+  const ending = rig.port.call("CreateMission", request, DEADLINE_MS, DEADLINE_MS, {
+    isStop: false,
+    mayLeave: () => mayLeave,
+  });
+  await rig.until("its connection is being made", () => https.accepted() > accepted);
+  mayLeave = false;
+  https.goOn();
+  expect(await ending).toEqual({
+    kind: "not_sent",
+    message: "a stop of the same robot overtook it before it left",
+    byStop: true,
+  });
+  expect(simulator.control.record(0).filter(({ fact }) => fact.what === "received")).toEqual([]);
+});

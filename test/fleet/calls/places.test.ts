@@ -8,14 +8,19 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** On each of the four connections that there may be; one in ten is kept for stops. */
+/** On each of the four connections that there may be; one in ten is kept for stops, and one stream for the sign of life. */
 const LIMIT = 10;
-const FOR_ALL = 4 * 9;
+const FOR_ALL = 4 * 8;
 const HANGS_MS = 1_500;
 const missionRequest = JSON.stringify({
   robotId: "cart-01",
   mission: { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } },
 });
+const stopRequest = JSON.stringify({
+  robotId: "cart-01",
+  commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" }],
+});
+const asStop = { isStop: true, mayLeave: () => true };
 
 /** All places but the last are taken by calls that the service does not answer. */
 async function openFull() {
@@ -42,13 +47,44 @@ test("a call beyond what the service takes at once is not handed to the connecti
   const { simulator, rig, hung } = await openFull();
   expect(await createMission(rig, HANGS_MS, 200)).toEqual({
     kind: "not_sent",
-    message: "36 calls are under way, and the service takes 40 at once",
+    message: "32 calls are under way, and the service takes no more at once",
   });
   for (const ending of await Promise.all(hung)) {
     expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
   }
   expect(await createMission(rig, HANGS_MS)).toMatchObject({ kind: "ok" });
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL + 1);
+});
+
+test("a connection whose places are all taken is not taken for dead", async () => {
+  const simulator = await startSimulator({ maxConcurrentStreams: LIMIT });
+  closers.push(() => simulator.stop());
+  const wire = await startTcpProxy(() => simulator.endpoints.grpc);
+  closers.push(() => wire.close());
+  const silenceMs = 400;
+  const rig = await startFleetSession(
+    { ...simulator.endpoints, grpc: wire.address },
+    {
+      robots: { kind: "ids", ids: ["cart-01"] },
+      times: { rosterPollMs: null, taskChainPollMs: null, streamSilenceMs: silenceMs },
+    },
+  );
+  closers.push(() => rig.stop());
+  await rig.event("mission");
+  const accepted = wire.accepted();
+  simulator.control.apply({
+    kind: "command",
+    operation: "ControlConveyor",
+    effect: "delay-not-taken",
+    count: LIMIT,
+  });
+  const stops = Array.from({ length: LIMIT - 1 }, () =>
+    rig.port.call("ControlConveyor", stopRequest, 4 * silenceMs, 4 * silenceMs, asStop),
+  );
+  for (const ending of await Promise.all(stops)) {
+    expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  }
+  expect(wire.accepted()).toBe(accepted);
 });
 
 test("another connection is made when the places of one are used up, and closed when it was not used for a while", async () => {
@@ -85,14 +121,7 @@ test("another connection is made when the places of one are used up, and closed 
 test("a stop has a place that others leave free, and who waits comes in when a call is over", async () => {
   const { simulator, rig, hung } = await openFull();
   const next = createMission(rig, 10_000);
-  const stop = JSON.stringify({
-    robotId: "cart-01",
-    commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" }],
-  });
-  const stopped = rig.port.call("ControlConveyor", stop, HANGS_MS, HANGS_MS, {
-    isStop: true,
-    mayLeave: () => true,
-  });
+  const stopped = rig.port.call("ControlConveyor", stopRequest, HANGS_MS, HANGS_MS, asStop);
   expect(await Promise.race([stopped, next, ...hung])).toBe(await stopped);
   expect(await stopped).toMatchObject({ kind: "ok" });
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL);

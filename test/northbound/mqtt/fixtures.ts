@@ -105,6 +105,7 @@ function operation(name: string, effect: Effect): Operation {
           evidence: { kind: "none" },
           identityField: null,
           conveyors: null,
+          switches: [],
         },
       };
     },

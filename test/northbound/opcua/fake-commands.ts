@@ -78,6 +78,7 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
           evidence: { kind: "none" },
           identityField: null,
           conveyors: null,
+          switches: [],
         },
       };
     },

@@ -105,8 +105,9 @@ describe("a stop while the slot's command runs", () => {
       if (how === "cut") wire.cut();
       else await first.close();
       // Until the server has noticed.
-      let stopping = await cancel();
-      while (stopping.status === StatusCodes.BadUserAccessDenied) stopping = await cancel();
+      const operation = [slot("Operation"), int32(10)] as const;
+      while ((await plc.write(operation))[0] !== StatusCodes.Good);
+      const stopping = await cancel();
       expect(stopping.status).toBe(StatusCodes.Good);
       const sent = await commander.next();
       expect(sent.command.operation).toBe("UpdateMission");
@@ -117,6 +118,27 @@ describe("a stop while the slot's command runs", () => {
       await wire.close();
     },
   );
+
+  it("that was denied parameters does not become what they were before", async () => {
+    const first = await openSession(running.url);
+    const ticket = await nextId();
+    await first.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
+    await first.write([slot("RequestId"), int32(ticket)]);
+    const mission = await commander.next();
+    mission.stage("accepted");
+    await plc.until(slot("AcceptedId"), ticket);
+    // A program that looks at no status code: its cancel is denied, and then the command ends.
+    expect(await plc.write([slot("Operation"), int32(10)])).toEqual([StatusCodes.BadUserAccessDenied]);
+    mission.end(succeeded("m-1"));
+    await plc.until(slot("DoneId"), ticket);
+    const next = await nextId();
+    await plc.write([slot("RequestId"), int32(next)]);
+    await plc.until(slot("DoneId"), next);
+    expect(await shown("Outcome", "ErrorId")).toEqual([4, 1000]);
+    expect(await plc.value(slot("ErrorText"))).toContain("MissionSlot.Operation was refused");
+    expect(commander.submitted).toHaveLength(1);
+    await first.close();
+  });
 
   it("that a restart forgets leaves the command before to be found", async () => {
     const before = await nextId();

@@ -59,8 +59,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   let isRestoring = false;
   const book = openTicketBook(kind.path, parts, showTickets);
   const attempts = createAttempts(kind, book, parts);
-  /** Parameters whose last write was refused, with the session that wrote. */
-  const refusedWrites = new Map<string, string>();
+  /** Parameters with the sessions whose last write to them was refused or denied. */
+  const refusedWrites = new Map<string, Set<string>>();
   let latched: Latched | null = null;
   let lastWriter = book.user();
   wakeUp();
@@ -103,11 +103,16 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
    */
   function refusedWrite(writer: Writer): Draft | null {
     for (const { path } of kind.reads()) {
-      if (refusedWrites.get(path) === writer.sessionId) {
+      if (refusedWrites.get(path)?.has(writer.sessionId)) {
         return { problem: `the last write to ${path} was refused` };
       }
     }
     return null;
+  }
+
+  function noteRefused({ path }: Parameter, { sessionId, isConnected }: Writer): void {
+    const sessions = [...(refusedWrites.get(path) ?? [])].filter(isConnected);
+    refusedWrites.set(path, new Set([...sessions, sessionId]));
   }
 
   function draftOf(order: Order, writer: Writer): Draft {
@@ -212,11 +217,14 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     parameters: kind.parameters,
     writeParameter(parameter, variant, range, writer) {
       const owner = parameter.isFree ? null : parameterOwner(book.tickets());
-      if (owner !== null && !ownsTicketsOf(owner, ticketWriter(writer)))
+      if (owner !== null && !ownsTicketsOf(owner, ticketWriter(writer))) {
+        // The slot may be this session's when its ticket comes: what stands here is not what it wrote.
+        noteRefused(parameter, writer);
         return StatusCodes.BadUserAccessDenied;
+      }
       const status = parameter.write(variant, range, writer.account);
-      if (status === StatusCodes.Good) refusedWrites.delete(parameter.path);
-      else if (!parameter.isFree) refusedWrites.set(parameter.path, writer.sessionId);
+      if (status === StatusCodes.Good) refusedWrites.get(parameter.path)?.delete(writer.sessionId);
+      else if (!parameter.isFree) noteRefused(parameter, writer);
       return status;
     },
     request(number, order, writer) {
