@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
-import { openStore } from "../../../src/platform/store.ts";
+import { openStore, type Store } from "../../../src/platform/store.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRig, mission, missions, OK, type Rig } from "./rig.ts";
 
@@ -13,31 +13,48 @@ const limits = { keepMs: 24 * HOUR_MS, keepCount: 1_000 };
 let folder: string;
 let clock: ManualClock;
 let lives: number;
+/** What is on its way to the disk. */
+let writes: Set<Promise<void>>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "restarts-"));
   clock = createManualClock();
   lives = 0;
+  writes = new Set();
 });
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** The same store, whose writes can be waited for. */
+function noted(store: Store): Store {
+  return {
+    ...store,
+    write(changes) {
+      const write = store.write(changes).finally(() => writes.delete(write));
+      writes.add(write);
+      return write;
+    },
+  };
+}
+
 /** A gateway on the journal as the one before it has left it, which is killed: it is told nothing any more. */
 async function start(): Promise<Rig> {
   lives += 1;
+  // Half a write may be copied otherwise, and which half would be chance.
+  await Promise.allSettled(writes);
   const path = join(folder, String(lives));
   if (lives > 1) cpSync(join(folder, String(lives - 1)), path, { recursive: true });
-  return createRig({ clock, journal: openDurableJournal(openStore(path), limits) });
+  return createRig({ clock, journal: openDurableJournal(noted(openStore(path)), limits) });
 }
 
-/** Waits for the disk, for which no clock of ours counts. */
+/** Waits for the disk, for which no clock of ours counts: what does not hold when it is at rest never will. */
 async function until(rig: Rig, what: string, holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn += 1) {
-    if (holds()) return;
+  for (;;) {
     await rig.clock.settle(0);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (holds()) return;
+    if (writes.size === 0) throw new Error(`not: ${what}`);
+    await Promise.race(writes);
   }
-  throw new Error(`not: ${what}`);
 }
 
 describe.each([
