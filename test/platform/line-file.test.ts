@@ -10,10 +10,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLineFile } from "../../src/platform/line-file.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createChronicle } from "../support/chronicle.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 let directory: string;
@@ -106,14 +107,23 @@ describe("a file of lines", () => {
 
   it("writes at once, and counts a line when it is on the disk for certain, within a second", async () => {
     const clock = createManualClock();
-    const file = createLineFile({ path, maxBytes: 1_000, keep: 1 }, clock, silentLog);
+    // When lines are written, the clock is asked to tell when they are to be synced.
+    const written = createChronicle<number>((delayMs) => `to be synced in ${delayMs} ms`);
+    const after: typeof clock.after = (delayMs, task) => {
+      const cancel = clock.after(delayMs, task);
+      written.add(delayMs);
+      return cancel;
+    };
+    const file = createLineFile({ path, maxBytes: 1_000, keep: 1 }, { after }, silentLog);
     file.append("one");
-    await vi.waitFor(() => expect(readFileSync(path, "utf8")).toBe("one\n"));
+    await written.first("the first line", () => true);
+    expect(readFileSync(path, "utf8")).toBe("one\n");
     expect(file.figures()).toEqual({ lines: 0, linesLost: 0 });
-    await vi.waitFor(() => {
-      clock.advance(1_000);
-      expect(file.figures()).toEqual({ lines: 1, linesLost: 0 });
-    });
+    clock.advance(1_000);
+    // Written when the sync that is due is done.
+    file.append("two");
+    await written.first("the second line", () => true, 1);
+    expect(file.figures()).toEqual({ lines: 1, linesLost: 0 });
     await file.close();
   });
 
