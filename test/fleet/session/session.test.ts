@@ -29,6 +29,8 @@ let retryAfter: string | null;
 let askedAtMs: number[];
 let missedAtMs: number[];
 let folder: string;
+/** What the disk still has to do. */
+let disk: Set<Promise<unknown>>;
 /** The tokens' `exp`; null: they live for an hour. */
 let expiresAt: number | null;
 
@@ -41,6 +43,7 @@ beforeEach(async () => {
   askedAtMs = [];
   missedAtMs = [];
   lines = [];
+  disk = new Set();
   folder = await mkdtemp(join(tmpdir(), "fleetgate-session-"));
 });
 
@@ -91,10 +94,29 @@ function start(history: boolean | ExchangeHistory = false): Session {
     clock,
     chance: () => 0.999,
     log: createLog("warn", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
-    history: history === true ? createExchangeHistory(folder, clock) : history === false ? null : history,
+    history:
+      history === true ? noted(createExchangeHistory(folder, clock)) : history === false ? null : history,
   });
   void session.run(stopping.signal);
   return session;
+}
+
+/** The same history, whose reading and writing can be waited for. */
+function noted(history: ExchangeHistory): ExchangeHistory {
+  const note = <T>(work: Promise<T>): Promise<T> => {
+    const done = work.finally(() => disk.delete(done));
+    disk.add(done);
+    return done;
+  };
+  return { load: () => note(history.load()), keep: (atMs, log) => note(history.keep(atMs, log)) };
+}
+
+/** Waits for the disk, for which no clock of ours counts, and for what a session does on it. */
+async function diskRests(): Promise<void> {
+  do {
+    await Promise.all(disk);
+    await clock.settle(0);
+  } while (disk.size > 0);
 }
 
 /** Lets time pass, in steps in which promises settle. */
@@ -340,7 +362,7 @@ test("a daemon that is started again and again keeps the rate, also with a clock
   for (let restart = 0; restart < 60; restart += 1) {
     stopping = new AbortController();
     start(true);
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await diskRests();
     stopping.abort();
     await clock.settle(5_000);
     if (restart === 30) clock.jump(-3_600_000);
@@ -349,7 +371,7 @@ test("a daemon that is started again and again keeps the rate, also with a clock
   expect(askedAtMs.length).toBeLessThanOrEqual(20);
   stopping = new AbortController();
   const session = start(true);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await diskRests();
   expect(session.state().problem).toMatch(/answers 503|no more token requests are allowed/);
 });
 
