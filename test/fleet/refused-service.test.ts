@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { startFleetSession } from "../support/fleet-rig.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -31,11 +32,22 @@ async function withSession(
 }
 
 test("a service that has no such name is down, and one line a method asks for the name", async () => {
-  await withSession({ serviceName: "another.v1.Service" }, async (rig) => {
+  const waitsMs: number[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after(delayMs, task) {
+      waitsMs.push(delayMs);
+      return systemClock.after(delayMs, task);
+    },
+  };
+  const CHANCE = 0.013;
+  // A stream that is not served waits for a second at most, then for two.
+  const refusedTwice = () => waitsMs.filter((delayMs) => delayMs === 2_000 * CHANCE).length;
+  const chance = () => CHANCE;
+  await withSession({ serviceName: "another.v1.Service", clock, chance }, async (rig) => {
     await rig.until("it is down", () => rig.health().state === "down");
     await rig.until("both methods are named", () => unserved().length >= 2);
-    // The first wait for what is not served is a second at most: each stream asks again.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await rig.until("both were asked for again, in vain", () => refusedTwice() >= 2);
     expect(rig.health().detail).toContain("UNIMPLEMENTED");
     expect(unserved()).toHaveLength(2);
   });
