@@ -114,21 +114,19 @@ test("what another session leaves on the status topic does not hide that this ga
   const status = `${base}/status`;
   const lastWill = '{"state":"offline","session_id":"s0","gateway_id":"test"}';
   await ear.client.publishAsync(status, lastWill, { qos: 1, retain: true });
+  const isLastWill = ({ text }: { text: string }) => text === lastWill;
+  await ear.on("status", isLastWill);
+  const place = ear.heard.findIndex(isLastWill);
+  const isOnline = ({ text }: { text: string }) => {
+    const { state, session_id: sessionId } = JSON.parse(text) as Record<string, string>;
+    return `${state} ${sessionId}` === "online s1";
+  };
+  await ear.on("status", (message) => isOnline(message) && ear.heard.indexOf(message) > place);
+  // Who comes later is told that, and nothing else.
   const late = await listen(broker.url);
   cleanups.push(() => late.client.endAsync(true));
-  const states: string[] = [];
-  await new Promise<void>((resolve) => {
-    const ask = setInterval(() => void late.client.subscribe(status, { qos: 1 }), 20);
-    late.client.on("message", (topic, payload) => {
-      if (topic !== status) return;
-      const { state, session_id: sessionId } = JSON.parse(payload.toString()) as Record<string, string>;
-      states.push(`${state} ${sessionId}`);
-      if (states.at(-1) !== "online s1") return;
-      clearInterval(ask);
-      resolve();
-    });
-  });
-  expect(states.at(-1)).toBe("online s1");
+  const told = await late.on("status");
+  expect([isOnline(told), told.packet.retain]).toEqual([true, true]);
 });
 
 test.each(["no JSON", "[]", '{"state":"online"}', '{"state":"odd","session_id":"s9"}'])(
