@@ -70,7 +70,7 @@ test(
       const daemon = startDaemon(config);
       cleanups.push(() => daemon.kill());
       if (life < KILLS && life % EARLY === EARLY - 1) {
-        // While it starts, or looks into what the one before had sent.
+        // While it starts, or looks into what the one before had sent. Time, for no event may say when: any moment is to be met.
         await new Promise((resolve) => setTimeout(resolve, chance() * EARLY_WITHIN_MS));
         await daemon.kill();
         lives.push({ startedAtMs, readyAtMs: Date.now() });
@@ -81,6 +81,7 @@ test(
       lives.push({ startedAtMs, readyAtMs: Date.now() });
       await askAgain(ear, sent);
       if (life === KILLS) break;
+      // Time once more: waiting for something would spare the moments before it.
       const killAfterMs = 40 + chance() * 1_500;
       const killed = new Promise((resolve) => setTimeout(resolve, killAfterMs)).then(() => daemon.kill());
       let isKilled = false;
@@ -89,7 +90,7 @@ test(
       });
       while (!isKilled) {
         const inFlight = unanswered(sent);
-        if (inFlight >= IN_FLIGHT) await new Promise((resolve) => setImmediate(resolve));
+        if (inFlight >= IN_FLIGHT) await Promise.race([nextReply(ear), killed]);
         else if (chance() < MISCHIEF) mischief.strike();
         else if (chance() < REPEATED && sent.length > 0) await publish(ear, anyOf(sent, chance));
         else if (chance() < REUSED && sent.length > inFlight) await reuse(ear, sent, chance);
@@ -183,6 +184,15 @@ function createTally(ear: MqttEar): (sent: readonly Sent[]) => number {
     place = ear.heard.entries.length;
     return sent.filter(({ id }) => !told.has(replyTopic(id))).length;
   };
+}
+
+/** The next reply to anything: there is room for another command. */
+function nextReply(ear: MqttEar): Promise<unknown> {
+  return ear.heard.first(
+    "a reply",
+    ({ topic }) => topic.startsWith(replyTopic("")),
+    ear.heard.entries.length,
+  );
 }
 
 async function publish(ear: MqttEar, { id, operation, request }: Sent): Promise<void> {
