@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
 const binary = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/opt/homebrew/sbin/mosquitto"].find(
   existsSync,
@@ -58,8 +60,8 @@ export async function startMosquitto(acl?: {
     );
   }
   await writeFile(join(folder, "conf"), `${lines.join("\n")}\n`);
-  const child = spawn(binary, ["-c", join(folder, "conf")], { stdio: "ignore" });
-  await listening(child, port);
+  const child = spawn(binary, ["-c", join(folder, "conf")], { stdio: ["ignore", "ignore", "pipe"] });
+  await listening(child);
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal);
@@ -86,16 +88,14 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** mosquitto does not say when it listens: ask until it answers, or has ended. */
-async function listening(child: ChildProcess, port: number): Promise<void> {
-  while (child.exitCode === null) {
-    const answered = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, "127.0.0.1", () => resolve(true));
-      socket.once("error", () => resolve(false));
-      socket.once("connect", () => socket.destroy());
+/** mosquitto says that it is running when its listener is open. */
+async function listening(child: ChildProcessByStdio<null, null, Readable>): Promise<void> {
+  const said: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface(child.stderr).on("line", (line) => {
+      said.push(line);
+      if (line.endsWith(" running")) resolve();
     });
-    if (answered) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`mosquitto ended with ${child.exitCode}`);
+    child.once("close", (code) => reject(new Error(`mosquitto ended with ${code}: ${said.join("; ")}`)));
+  });
 }
