@@ -75,11 +75,14 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
   };
 }
 
-async function subscribed(plant: Plant): Promise<void> {
-  while ((await plant.subscriptions()).filter(({ enabled }) => enabled).length < 2) await turn();
+/** The service has both subscriptions of ours: from before, or as soon as the gateway has made what it lacks. */
+async function subscribed(plant: Plant, rig: FleetRig): Promise<void> {
+  for (;;) {
+    const made = rig.figure("webhook_subscriptions_made");
+    if ((await plant.subscriptions()).filter(({ enabled }) => enabled).length >= 2) return;
+    await rig.until("another one was made", () => rig.figure("webhook_subscriptions_made") > made);
+  }
 }
-
-const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 const HIGHEST_CHARGE = 44;
 const LOWEST_CHARGE = 5;
@@ -105,7 +108,7 @@ const RELIEF_TRIES = 4;
  * for want of deliveries would be a bug.
  */
 async function relieved(plant: Plant, rig: FleetRig): Promise<void> {
-  await subscribed(plant);
+  await subscribed(plant, rig);
   const undelivered = rig.figure("webhooks_undelivered");
   const isRelieved = () => rig.figure("streams_resting") === 2;
   for (let attempt = 1; attempt <= RELIEF_TRIES && !isRelieved(); attempt += 1) {
@@ -211,7 +214,7 @@ test("the secret is the owner's alone, and in no answer", async () => {
   const rig = await plant.listen();
   const secret = await plant.secret();
   expect((await stat(join(plant.options.directory, "webhook-secret.json"))).mode & 0o077).toBe(0);
-  await subscribed(plant);
+  await subscribed(plant, rig);
   const answer = await rig.port.call("ListWebhooks", "{}", 2_000);
   expect(JSON.stringify(answer)).toContain("(hidden)");
   expect(JSON.stringify([answer, rig.health()])).not.toContain(secret);

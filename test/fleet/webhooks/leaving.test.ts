@@ -13,6 +13,7 @@ import { createGateway } from "../../../src/gateway.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createChronicle } from "../../support/chronicle.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startSimulator } from "../../support/simulator.ts";
@@ -158,11 +159,11 @@ test("a gateway that stops gives a slow service the time to delete them", async 
   );
   const loaded = await loadConfig(path, {}, createCatalogue());
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  const lines: string[] = [];
+  const said = createChronicle<string>((line) => line);
   const gateway = createGateway(loaded.config, {
     clock: systemClock,
     chance: Math.random,
-    log: createLog("warn", { write: (line) => void lines.push(line) }),
+    log: createLog("info", { write: said.add }),
   });
   const stopping = new AbortController();
   const run = gateway.run(stopping.signal, () => {});
@@ -170,12 +171,19 @@ test("a gateway that stops gives a slow service the time to delete them", async 
     const answer = await simulator.rest("POST", "/v1/webhook/list", {});
     return (answer.json() as { webhooks?: readonly unknown[] }).webhooks ?? [];
   };
-  while ((await listed()).length < 2) await sleep(systemClock, 50, stopping.signal);
+  for (const events of ["mission", "battery"]) {
+    const isMade = (line: string) => line.includes("subscription was made") && line.includes(`"${events}"`);
+    await said.first(`a subscription of ${events}`, isMade);
+  }
+  expect(await listed()).toHaveLength(2);
   wire.hang("kept");
   stopping.abort();
+  // The service's slowness itself, less than what it is given.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   wire.goOn();
   await run;
   expect(await listed()).toEqual([]);
-  expect(lines.filter((line) => /left behind|could not be deleted|did not stop/.test(line))).toEqual([]);
+  expect(said.entries.filter((line) => /left behind|could not be deleted|did not stop/.test(line))).toEqual(
+    [],
+  );
 }, 30_000);
