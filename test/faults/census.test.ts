@@ -22,6 +22,7 @@ test("where nothing was left behind, nothing is counted", async () => {
   controller.signal.addEventListener("abort", () => {}, { once: true });
   controller.abort();
   clearTimeout(setTimeout(() => {}, 60_000));
+  // A timer that has gone off is over, too.
   await new Promise((resolve) => setTimeout(resolve, 1));
   const counted = await countHeld();
   expect(

@@ -83,6 +83,7 @@ export async function startDownstream(
   const { advance } = own as Partial<ManualClock>;
 
   async function letTimePass(): Promise<void> {
+    // Such a clock follows the machine's, and goes on with nothing else.
     if (advance === undefined) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       return;

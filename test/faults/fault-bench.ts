@@ -209,7 +209,7 @@ function nothing(count: Count): Count {
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 10;
 
-/** Looks until `holds`. Rejects after a time in which whatever goes by has gone by. */
+/** Looks until `holds`: handles, sockets and calls go without telling. Rejects after a time in which whatever goes by has gone by. */
 async function until(
   holds: () => boolean | Promise<boolean>,
   letTimePass: () => Promise<unknown> = async () => {},

@@ -30,6 +30,7 @@ async function leastHeld({ held }: FaultBench, limit: Count = {}): Promise<Count
     }
     const isMore = Object.entries(least).some(([kind, number]) => number > (limit[kind] ?? number));
     if (look >= LOOKS && !isMore) break;
+    // Time, for what leaked differs from what is under way by nothing else.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return least;

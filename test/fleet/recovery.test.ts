@@ -118,6 +118,7 @@ describe("every robot is good again within the backoff cap + 2 s of a service th
       const program = fleetgate(folder, "simulate", "--json", "--base-port", basePort);
       const plant = await openPlant(await endpointsOf(program));
       program.send("SIGSTOP");
+      // The time away is what the case is about, and passes for two processes.
       await new Promise((resolve) => setTimeout(resolve, awayMs));
       program.send("SIGCONT");
       expect(await plant.recovered()).toBeLessThan(RECOVERY_MS);
