@@ -1,25 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { Outcome } from "../../../src/domain/outcome.ts";
-import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
+import type { createBroker } from "../../../src/northbound/mqtt/broker.ts";
+import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
-import {
-  base,
-  catalogue,
-  done,
-  embedded,
-  type Listener,
-  listen,
-  mqttOptions,
-  noLedger,
-  noStations,
-  recordingCommander,
-  start,
-} from "./fixtures.ts";
+import { newBroker, newLink } from "./door.ts";
+import { base, done, type Listener, listen, mqttOptions, recordingCommander, start } from "./fixtures.ts";
 
 const never = new AbortController().signal;
 const later = "2099-01-01T00:00:00Z";
@@ -36,13 +22,7 @@ let broker: ReturnType<typeof createBroker>;
 beforeEach(async () => {
   answer = () => Promise.resolve(done);
   commander = recordingCommander(() => answer());
-  broker = createBroker({
-    options: embedded,
-    topics: createTopics(base),
-    clientId: "fleetgate-test",
-    clock: systemClock,
-    log: silentLog,
-  });
+  broker = newBroker();
   cleanups.push(await start(broker));
   url = `mqtt://127.0.0.1:${broker.port()}`;
   plc = await listen(url, {}, `${base}/clients/#`);
@@ -55,19 +35,7 @@ afterEach(async () => {
 });
 
 async function connect(options: MqttOptions): Promise<void> {
-  link = createMqttLink({
-    options,
-    sessionId: "s1",
-    clock: systemClock,
-    log: silentLog,
-    catalogue,
-    commander,
-    ledger: noLedger,
-    stations: noStations,
-    health: () => ({}),
-    openBroker: broker.open,
-    onTwin: () => {},
-  });
+  link = newLink({ options, commander, openBroker: broker.open });
   connection = await link.connect(never);
   const opened = connection;
   cleanups.push(() => opened[Symbol.asyncDispose]());

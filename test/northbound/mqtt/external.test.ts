@@ -2,21 +2,17 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { FleetNotice } from "../../../src/domain/change.ts";
 import type { MissionQueue } from "../../../src/domain/mission.ts";
-import { createMqttLink, type MqttParts } from "../../../src/northbound/mqtt/link.ts";
+import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { newLink } from "./door.ts";
 import {
   base,
-  catalogue,
   external,
   listen,
   mission,
   missionChange,
   mqttOptions,
-  noLedger,
-  noStations,
   recordingCommander,
 } from "./fixtures.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
@@ -28,23 +24,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function createLink(options: MqttOptions, changes: Partial<MqttParts> = {}) {
-  return createMqttLink({
-    options,
-    sessionId: "s1",
-    clock: systemClock,
-    log: silentLog,
-    catalogue,
-    commander: recordingCommander(),
-    ledger: noLedger,
-    stations: noStations,
-    health: () => ({}),
-    openBroker: null,
-    onTwin: () => {},
-    ...changes,
-  });
-}
-
 async function broker(acl?: Parameters<typeof startMosquitto>[0]) {
   const mosquitto = await startMosquitto(acl);
   cleanups.push(() => mosquitto.stop());
@@ -52,7 +31,7 @@ async function broker(acl?: Parameters<typeof startMosquitto>[0]) {
 }
 
 async function connect(options: MqttOptions, changes: Partial<MqttParts> = {}): Promise<Connection> {
-  const connection = await createLink(options, changes).connect(never);
+  const connection = await newLink({ options, ...changes }).connect(never);
   cleanups.push(() => connection[Symbol.asyncDispose]());
   return connection;
 }
@@ -78,14 +57,14 @@ function notice(i: number): FleetNotice {
 }
 
 test("a broker that is not there rejects with the reason", async () => {
-  const link = createLink(mqttOptions({ broker: external("mqtt://127.0.0.1:1") }));
+  const link = newLink({ options: mqttOptions({ broker: external("mqtt://127.0.0.1:1") }) });
   await expect(link.connect(never)).rejects.toThrow(/ECONNREFUSED/);
   expect(link.health().state).toBe("down");
 });
 
 test("connecting is given up when the gateway stops", async () => {
   const stopped = AbortSignal.abort(new Error("stopping"));
-  await expect(createLink(mqttOptions()).connect(stopped)).rejects.toThrow("stopping");
+  await expect(newLink({ options: mqttOptions() }).connect(stopped)).rejects.toThrow("stopping");
 });
 
 describe.runIf(haveMosquitto)("with mosquitto", () => {
@@ -108,7 +87,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const watcher = await watch(url);
     // The socket is cut as a killed process cuts it: without a DISCONNECT.
     const stopper = new AbortController();
-    const link = createLink(mqttOptions({ broker: external(url) }));
+    const link = newLink({ options: mqttOptions({ broker: external(url) }) });
     const connection = await link.connect(stopper.signal);
     await watcher.on("status", (message) => message.text.includes('"online"'));
     const thief = await watch(url, { clientId: "fleetgate-test" });
@@ -121,7 +100,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
   test("a broker that dies ends the connection: what waits is told, and the next connect works", async () => {
     const mosquitto = await startMosquitto();
     cleanups.push(() => mosquitto.stop());
-    const link = createLink(mqttOptions({ broker: external(mosquitto.url), stateQos: 1 }));
+    const link = newLink({ options: mqttOptions({ broker: external(mosquitto.url), stateQos: 1 }) });
     const connection = await link.connect(never);
     await mosquitto.kill();
     const cause = await connection.lost;
@@ -170,9 +149,9 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
 
   test("a user that the broker refuses is told so", async () => {
     const { url } = await broker({ rules: "", users: ["gate"] });
-    const link = createLink(
-      mqttOptions({ broker: { ...external(url), username: "gate", password: "wrong" } }),
-    );
+    const link = newLink({
+      options: mqttOptions({ broker: { ...external(url), username: "gate", password: "wrong" } }),
+    });
     await expect(link.connect(never)).rejects.toThrow(/refused/i);
   });
 

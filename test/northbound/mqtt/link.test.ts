@@ -1,24 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { Command } from "../../../src/domain/command.ts";
-import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { createMqttLink, type MqttParts } from "../../../src/northbound/mqtt/link.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
-import {
-  base,
-  catalogue,
-  embedded,
-  type Listener,
-  listen,
-  missionChange,
-  mqttOptions,
-  noLedger,
-  noStations,
-  recordingCommander,
-  start,
-} from "./fixtures.ts";
+import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
+import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
+import { newBroker, newLink } from "./door.ts";
+import { base, type Listener, listen, missionChange, recordingCommander, start } from "./fixtures.ts";
 
 const never = new AbortController().signal;
 let broker: EmbeddedBroker;
@@ -27,13 +13,7 @@ let url: string;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
 beforeEach(async () => {
-  broker = createBroker({
-    options: embedded,
-    topics: createTopics(base),
-    clientId: "fleetgate-test",
-    clock: systemClock,
-    log: silentLog,
-  });
+  broker = newBroker();
   stopBroker = await start(broker);
   url = `mqtt://127.0.0.1:${broker.port()}`;
 });
@@ -51,18 +31,10 @@ async function listener(): Promise<Listener> {
 
 async function connect(changes: Partial<MqttParts> = {}): Promise<Connection & { commands: Command[] }> {
   const commander = recordingCommander();
-  const link = createMqttLink({
-    options: mqttOptions(),
-    sessionId: "s1",
-    clock: systemClock,
-    log: silentLog,
-    catalogue,
+  const link = newLink({
     commander,
-    ledger: noLedger,
-    stations: noStations,
     health: () => ({ fleet: { state: "up", figures: { robotsSeen: 1 } } }),
     openBroker: broker.open,
-    onTwin: () => {},
     ...changes,
   });
   const connection = await link.connect(never);

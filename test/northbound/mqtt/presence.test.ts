@@ -3,22 +3,10 @@ import { createFanOut } from "../../../src/bridge/fan-out.ts";
 import { createLinkRunner } from "../../../src/bridge/link-runner.ts";
 import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
 import { createRoster } from "../../../src/fleet/polling/roster.ts";
-import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import {
-  base,
-  catalogue,
-  embedded,
-  listen,
-  mqttOptions,
-  noLedger,
-  noStations,
-  recordingCommander,
-  start,
-} from "./fixtures.ts";
+import { newBroker, newLink } from "./door.ts";
+import { base, listen, start } from "./fixtures.ts";
 
 const robot = (id: number, pos: string) => ({ id: String(id), name: `r${id}`, pos, taskChainId: 0 });
 
@@ -26,8 +14,7 @@ const robot = (id: number, pos: string) => ({ id: String(id), name: `r${id}`, po
 test("a robot that the online list shows as before is not published again", async () => {
   const clock = systemClock;
   const log = silentLog;
-  const topics = createTopics(base);
-  const broker = createBroker({ options: embedded, topics, clientId: "fleetgate-test", clock, log });
+  const broker = newBroker();
   const stopBroker = await start(broker);
   const client = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/robots/+/presence`);
   const state = createFleetState({
@@ -40,19 +27,7 @@ test("a robot that the online list shows as before is not published again", asyn
     commandOf: () => null,
   });
   const fanOut = createFanOut({ state, log });
-  const link = createMqttLink({
-    options: mqttOptions(),
-    sessionId: "s1",
-    clock,
-    log,
-    catalogue,
-    commander: recordingCommander(),
-    ledger: noLedger,
-    stations: noStations,
-    health: () => ({}),
-    openBroker: broker.open,
-    onTwin: () => {},
-  });
+  const link = newLink({ openBroker: broker.open });
   const limits = { changes: 1_000, notices: 1_000, perTurn: 100 };
   const stopLink = await start(
     createLinkRunner(link, {

@@ -1,52 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
-import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
 import { createRig, OK, type Rig } from "../../bridge/dispatcher/rig.ts";
-import { base, embedded, type Listener, listen, mqttOptions, start } from "./fixtures.ts";
+import { openDoor } from "./door.ts";
+import { base, type Listener } from "./fixtures.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let rig: Rig;
 let scada: Listener;
 let answers = 0;
 
-/** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
 beforeEach(async () => {
   answers = 0;
   rig = await createRig({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
-  const broker = createBroker({
-    options: embedded,
-    topics: createTopics(base),
-    clientId: "fleetgate-test",
-    clock: systemClock,
-    log: silentLog,
-  });
-  cleanups.push(await start(broker));
-  scada = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
-  cleanups.push(() => scada.client.endAsync(true));
-  const link = createMqttLink({
-    options: mqttOptions(),
-    sessionId: "s1",
-    clock: rig.clock,
-    log: silentLog,
-    catalogue: testCatalogue,
-    commander: rig.dispatcher,
-    ledger: rig.dispatcher,
-    stations: rig.dispatcher.stations,
-    health: () => ({}),
-    openBroker: broker.open,
-    onTwin: () => {},
-  });
-  const connection = await link.connect(new AbortController().signal);
-  cleanups.push(() => {
-    // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
-    const closing = connection[Symbol.asyncDispose]();
-    rig.clock.advance(10_000);
-    return closing;
-  });
+  const door = await openDoor(rig);
+  scada = door.clients;
+  cleanups.push(door.close);
 });
 
 afterEach(async () => {

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { takeStationMessage } from "../../../src/northbound/mqtt/station-desk.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
-import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
 import { createRig, mission, missions, type Rig } from "../../bridge/dispatcher/rig.ts";
-import { base, embedded, type Listener, listen, mqttOptions, start } from "./fixtures.ts";
+import { openDoor } from "./door.ts";
+import { base, type Listener, mqttOptions } from "./fixtures.ts";
 
 const rights = [
   { source: { door: "mqtt", name: "line1" }, role: "operator", operations: ["Go"] },
@@ -24,42 +20,18 @@ let rig: Rig;
 let clients: Listener;
 let asked = 0;
 
-/** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
 beforeEach(async () => {
   rig = await createRig({ stations, options: { rights } });
   await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
-  const broker = createBroker({
-    options: embedded,
-    topics: createTopics(base),
-    clientId: "fleetgate-test",
-    clock: systemClock,
-    log: silentLog,
-  });
-  cleanups.push(await start(broker));
-  clients = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
-  cleanups.push(() => clients.client.endAsync(true));
-  const link = createMqttLink({
-    options: mqttOptions({
-      commands: { enabled: true, brokerEnforcesClientNames: true, requireExpiry: false, startByMs: 10_000 },
-    }),
-    sessionId: "s1",
-    clock: rig.clock,
-    log: silentLog,
-    catalogue: testCatalogue,
-    commander: rig.dispatcher,
-    ledger: rig.dispatcher,
-    stations: rig.dispatcher.stations,
-    health: () => ({}),
-    openBroker: broker.open,
-    onTwin: () => {},
-  });
-  const connection = await link.connect(new AbortController().signal);
-  cleanups.push(() => {
-    // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
-    const closing = connection[Symbol.asyncDispose]();
-    rig.clock.advance(10_000);
-    return closing;
-  });
+  const commands = {
+    enabled: true,
+    brokerEnforcesClientNames: true,
+    requireExpiry: false,
+    startByMs: 10_000,
+  };
+  const door = await openDoor(rig, mqttOptions({ commands }));
+  clients = door.clients;
+  cleanups.push(door.close);
 });
 
 afterEach(async () => {

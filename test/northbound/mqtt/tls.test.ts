@@ -2,25 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:tls";
 import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { createBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { createMqttLink } from "../../../src/northbound/mqtt/link.ts";
-import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
-import {
-  base,
-  catalogue,
-  embedded,
-  external,
-  listen,
-  mqttOptions,
-  noLedger,
-  noStations,
-  recordingCommander,
-  start,
-} from "./fixtures.ts";
+import { newBroker, newLink } from "./door.ts";
+import { embedded, external, listen, mqttOptions, start } from "./fixtures.ts";
 
 const never = new AbortController().signal;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
@@ -36,36 +20,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function createLink(
-  options: MqttOptions,
-  openBroker: Parameters<typeof createMqttLink>[0]["openBroker"] = null,
-) {
-  return createMqttLink({
-    options,
-    sessionId: "s1",
-    clock: systemClock,
-    log: silentLog,
-    catalogue,
-    commander: recordingCommander(),
-    ledger: noLedger,
-    stations: noStations,
-    health: () => ({}),
-    openBroker,
-    onTwin: () => {},
-  });
-}
-
 test("the embedded broker speaks TLS to clients that trust its authority", async () => {
   const options = { ...embedded, tls: { cert: pems.cert, key: pems.key } };
-  const broker = createBroker({
-    options,
-    topics: createTopics(base),
-    clientId: "fleetgate-test",
-    clock: systemClock,
-    log: silentLog,
-  });
+  const broker = newBroker(options);
   cleanups.push(await start(broker));
-  const connection = await createLink(mqttOptions({ broker: options }), broker.open).connect(never);
+  const connection = await newLink({
+    options: mqttOptions({ broker: options }),
+    openBroker: broker.open,
+  }).connect(never);
   cleanups.push(() => connection[Symbol.asyncDispose]());
   const watcher = await listen(`mqtts://127.0.0.1:${broker.port()}`, { ca: pems.ca });
   cleanups.push(() => watcher.client.endAsync(true));
@@ -83,10 +45,10 @@ test("an external broker must show a certificate of the given authority", async 
   const address = server.address();
   const url = `mqtts://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 
-  const trusting = createLink(mqttOptions({ broker: { ...external(url), ca: pems.ca } }));
+  const trusting = newLink({ options: mqttOptions({ broker: { ...external(url), ca: pems.ca } }) });
   const connection = await trusting.connect(never);
   await connection[Symbol.asyncDispose]();
-  await expect(createLink(mqttOptions({ broker: external(url) })).connect(never)).rejects.toThrow(
+  await expect(newLink({ options: mqttOptions({ broker: external(url) }) }).connect(never)).rejects.toThrow(
     /certificate/,
   );
 });

@@ -1,20 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
-import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { type Chronicle, createChronicle } from "../../support/chronicle.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
-import {
-  base,
-  catalogue,
-  external,
-  listen,
-  mqttOptions,
-  noLedger,
-  noStations,
-  recordingCommander,
-} from "./fixtures.ts";
+import { newLink } from "./door.ts";
+import { base, external, listen, mqttOptions } from "./fixtures.ts";
 
 interface Told {
   readonly active: boolean;
@@ -40,17 +30,9 @@ afterEach(async () => {
 /** A gateway with the id of every other in this file. */
 async function gateway(sessionId: string, clientId = sessionId): Promise<Gateway> {
   const told = createChronicle<Told>(({ active, text }) => `${active} ${text}`);
-  const link = createMqttLink({
+  const link = newLink({
     options: mqttOptions({ broker: external(broker.url), clientId }),
     sessionId,
-    clock: systemClock,
-    log: silentLog,
-    catalogue,
-    commander: recordingCommander(),
-    ledger: noLedger,
-    stations: noStations,
-    health: () => ({}),
-    openBroker: null,
     onTwin: (active, text) => told.add({ active, text }),
   });
   const connection = await link.connect(new AbortController().signal);

@@ -1,0 +1,79 @@
+import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
+import { createMqttLink, type MqttLink, type MqttParts } from "../../../src/northbound/mqtt/link.ts";
+import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
+import type { Rig } from "../../bridge/dispatcher/rig.ts";
+import {
+  base,
+  catalogue,
+  embedded,
+  type Listener,
+  listen,
+  mqttOptions,
+  noLedger,
+  noStations,
+  recordingCommander,
+  start,
+} from "./fixtures.ts";
+
+/** The embedded broker of a gateway with these tests' base. */
+export function newBroker(options = embedded): EmbeddedBroker {
+  return createBroker({
+    options,
+    topics: createTopics(base),
+    clientId: "fleetgate-test",
+    clock: systemClock,
+    log: silentLog,
+  });
+}
+
+/** A link of which each test says what is special to it. */
+export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
+  return createMqttLink({
+    options: mqttOptions(),
+    sessionId: "s1",
+    clock: systemClock,
+    log: silentLog,
+    catalogue,
+    commander: recordingCommander(),
+    ledger: noLedger,
+    stations: noStations,
+    health: () => ({}),
+    openBroker: null,
+    onTwin: () => {},
+    ...changes,
+  });
+}
+
+/** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
+export async function openDoor(
+  rig: Rig,
+  options = mqttOptions(),
+): Promise<{ readonly clients: Listener; close(): Promise<void> }> {
+  const broker = newBroker();
+  const stopBroker = await start(broker);
+  const clients = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
+  const link = newLink({
+    options,
+    clock: rig.clock,
+    catalogue: testCatalogue,
+    commander: rig.dispatcher,
+    ledger: rig.dispatcher,
+    stations: rig.dispatcher.stations,
+    openBroker: broker.open,
+  });
+  const connection = await link.connect(new AbortController().signal);
+  return {
+    clients,
+    async close() {
+      // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
+      const closing = connection[Symbol.asyncDispose]();
+      rig.clock.advance(10_000);
+      await closing;
+      await clients.client.endAsync(true);
+      await stopBroker();
+    },
+  };
+}
