@@ -139,11 +139,31 @@ export function newClient(secure = false): OPCUAClient {
   });
 }
 
+interface Login {
+  user?: { name: string; password: string };
+  secure?: boolean;
+}
+
+/** The server looks at its folders every few seconds, and tells nobody when it has. */
+const APPROVAL_MS = 15_000;
+const KNOCK_MS = 100;
+
+/** The session of a client whose certificate was approved just now: knocks until it is let in. */
+export async function openApprovedSession(url: string, login: Login): Promise<Caller> {
+  const untilMs = performance.now() + APPROVAL_MS;
+  for (;;) {
+    try {
+      return await openSession(url, login);
+    } catch (cause) {
+      if (performance.now() > untilMs)
+        throw new Error("an approved certificate is still rejected", { cause });
+      await new Promise((resolve) => setTimeout(resolve, KNOCK_MS));
+    }
+  }
+}
+
 /** A client's session; the user is anonymous unless named. */
-export async function openSession(
-  url: string,
-  login: { user?: { name: string; password: string }; secure?: boolean } = {},
-): Promise<Caller> {
+export async function openSession(url: string, login: Login = {}): Promise<Caller> {
   const client = newClient(login.secure ?? false);
   await client.connect(url);
   const { user } = login;

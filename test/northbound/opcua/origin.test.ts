@@ -5,7 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createFakeCommander } from "./fake-commands.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import {
+  type Caller,
+  openApprovedSession,
+  openSession,
+  type RunningServer,
+  startServer,
+} from "./opcua-bench.ts";
 import { int32 } from "./slot-bench.ts";
 
 const user = { name: "plc1", password: "plc secret" };
@@ -36,25 +42,13 @@ beforeAll(async () => {
   await expect(openSession(running.url, { user, secure: true })).rejects.toThrow();
   const [file = ""] = await readdir(rejected);
   await rename(join(rejected, file), join(trusted, file));
-  plc = await approved();
+  plc = await openApprovedSession(running.url, { user, secure: true });
 });
 afterAll(async () => {
   await plc.close();
   await running.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
-
-/** The server looks at its folders by itself. */
-async function approved(): Promise<Caller> {
-  for (let round = 0; round < 100; round += 1) {
-    try {
-      return await openSession(running.url, { user, secure: true });
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
-  throw new Error("an approved certificate is still rejected");
-}
 
 it("a command carries the address and the certificate of the session that sent it, for the audit log", async () => {
   const ticket = Number(await plc.value("Robots.r1.ConveyorSlot.NextId"));

@@ -14,6 +14,7 @@ import {
   newClient,
   opcUaOptions,
   opcUaParts,
+  openApprovedSession,
   openSession,
   type RunningServer,
   startServer,
@@ -76,7 +77,7 @@ describe("a secure server", () => {
     if (file === undefined) throw new Error("nothing was put aside for approval");
     expect(others).toEqual([]);
     await rename(join(rejected, file), join(trusted, file));
-    const caller = await eventually(() => openSession(running.url, { user: plc1, secure: true }));
+    const caller = await openApprovedSession(running.url, { user: plc1, secure: true });
     expect(await caller.value("Robots.r1.Mission.MissionId")).toBe("m1");
     await caller.close();
   });
@@ -174,16 +175,3 @@ describe("the listener", () => {
     await client.disconnect();
   });
 });
-
-/** The server looks at its folders every now and then: within three seconds. */
-async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  const untilMs = performance.now() + 8_000;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (performance.now() > untilMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
-}
