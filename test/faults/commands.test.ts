@@ -1,18 +1,8 @@
-import { afterEach, expect, test } from "vitest";
-import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import { expect, test } from "vitest";
 import type { FleetRig } from "../support/fleet-rig.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { eachWithItsBench } from "./fault-bench.ts";
 
-let bench: FaultBench | undefined;
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
-
-async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-  bench = await openFaultBench(overrides);
-  return bench;
-}
+const { open } = eachWithItsBench();
 
 const navigate = (robotId: string) =>
   JSON.stringify({

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { afterEach, expect } from "vitest";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { type Census, type Count, openCensus } from "../support/census.ts";
@@ -189,6 +189,26 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
         await takeDown();
         census.close();
       }
+    },
+  };
+}
+
+/** For a file of tests: opens a bench for a test, and closes it after that. */
+export function eachWithItsBench() {
+  let opened: FaultBench | undefined;
+  afterEach(async () => {
+    await opened?.close();
+    opened = undefined;
+  });
+  return {
+    async open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
+      opened = await openFaultBench(overrides);
+      return opened;
+    },
+    /** The one that this test has opened. */
+    bench(): FaultBench {
+      if (opened === undefined) throw new Error("no bench was opened");
+      return opened;
     },
   };
 }

@@ -1,12 +1,8 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Count } from "../support/census.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { eachWithItsBench, type FaultBench } from "./fault-bench.ts";
 
-let bench: FaultBench | undefined;
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
+const { open } = eachWithItsBench();
 
 const endings = (["limit", "unavailable", "unauthenticated", "goaway", "reset"] as const).map(
   (how) => ({ kind: "end-streams", how }) as const,
@@ -37,7 +33,7 @@ async function leastHeld({ held }: FaultBench, limit: Count = {}): Promise<Count
 }
 
 test("after many losses of every kind no more is held than after the first ones", async () => {
-  bench = await openFaultBench();
+  const bench = await open();
   const { start, settled, simulator, wire } = bench;
   // Collecting garbage again and again stops the world: that is no silence.
   const rig = await start({ times: { streamSilenceMs: 20_000 } });

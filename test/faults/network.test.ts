@@ -1,24 +1,14 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
-import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
 import { https } from "../support/https.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { type Pace, pass } from "../support/paced-time.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { eachWithItsBench } from "./fault-bench.ts";
 import { startHttpProxy } from "./http-proxy.ts";
 import { startImpostor } from "./impostor.ts";
 
-let bench: FaultBench | undefined;
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
-
-async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-  bench = await openFaultBench(overrides);
-  return bench;
-}
+const { open, bench } = eachWithItsBench();
 
 const read = (rig: FleetRig) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
 
@@ -27,8 +17,7 @@ function steps(stepMs: number): Pace {
   return {
     stepMs,
     async roundTrip() {
-      if (bench === undefined) return;
-      const { endpoints, ca } = bench.simulator();
+      const { endpoints, ca } = bench().simulator();
       await https({ url: endpoints.https, ca }).catch(() => {});
       await new Promise((resolve) => setImmediate(resolve));
     },

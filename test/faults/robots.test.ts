@@ -1,21 +1,11 @@
-import { afterEach, expect, test } from "vitest";
-import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import { expect, test } from "vitest";
 import { generatedScenario } from "../../src/simulator/scenario/generated-scenario.ts";
 import type { Scenario } from "../../src/simulator/scenario/scenario.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { eachWithItsBench } from "./fault-bench.ts";
 import { startOneStreamService } from "./one-stream-service.ts";
 
-let bench: FaultBench | undefined;
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
-
-async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-  bench = await openFaultBench(overrides);
-  return bench;
-}
+const { open } = eachWithItsBench();
 
 const fifty = generatedScenario({ robots: 50, lively: "none", seed: 1 });
 const acme = fifty.world.robots.filter(({ location }) => location === "plant-1");

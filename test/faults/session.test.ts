@@ -1,22 +1,12 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
-import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { type Pace, pass } from "../support/paced-time.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { eachWithItsBench } from "./fault-bench.ts";
 
-let bench: FaultBench | undefined;
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
-
-async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-  bench = await openFaultBench(overrides);
-  return bench;
-}
+const { open, bench } = eachWithItsBench();
 
 const read = (rig: FleetRig) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
 const well = (rig: FleetRig) => rig.until("all is well", () => rig.health().state === "up");
@@ -41,11 +31,7 @@ const lost = (rig: FleetRig, from: number) =>
 
 /** Steps of so much, one request to the service's HTTPS side after each. */
 function steps(stepMs: number): Pace {
-  return { stepMs, roundTrip: () => (bench?.simulator() ?? never()).rest("GET", "/", undefined, null) };
-}
-
-function never(): never {
-  throw new Error("there is no service");
+  return { stepMs, roundTrip: () => bench().simulator().rest("GET", "/", undefined, null) };
 }
 
 test("a token is renewed in the background, before it ends, and streams go on", async () => {

@@ -1,21 +1,11 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Fault } from "../../src/simulator/faults/fault.ts";
-import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { FleetRig } from "../support/fleet-rig.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { pass } from "../support/paced-time.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { eachWithItsBench, type FaultBench } from "./fault-bench.ts";
 
-let bench: FaultBench | undefined;
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
-
-async function open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-  bench = await openFaultBench(overrides);
-  return bench;
-}
+const { open } = eachWithItsBench();
 
 const navigate = (robotId: string, destinationId: string) =>
   JSON.stringify({
