@@ -94,11 +94,15 @@ export function createTransports(parts: TransportParts): Transports {
   return {
     grpc,
     https,
-    effects: { endStreams: (how) => endStreams(grpc, how), expireTokens: tokens.expireAll },
+    effects: { endStreams: (how) => endStreams(grpc, clock, how), expireTokens: tokens.expireAll },
   };
 }
 
-function endStreams(grpc: GrpcServer, how: Extract<Fault, { kind: "end-streams" }>["how"]): void {
+function endStreams(
+  grpc: GrpcServer,
+  clock: Clock,
+  how: Extract<Fault, { kind: "end-streams" }>["how"],
+): void {
   switch (how) {
     case "limit":
       grpc.endCalls("OK", "");
@@ -110,7 +114,7 @@ function endStreams(grpc: GrpcServer, how: Extract<Fault, { kind: "end-streams" 
       grpc.endCalls("UNAUTHENTICATED", "the token is expired");
       return;
     case "goaway":
-      grpc.goAway(GO_AWAY_GRACE_MS);
+      grpc.goAway(GO_AWAY_GRACE_MS, clock);
       return;
     case "reset":
       grpc.resetCalls();

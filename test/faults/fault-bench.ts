@@ -63,7 +63,8 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
   const census = openCensus();
   const clock = createPatientClock();
   const dataDir = await mkdtemp(join(tmpdir(), "fleetgate-faults-"));
-  const base: Partial<SimulatorOptions> = { dataDir, timeFactor: 20, ...overrides };
+  // Both sides have one time: a connection that is told to go has its grace in what they could run.
+  const base: Partial<SimulatorOptions> = { dataDir, clock, timeFactor: 20, ...overrides };
   let running = base;
   let simulator = await startSimulator(base);
   const { endpoints } = simulator;

@@ -24,6 +24,8 @@ export function createPatientClock(): PatientClock {
     tickedAtMs = nowMs;
     clock.advance(passedMs);
   }, TICK_MS);
-  const { nowMs, monotonicMs, after } = clock;
+  const { monotonicMs, after } = clock;
+  // Whole milliseconds, as a machine's wall clock tells.
+  const nowMs = () => Math.floor(clock.nowMs());
   return { nowMs, monotonicMs, after, close: () => clearInterval(ticking) };
 }

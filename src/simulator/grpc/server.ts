@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import type { CodeName } from "../refusal.ts";
@@ -40,8 +41,8 @@ export interface GrpcServer {
   endCalls(code: CodeName, message: string): void;
   /** Cuts every call under way off with RST_STREAM code 0, as load balancers do. */
   resetCalls(): void;
-  /** Tells every connection to go away, and drops those that have not gone after `graceMs`. */
-  goAway(graceMs: number): void;
+  /** Tells every connection to go away, and drops those that have not gone after `graceMs` on this clock. */
+  goAway(graceMs: number, clock: Clock): void;
   /** Calls under way. */
   openCalls(): number;
   close(): Promise<void>;
@@ -81,11 +82,13 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     handleCall(stream, headers, response, options);
   });
 
-  function goAway(graceMs: number): void {
+  function goAway(graceMs: number, clock: Clock): void {
     for (const session of sessions) {
       session.close();
-      const timer = setTimeout(() => session.destroy(), graceMs);
-      session.once("close", () => clearTimeout(timer));
+      session.once(
+        "close",
+        clock.after(graceMs, () => session.destroy()),
+      );
     }
   }
   const endCalls = (code: CodeName, message: string) => {
@@ -103,7 +106,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       endCalls("UNAVAILABLE", "the service is shutting down");
-      goAway(CLOSE_GRACE_MS);
+      // The service ends in the machine's time, also where its own stands still.
+      goAway(CLOSE_GRACE_MS, systemClock);
       await closed;
     },
   };

@@ -62,6 +62,8 @@ test.each([
 ] as const)("end-streams %s ends a stream with code %i, and a new one works", async (how, code) => {
   const stream = await openOne();
   simulator.control.apply({ kind: "end-streams", how });
+  // A connection that is told to go is cut when it has not gone in a second.
+  clock.advance(1_000);
   expect(await stream.ended).toBe(code);
   const again = await openOne();
   again.cancel();
