@@ -8,7 +8,7 @@ import { listenMqtt, type MqttEar, type Reply } from "../e2e/mqtt-ear.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { seededChance } from "./chance.ts";
-import { type Daemon, evidenceMs, startDaemon, writeConfiguration } from "./daemon.ts";
+import { type Daemon, evidenceMs, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 import { createMischief } from "./mischief.ts";
 import { holdsAnywhere, type Sent, storyOf } from "./story.ts";
 
@@ -164,6 +164,7 @@ async function ready(
   from: number,
   daemon: Daemon,
 ): Promise<void> {
+  await daemon.says(READY);
   try {
     await Promise.all(
       robots.map(({ id }) => ear.on(`robots/${id}/availability`, (text) => text === "good", from)),

@@ -23,6 +23,9 @@ export interface Daemon {
 /** How long the daemon seeks evidence. */
 export const evidenceMs = 1_500;
 
+/** What it says when it has begun: a loaded machine may take longer to load it than a test waits for anything else. */
+export const READY = '"msg":"ready"';
+
 /** Writes a configuration whose times suit a test, for commands of anybody. @returns its path. */
 export async function writeConfiguration(
   folder: string,

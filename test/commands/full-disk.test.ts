@@ -9,7 +9,7 @@ import { freePorts } from "../support/free-ports.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { mayMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
-import { type Daemon, startDaemon, writeConfiguration } from "./daemon.ts";
+import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
 /** Sets a limit on a process's files: a full disk that needs no disk. */
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
@@ -70,6 +70,7 @@ test.skipIf(!hasPrlimit)(
     const config = await writeConfiguration(folder, "full", simulator.endpoints, [ROBOT], broker.url);
     const daemon = startDaemon(config);
     cleanups.push(() => daemon.kill());
+    await daemon.says(READY);
     await ear.on(`robots/${ROBOT}/availability`, (text) => text === "good");
     expect(await ear.send("ControlConveyor", "roll", belt("CW"))).toMatchObject({ outcome: "succeeded" });
 
@@ -144,8 +145,7 @@ async function onSmallDisk() {
     const from = ear.heard.entries.length;
     const daemon = startDaemon(config);
     cleanups.push(() => daemon.kill());
-    // However long the process takes to load; what it serves is waited for from then on.
-    await daemon.says('"msg":"ready"');
+    await daemon.says(READY);
     const served = ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from);
     const ended = daemon.ended.then((code) => Promise.reject(new Error(`it ended with ${code}`)));
     await Promise.race([served, ended]).catch((cause: unknown) => {
