@@ -1,4 +1,5 @@
 import type { StreamMessage } from "../service/contract.ts";
+import { createArmed } from "./armed.ts";
 import type { StreamFault } from "./fault.ts";
 
 type Deliver = (message: StreamMessage) => void;
@@ -15,32 +16,21 @@ export interface StreamFaults {
 
 /** Faults befall messages in the order they were added, one message at most one fault. */
 export function createStreamFaults(): StreamFaults {
-  let armed: StreamFault[] = [];
+  const armed = createArmed<StreamFault>();
 
-  function take(stream: string, robotId: string): StreamFault["effect"] | undefined {
-    const found = armed.find(
-      (fault) => (fault.stream ?? stream) === stream && (fault.robotId ?? robotId) === robotId,
-    );
-    if (found === undefined) return undefined;
-    armed = armed
-      .map((fault) => (fault === found ? { ...fault, count: fault.count - 1 } : fault))
-      .filter((fault) => fault.count > 0);
-    return found.effect;
-  }
+  const take = (stream: string, robotId: string) =>
+    armed.take((fault) => (fault.stream ?? stream) === stream && (fault.robotId ?? robotId) === robotId)
+      ?.effect;
 
   return {
-    add(fault) {
-      armed.push(fault);
-    },
-    list: () => armed,
-    clear() {
-      armed = [];
-    },
+    add: armed.add,
+    list: armed.list,
+    clear: armed.clear,
     shape(stream, deliver) {
       // A message of a robot that waits until its next one has overtaken it.
       const overtaken = new Map<string, StreamMessage>();
       return (message) => {
-        if (armed.length === 0 && overtaken.size === 0) {
+        if (armed.list().length === 0 && overtaken.size === 0) {
           deliver(message);
           return;
         }

@@ -1,3 +1,5 @@
+import { createArmed } from "../faults/armed.ts";
+
 /**
  * What can go wrong between a command and its answer. The three delays answer
  * DEADLINE_EXCEEDED after the service's wait for the robot, with the command
@@ -37,24 +39,14 @@ export interface FaultSwitch extends CommandFaults {
 
 /** Faults held in memory, taken in the order they were added. */
 export function createFaultSwitch(): FaultSwitch {
-  let armed: CommandFault[] = [];
+  const armed = createArmed<CommandFault>();
   return {
-    add(fault) {
-      armed.push(fault);
-    },
-    list: () => armed,
-    clear() {
-      armed = [];
-    },
-    take(operation, robotId) {
-      const found = armed.find(
+    add: armed.add,
+    list: armed.list,
+    clear: armed.clear,
+    take: (operation, robotId) =>
+      armed.take(
         (fault) => (fault.operation ?? operation) === operation && (fault.robotId ?? robotId) === robotId,
-      );
-      if (found === undefined) return undefined;
-      armed = armed
-        .map((fault) => (fault === found ? { ...fault, count: fault.count - 1 } : fault))
-        .filter((fault) => fault.count > 0);
-      return found.effect;
-    },
+      )?.effect,
   };
 }

@@ -1,0 +1,30 @@
+/** Faults that wait for something to befall, each so many times. */
+export interface Armed<F extends { readonly count: number }> {
+  add(fault: F): void;
+  /** What is switched on, with the counts that are left. */
+  list(): readonly F[];
+  clear(): void;
+  /** The first that fits, in the order in which they were added; it is thereby used once. */
+  take(fits: (fault: F) => boolean): F | undefined;
+}
+
+export function createArmed<F extends { readonly count: number }>(): Armed<F> {
+  let armed: readonly F[] = [];
+  return {
+    add(fault) {
+      armed = [...armed, fault];
+    },
+    list: () => armed,
+    clear() {
+      armed = [];
+    },
+    take(fits) {
+      const found = armed.find(fits);
+      if (found === undefined) return undefined;
+      armed = armed
+        .map((fault) => (fault === found ? { ...fault, count: fault.count - 1 } : fault))
+        .filter(({ count }) => count > 0);
+      return found;
+    },
+  };
+}
