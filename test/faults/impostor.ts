@@ -1,9 +1,7 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createSecureServer, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { startBareHttp2 } from "../support/bare-http2.ts";
 
 /** A gRPC server whose certificate is not to be trusted. */
 export interface Impostor {
@@ -30,31 +28,12 @@ export async function startImpostor(
   const madeAtMs = fault === "expired" ? Date.now() - 400 * DAY_MS : Date.now();
   const { certificate, key } = await createServerCertificate(authority, names, madeAtMs);
 
-  const sessions = new Set<ServerHttp2Session>();
   let requests = 0;
-  const server = createSecureServer({ cert: certificate, key });
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.on("close", () => sessions.delete(session));
-    // Clients that end the handshake are what the test is about.
-    session.on("error", () => {});
-  });
-  server.on("stream", (stream) => {
+  const server = await startBareHttp2({ cert: certificate, key }, (stream) => {
     requests += 1;
     stream.close();
   });
-  server.on("tlsClientError", () => {});
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    address: `localhost:${(server.address() as AddressInfo).port}`,
-    requests: () => requests,
-    async close() {
-      for (const session of sessions) session.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  return { ...server, requests: () => requests };
 }
 
 async function readAuthority(caFile: string) {

@@ -1,10 +1,8 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createSecureServer, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { startBareHttp2 } from "../../support/bare-http2.ts";
 import { startFleetSession } from "../../support/fleet-rig.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
@@ -21,28 +19,14 @@ async function startBalancer(status: number, caFile: string): Promise<{ address:
     key: await readFile(join(dirname(caFile), "ca.key"), "utf8"),
   };
   const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());
-  const sessions = new Set<ServerHttp2Session>();
   let asked = 0;
-  const server = createSecureServer({ cert: certificate, key });
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.on("close", () => sessions.delete(session));
-    session.on("error", () => {});
-  });
-  server.on("stream", (stream) => {
+  const server = await startBareHttp2({ cert: certificate, key }, (stream) => {
     asked += 1;
-    stream.on("error", () => {});
     stream.respond({ ":status": status, "content-type": "text/html" });
     stream.end("<h1>No</h1>");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  closers.push(async () => {
-    for (const session of sessions) session.destroy();
-    server.close();
-    await once(server, "close");
-  });
-  return { address: `localhost:${(server.address() as AddressInfo).port}`, asked: () => asked };
+  closers.push(server.close);
+  return { address: server.address, asked: () => asked };
 }
 
 test.each([400, 403, 404, 408, 429, 500, 502, 503, 504])(
