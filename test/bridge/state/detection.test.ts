@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createFleetState, type FleetState } from "../../../src/bridge/state/fleet-state.ts";
+import type { FleetState } from "../../../src/bridge/state/fleet-state.ts";
 import { detectionLimits, LOOKS_A_SILENCE, QUALITY_TICK_MS } from "../../../src/domain/detection.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { every } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { missionEvent, rosterEvent } from "../fleet-events.ts";
 
@@ -33,15 +33,7 @@ interface Watched {
 /** A robot that was good for a while, watched as the gateway watches: told by what batches say. */
 function watch(phaseMs: number, sign: (state: FleetState) => void): Watched {
   const clock = createManualClock();
-  const state = createFleetState({
-    times,
-    maxRobots: 10,
-    maxTaskChains: 10,
-    sessionId: "s1",
-    clock,
-    log: silentLog,
-    commandOf: () => null,
-  });
+  const state = newFleetState(clock, { times });
   let told: Quality = "unknown";
   const alive = new AbortController();
   const note = (batch: ReturnType<FleetState["tick"]>) => {

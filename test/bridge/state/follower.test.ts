@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
 import type { Batch } from "../../../src/contracts/link.ts";
 import { changeKey, type StateChange } from "../../../src/domain/change.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import {
   batteryEvent,
@@ -56,14 +55,9 @@ it("tells a follower enough to know what a snapshot would show, whatever happens
   fc.assert(
     fc.property(steps, (happenings) => {
       const clock = createManualClock();
-      const fleet = createFleetState({
+      const fleet = newFleetState(clock, {
         times: { streamSilenceMs: 300, resyncMs: 600, holdMs: 500 },
         maxRobots: 3,
-        maxTaskChains: 10,
-        sessionId: "s",
-        clock,
-        log: silentLog,
-        commandOf: () => null,
       });
       const followed = new Map<string, StateChange>();
       const follow = (batch: Batch) => {

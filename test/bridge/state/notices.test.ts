@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFleetState, type FleetState } from "../../../src/bridge/state/fleet-state.ts";
+import type { FleetState } from "../../../src/bridge/state/fleet-state.ts";
 import type { FleetNotice } from "../../../src/domain/change.ts";
 import { codeText } from "../../../src/domain/coded.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { conveyor, conveyorsEvent, mission, missionEvent, rosterEvent, stamp } from "../fleet-events.ts";
 
@@ -12,13 +12,8 @@ let state: FleetState;
 
 beforeEach(() => {
   clock = createManualClock();
-  state = createFleetState({
+  state = newFleetState(clock, {
     times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 60_000 },
-    maxRobots: 10,
-    maxTaskChains: 10,
-    sessionId: "s1",
-    clock,
-    log: silentLog,
     commandOf: (missionId) => (missionId === "m-ours" ? "mqtt:plc/1" : null),
   });
 });

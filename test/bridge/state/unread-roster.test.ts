@@ -1,21 +1,12 @@
 import { expect, it } from "vitest";
-import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { missionEvent, rosterEvent } from "../fleet-events.ts";
 
 it("a robot that is listed unreadably is not absent, and its place is not confirmed by it", () => {
   const clock = createManualClock();
-  const state = createFleetState({
-    times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 },
-    maxRobots: 10,
-    maxTaskChains: 10,
-    sessionId: "s1",
-    clock,
-    log: silentLog,
-    commandOf: () => null,
-  });
+  const state = newFleetState(clock);
   const unread = (...robotIds: readonly string[]): FleetEvent => ({
     kind: "roster",
     atMs: clock.nowMs(),

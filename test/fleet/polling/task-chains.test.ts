@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createTaskChains } from "../../../src/fleet/polling/task-chains.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const WAITS = { status: "WAIT", finishTime: "" };
@@ -12,15 +12,7 @@ const DONE = { status: "END", finishTime: "2026-01-01 00:00:00" };
 /** Chain 7 as the service tells it; null: left out. */
 function start(told: ReadonlyArray<Record<string, string> | null>) {
   const clock = createManualClock();
-  const state = createFleetState({
-    times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 },
-    maxRobots: 10,
-    maxTaskChains: 10,
-    sessionId: "s1",
-    clock,
-    log: silentLog,
-    commandOf: () => null,
-  });
+  const state = newFleetState(clock);
   let changes = 0;
   let turn = 0;
   const chains = createTaskChains({

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createFanOut } from "../../../src/bridge/fan-out.ts";
 import { createLinkRunner } from "../../../src/bridge/link-runner.ts";
-import { createFleetState } from "../../../src/bridge/state/fleet-state.ts";
 import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { newBroker, newLink } from "./door.ts";
 import { base, listen, start } from "./fixtures.ts";
 
@@ -17,14 +17,8 @@ test("a robot that the online list shows as before is not published again", asyn
   const broker = newBroker();
   const stopBroker = await start(broker);
   const client = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/robots/+/presence`);
-  const state = createFleetState({
+  const state = newFleetState(clock, {
     times: { holdMs: 60_000, resyncMs: 60_000, streamSilenceMs: 60_000 },
-    maxRobots: 10,
-    maxTaskChains: 10,
-    sessionId: "s1",
-    clock,
-    log,
-    commandOf: () => null,
   });
   const fanOut = createFanOut({ state, log });
   const link = newLink({ openBroker: broker.open });
