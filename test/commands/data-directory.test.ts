@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { startSimulator } from "../support/simulator.ts";
-import { type Daemon, startDaemon, writeConfiguration } from "./daemon.ts";
+import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
 const cleanups: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -40,7 +40,7 @@ function start(path: string): Daemon {
 test("a second gateway on a data directory is refused, whatever its configuration; one that was killed is not", async () => {
   const [path, other, dataDir] = await twoConfigurations();
   const first = start(path);
-  await first.says('"msg":"ready"');
+  await first.says(READY);
 
   const second = start(other);
   expect(await second.ended).toBe(1);
@@ -50,9 +50,9 @@ test("a second gateway on a data directory is refused, whatever its configuratio
 
   await first.kill();
   const third = start(other);
-  await third.says('"msg":"ready"');
+  await third.says(READY);
   expect(await third.stop()).toBe(0);
   const fourth = start(path);
-  await fourth.says('"msg":"ready"');
+  await fourth.says(READY);
   expect(await fourth.stop()).toBe(0);
 }, 60_000);
