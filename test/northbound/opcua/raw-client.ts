@@ -19,8 +19,16 @@ export function hello(url = "opc.tcp://localhost:4840"): Buffer {
 /** How a server answers bytes; `next` makes of all that came so far what is sent next, null: nothing more. */
 export type Script = (answers: Buffer) => Buffer | null;
 
-/** Sends what the script says, each part when something came back, and ends when the server closes or is silent for so long. */
-export async function exchange(url: string, script: Script, silenceMs: number): Promise<Buffer> {
+/**
+ * Sends what the script says, each part when something came back, and ends when the server closes or is silent for so
+ * long, or when it is told to hang up.
+ */
+export async function exchange(
+  url: string,
+  script: Script,
+  silenceMs: number,
+  hangUp?: AbortSignal,
+): Promise<Buffer> {
   const { hostname, port } = new URL(url.replace("opc.tcp", "tcp"));
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let answers = Buffer.alloc(0);
@@ -35,6 +43,7 @@ export async function exchange(url: string, script: Script, silenceMs: number): 
   // A server that closes on what it has not read resets the connection.
   socket.on("error", () => socket.destroy());
   socket.setTimeout(silenceMs, () => socket.destroy());
+  hangUp?.addEventListener("abort", () => socket.destroy());
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   speak();
   await closed;
