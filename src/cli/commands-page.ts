@@ -74,7 +74,7 @@ const times = [
   "| a call waits for its answer | `callDeadlineMs` | 15 s |",
   "| evidence is sought after an unknown ending; after a restart, counted from when the fleet service is reached, which is waited for 60 s at most | `evidenceMs` | 15 s |",
   "| a mission that may be the command's must be the only one | `settleMs` | 1 s |",
-  "| the record of a command is kept | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
+  "| the record of a command is kept; when there are too many, the oldest of whoever has most go first | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
   "",
   "These hold for every operation. What `stops` goes first: it waits for neither lease nor quality nor queue nor disk nor",
   "expiry, and cancels what waits for the same robot. What `moves` is refused while the robot's quality is not good. One",
@@ -138,7 +138,7 @@ const holds = [
 
 const requests = [
   "A request is proto3 JSON; field names may be camelCase or snake_case, enums names or numbers. An unknown field, and a key",
-  "that stands twice, is refused with its path before anything is sent, and so is a text of more than 4,096 characters. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
+  "that stands twice, is refused with its path before anything is sent, and so is a text of more than 4,096 characters, and a request of more than 131,072. Examples can be copied: `fleetgate call OPERATION '{…}' --config FILE`, or as",
   "`request` of an MQTT command (docs/scada.md). Robots, conveyors, numbers and places in them are the demo's; a mission `m-1`, a chain 7 and a",
   "webhook `w-1` are placeholders: put the one there is in their place. What there is none of (no task",
   "left to reassign, no goal to skip) is refused.",

@@ -18,6 +18,9 @@ const RECENT_REQUESTS = 16;
 /** Characters of a request that is kept: long ones are rare, and anybody may send them. */
 const LONGEST_RECENT = 2_048;
 
+/** As canonical JSON: many times what the longest known request has, and bounds what the gateway holds of each. */
+const LONGEST_REQUEST = 131_072;
+
 /** Every unary operation of the interface document: messages and routes from the descriptors, the rest from the rules. */
 export function createCatalogue(): OperationManual {
   const catalogue = new Map<string, DescribedOperation>();
@@ -40,6 +43,9 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
     if (problem !== null) return { ok: false, problem };
     try {
       const request = readRequest(method, rule, json as JsonValue);
+      const { length } = request.json;
+      if (length > LONGEST_REQUEST)
+        return problemOf(`has ${length} characters, and may have ${LONGEST_REQUEST}`);
       if (request.json.length <= LONGEST_RECENT) recent.keep(request.json, request);
       return { ok: true, request };
     } catch (error) {

@@ -66,7 +66,7 @@ function behalf({ station, owner }: NonNullable<Command["onBehalfOf"]>) {
 export function shownRequest(catalogue: Catalogue, command: Command, { code }: Outcome): string {
   const operation = catalogue.get(command.operation);
   // A journal may name an operation of another version.
-  if (operation === undefined || code === "MALFORMED") return "";
+  if (operation === undefined || code === "MALFORMED" || command.requestJson === "") return "";
   return withoutSecrets(command.requestJson, operation.secretMaps);
 }
 

@@ -57,6 +57,8 @@ interface Ended {
 type CommandFrom = Extract<FleetNotice, { kind: "command" }>["from"];
 
 const MAX_UNKNOWN = 256;
+/** Characters of a request that a finished record still has: 100,000 records are kept, whoever sent them. */
+const LONGEST_KEPT_REQUEST = 1_024;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
   const { journal, clock, log, attribution, search } = parts;
@@ -99,7 +101,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     const entry: JournalEntry = {
       id: job.id,
       digest: job.digest,
-      command: job.command,
+      command: asKept(job.command),
       lane: job.lane,
       robotId: job.robotId,
       acceptedAtMs: job.entry?.acceptedAtMs ?? finalAtMs,
@@ -179,6 +181,11 @@ function clipped(command: Command): Command {
     requestId: clip(requestId, LONGEST_REQUEST_ID),
     operation: clip(operation, LONGEST_OPERATION),
   };
+}
+
+/** The digest is what tells a command from another; its request is for people, and a long one for the audit log alone. */
+function asKept(command: Command): Command {
+  return command.requestJson.length <= LONGEST_KEPT_REQUEST ? command : { ...command, requestJson: "" };
 }
 
 /** A record that it was sent is written before it is: it counts only when the call was made. */

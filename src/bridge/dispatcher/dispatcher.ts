@@ -36,7 +36,7 @@ import { createLeaseMemory } from "./lease-memory.ts";
 import { createLedger } from "./ledger.ts";
 import { type AuditLines, recordMissing } from "./missing-records.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
-import { fault, shuttingDown } from "./own-refusals.ts";
+import { fault, shuttingDown, unrecorded } from "./own-refusals.ts";
 import { pruneJournal } from "./pruning.ts";
 import { recoverCommands } from "./recovery.ts";
 import { refusedRight, rightsAnywhere } from "./rights.ts";
@@ -234,7 +234,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       return conclusion.refuse(command, refusal("IDENTITY_REUSED", message));
     }
     if (current !== undefined) return join(current, onStage);
-    if (recorded?.outcome) return Promise.resolve({ ...recorded.outcome, duplicate: true });
+    if (recorded !== undefined)
+      return Promise.resolve({ ...(recorded.outcome ?? unrecorded()), duplicate: true });
     if (stopping.signal.aborted) return conclusion.refuse(command, shuttingDown());
     if (understood.request.effect !== "stops" && running.size >= options.maxCommands) {
       const message = `the gateway already has ${running.size} commands in hand`;

@@ -8,10 +8,13 @@ import {
   madeBy,
   type StoredLease,
 } from "./journal.ts";
+import { createJournalShares, type JournalShares } from "./journal-shares.ts";
 
 /** How many entries one pruning looks at: it must not hold up the commands. */
 const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
+/** Outcomes that the disk did not take: a sender that asks again in this run is told what it was told. */
+const MAX_UNKEPT = 10_000;
 /** Missions of earlier runs that are told of: more than a fleet can still be at. */
 const MAX_MADE = 20_000;
 /** Ends of earlier runs that are told of: more than a crash can keep from the audit log. */
@@ -25,14 +28,15 @@ const MAX_ENDED = 10_000;
  * Throws when the store holds what cannot be read: then nobody can say what was sent.
  */
 export function openDurableJournal(store: Store, limits: JournalLimits): Journal {
-  const order = readOrder(store);
+  const shares = createJournalShares();
+  const order = readOrder(store, shares);
+  const unkept = new Map<string, JournalEntry>();
   const pending = new Map<string, JournalEntry>();
   /** Places in the order that no write has brought to the disk yet. */
   const unplaced = new Map<string, number>();
-  /** Unfinished entries whose place is on the disk: to read one only for that costs more than its sync. */
-  const placed = new Set(order.unfinished.map(({ id }) => id));
+  /** Places on the disk of unfinished entries: to read one only for that costs more than its sync. */
+  const placed = order.placed;
   let nextNumber = order.nextNumber;
-  let count = order.count;
 
   function placeOf(id: string): number | undefined {
     if (placed.has(id)) return undefined;
@@ -43,8 +47,32 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
     return nextNumber - 1;
   }
 
+  function at(place: number): JournalEntry | undefined {
+    const id = store.get(orderKey(place));
+    return typeof id === "string" ? asEntry(store.get(entryKey(id))) : undefined;
+  }
+
+  function keepInMemory(entry: JournalEntry): void {
+    unkept.set(entry.id, entry);
+    const [oldest] = unkept.size > MAX_UNKEPT ? unkept.keys() : [];
+    if (oldest !== undefined) unkept.delete(oldest);
+  }
+
+  /** Finished entries that are older than they are kept, oldest first. */
+  function expired(nowMs: number): readonly number[] {
+    const places: number[] = [];
+    for (const { key } of store.range({ from: "o/", to: "o0", limit: PRUNE_STEP })) {
+      const place = Number(key.slice(2));
+      const entry = at(place);
+      if (entry?.outcome === null) continue;
+      if (entry !== undefined && nowMs - entry.acceptedAtMs <= limits.keepMs) break;
+      places.push(place);
+    }
+    return places;
+  }
+
   return {
-    find: (id) => pending.get(id) ?? asEntry(store.get(entryKey(id))),
+    find: (id) => pending.get(id) ?? unkept.get(id) ?? asEntry(store.get(entryKey(id))),
     unfinished: () => order.unfinished,
     made: () => order.made,
     ended: () => order.ended,
@@ -56,9 +84,15 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
       pending.set(entry.id, entry);
       try {
         await store.write(changes);
-        if (unplaced.delete(entry.id)) count += 1;
-        if (entry.outcome === null) placed.add(entry.id);
-        else placed.delete(entry.id);
+        unkept.delete(entry.id);
+        const known = placed.get(entry.id) ?? unplaced.get(entry.id);
+        unplaced.delete(entry.id);
+        if (entry.outcome !== null) placed.delete(entry.id);
+        else if (known !== undefined) placed.set(entry.id, known);
+        if (entry.outcome !== null && known !== undefined) shares.add(entry, known);
+      } catch (error) {
+        if (entry.outcome !== null) keepInMemory(entry);
+        throw error;
       } finally {
         if (pending.get(entry.id) === entry) pending.delete(entry.id);
         if (!pending.has(entry.id)) unplaced.delete(entry.id);
@@ -67,28 +101,27 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
     leases: () => Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value)),
     writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
     async prune(nowMs) {
+      const excess = Math.min(PRUNE_STEP, shares.size() + placed.size - limits.keepCount);
+      const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.ofLargest(excess) : [])]);
+      const dropped: Array<readonly [JournalEntry, number]> = [];
       const changes: StoreChange[] = [];
-      let dropped = 0;
-      for (const { key, value } of store.range({ from: "o/", to: "o0", limit: PRUNE_STEP })) {
-        const entry = typeof value === "string" ? asEntry(store.get(entryKey(value))) : undefined;
-        const isExcess = count - dropped > limits.keepCount;
-        if (entry !== undefined) {
-          if (entry.outcome === null) continue;
-          if (!isExcess && nowMs - entry.acceptedAtMs <= limits.keepMs) break;
-          changes.push({ key: entryKey(entry.id), value: undefined });
-        }
-        changes.push({ key, value: undefined });
-        dropped += 1;
+      for (const place of places) {
+        const entry = at(place);
+        if (entry?.outcome === null) continue;
+        changes.push({ key: orderKey(place), value: undefined });
+        if (entry === undefined) continue;
+        changes.push({ key: entryKey(entry.id), value: undefined });
+        dropped.push([entry, place]);
       }
       if (changes.length === 0) return false;
       await store.write(changes);
-      count -= dropped;
+      for (const [entry, place] of dropped) shares.remove(entry, place);
       return true;
     },
     figures() {
       const { records, syncs, failures } = store.figures();
       return {
-        journalEntries: count,
+        journalEntries: shares.size() + placed.size,
         journalRecords: records,
         journalSyncs: syncs,
         journalFailures: failures,
@@ -98,24 +131,26 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
   };
 }
 
-function readOrder(store: Store) {
+function readOrder(store: Store, shares: JournalShares) {
   const unfinished: JournalEntry[] = [];
+  const placed = new Map<string, number>();
   let made: MadeMission[] = [];
   let ended: EndedCommand[] = [];
-  let count = 0;
   let nextNumber = 1;
   for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
-    count += 1;
     nextNumber = Number(key.slice(2)) + 1;
     const entry = typeof value === "string" ? asEntry(store.get(entryKey(value))) : undefined;
     if (entry === undefined) continue;
-    if (entry.outcome === null) unfinished.push(entry);
+    if (entry.outcome === null) {
+      unfinished.push(entry);
+      placed.set(entry.id, nextNumber - 1);
+    } else shares.add(entry, nextNumber - 1);
     made.push(...madeBy(entry));
     if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
     if (entry.finalAtMs !== null) ended.push({ id: entry.id, finalAtMs: entry.finalAtMs });
     if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
   }
-  return { unfinished, made: made.slice(-MAX_MADE), ended: newest(ended), count, nextNumber };
+  return { unfinished, placed, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
 }
 
 /** By their ends: what came first may have ended last. */

@@ -8,6 +8,7 @@ export interface JournalEntry {
   readonly id: string;
   /** Of the operation and its canonical request: the same identity with another digest is another command. */
   readonly digest: string;
+  /** Its request may be "" once it is final. */
   readonly command: Command;
   /** The lane that it runs in, and its robot by robot_id where that is known. */
   readonly lane: string;

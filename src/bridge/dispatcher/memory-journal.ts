@@ -1,12 +1,28 @@
 import type { Journal, JournalEntry, JournalLimits } from "./journal.ts";
+import { createJournalShares } from "./journal-shares.ts";
 
 /** A journal that lives as long as the process: for a demo, and where no directory was given. */
 export function createMemoryJournal(limits: JournalLimits): Journal {
+  const shares = createJournalShares();
   const entries = new Map<string, JournalEntry>();
+  const finished = new Map<number, JournalEntry>();
+  let nextPlace = 1;
+
+  function drop(place: number, entry: JournalEntry): void {
+    entries.delete(entry.id);
+    finished.delete(place);
+    shares.remove(entry, place);
+  }
+
   return {
     find: (id) => entries.get(id),
     unfinished: () => [...entries.values()].filter((entry) => entry.outcome === null),
     write(entry) {
+      if (entry.outcome !== null && (entries.get(entry.id)?.outcome ?? null) === null) {
+        finished.set(nextPlace, entry);
+        shares.add(entry, nextPlace);
+        nextPlace += 1;
+      }
       entries.set(entry.id, entry);
       return Promise.resolve();
     },
@@ -16,12 +32,14 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
     leases: () => [],
     writeLease: () => Promise.resolve(),
     prune(nowMs) {
-      let excess = entries.size - limits.keepCount;
-      for (const entry of entries.values()) {
-        if (entry.outcome === null) continue;
-        if (excess <= 0 && nowMs - entry.acceptedAtMs <= limits.keepMs) break;
-        entries.delete(entry.id);
-        excess -= 1;
+      for (const [place, entry] of finished) {
+        if (nowMs - entry.acceptedAtMs > limits.keepMs) drop(place, entry);
+      }
+      while (entries.size > limits.keepCount && finished.size > 0) {
+        for (const place of shares.ofLargest(entries.size - limits.keepCount)) {
+          const entry = finished.get(place);
+          if (entry !== undefined) drop(place, entry);
+        }
       }
       return Promise.resolve(false);
     },

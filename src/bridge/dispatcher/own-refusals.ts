@@ -1,4 +1,4 @@
-import { type Outcome, refusal } from "../../domain/outcome.ts";
+import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 
 /** What the gateway refuses because of itself: nothing was sent. */
 export function shuttingDown(): Outcome {
@@ -8,4 +8,10 @@ export function shuttingDown(): Outcome {
 /** The same, by a mistake of ours. */
 export function fault(): Outcome {
   return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
+}
+
+/** A command that was taken, and whose end no disk and no memory has: nothing of it may be sent once more. */
+export function unrecorded(): Outcome {
+  const message = "its outcome could not be recorded, as the disk failed; the robot may have acted";
+  return ending("unknown", "OUTCOME_UNKNOWN", message, false);
 }

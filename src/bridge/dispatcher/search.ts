@@ -67,7 +67,7 @@ interface Lookout {
 }
 
 const LATE_MS = 600_000;
-/** How often a late finding is looked at again while a command under way may have caused it. */
+/** When a late finding is looked at again: while a command under way may have caused it, and what came just before the end. */
 const LOOK_AGAIN_MS = 1_000;
 const MAX_LATE = 256;
 
@@ -124,15 +124,19 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
     const said = verdict(lookout.watch, clock.monotonicMs(), 0);
     const isOver = clock.monotonicMs() > untilMs;
     if (said.kind === "found" && !isOver && mayBeAnothers(lookout)) {
-      lookout.isWaiting = true;
-      clock.after(LOOK_AGAIN_MS, () => {
-        lookout.isWaiting = false;
-        checkLate(lookout, untilMs);
-      });
+      lookAgain(lookout, untilMs);
       return;
     }
     if (said.kind === "found" && !isOver) parts.onLate(commandId, said.text);
     if (said.kind !== "nothing" || isOver) forget(commandId);
+  }
+
+  function lookAgain(lookout: Lookout, untilMs: number): void {
+    lookout.isWaiting = true;
+    clock.after(LOOK_AGAIN_MS, () => {
+      lookout.isWaiting = false;
+      checkLate(lookout, untilMs);
+    });
   }
 
   /** New missions only: a state that a mission or a conveyor has is no command's own. */
@@ -283,6 +287,8 @@ export function createEvidenceSearch(parts: SearchParts): EvidenceSearch {
       late.push(commandId);
       const oldest = late.length > MAX_LATE ? late.shift() : undefined;
       if (oldest !== undefined) forget(oldest);
+      // Seen too shortly before the end to have stood alone for long enough; told after the outcome.
+      if (lookout.watch.findings.length > 0) lookAgain(lookout, lookout.lateUntilMs);
     },
     missions(robotId, observed) {
       const times = timesOf(observed);

@@ -47,6 +47,19 @@ const kinds: ReadonlyArray<[string, (limits: JournalLimits) => Journal]> = [
 ];
 
 describe.each(kinds)("a journal %s", (_, open) => {
+  it("drops the oldest of whoever has most, and not what is unfinished", async () => {
+    const journal = open({ keepMs: 1_000, keepCount: 3 });
+    const of = (name: string, id: string, isFinal = true): JournalEntry => {
+      const made = entry(id, 0, isFinal);
+      return { ...made, command: { ...made.command, source: { door: "mqtt", name } } };
+    };
+    const all = [of("a", "a1"), of("b", "b1", false), of("b", "b2"), of("b", "b3"), of("b", "b4")];
+    for (const each of all) await journal.write(each);
+    for (let turn = 0; turn < 5; turn += 1) await journal.prune(0);
+    expect(all.map(({ id }) => journal.find(id)?.id ?? null)).toEqual(["a1", "b1", null, null, "b4"]);
+    await journal.close();
+  });
+
   it("finds what was written, and the newest of it", async () => {
     const journal = open({ keepMs: 100, keepCount: 10 });
     await journal.write(entry("a", 1, false));

@@ -17,6 +17,21 @@ describe("what is found of a command after its outcome was final", () => {
     expect(again.outcome).toMatchObject({ outcome: "unknown", duplicate: true });
   });
 
+  it("tells of what was seen too shortly before the end to count for it", async () => {
+    const rig = await createRig({ options: { settleMs: 1_000 } });
+    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
+    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
+    await rig.call(0).answer(LOST);
+    await rig.clock.settle(14_500);
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A")));
+    await rig.clock.settle(500);
+    expect(sent.outcome?.outcome).toBe("unknown");
+    expect(rig.notices).toHaveLength(1);
+    await rig.clock.settle(1_000);
+    expect(rig.notices).toHaveLength(2);
+    expect(rig.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission m"));
+  });
+
   it("calls a mission found late when nobody else's it can be, and not the next command's own", async () => {
     const rig = await createRig();
     await rig.see(missions("AMR01", rig.clock.nowMs() - 1));

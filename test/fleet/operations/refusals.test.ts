@@ -22,6 +22,11 @@ it.each<[string, unknown, string]>([
   ["ControlConveyor", { robotId: "r1" }, "request.commands: is required"],
   [
     "CreateMission",
+    goals(...new Array(40).fill({ destinationId: "x".repeat(4_000) })),
+    "request: has 160914 characters, and may have 131072",
+  ],
+  [
+    "CreateMission",
     goals({ destinationId: "x".repeat(4_097) }),
     "request.mission.cartMission.traverseMission.goals.0.destinationId: has 4097 characters, and may have 4096",
   ],
