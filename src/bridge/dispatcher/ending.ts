@@ -1,6 +1,7 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
+import type { RepeatRule } from "../../contracts/operation.ts";
+import type { Effect } from "../../domain/command.ts";
 import { type Outcome, ending as outcomeOf, refusal } from "../../domain/outcome.ts";
-import type { Work } from "./lane.ts";
 
 /** What follows from the way a call ended. */
 export type EndingDecision =
@@ -10,7 +11,13 @@ export type EndingDecision =
   /** Evidence is sought; without any, `otherwise` is the outcome. */
   | { readonly kind: "seek"; readonly otherwise: Outcome };
 
-type Sent = Pick<Work, "effect" | "repeat" | "unknown">;
+/** What was sent. */
+interface Sent {
+  readonly effect: Effect;
+  readonly repeat: RepeatRule;
+  /** The last ending that left open whether the robot acts; null while there was none. */
+  readonly unknown: Extract<CallEnding, { kind: "unknown" }> | null;
+}
 
 /**
  * The table of design, Commands: Unknown endings. Only OK and an explicit refusal
