@@ -158,7 +158,7 @@ function furnish(
     log,
     commandOf: (missionId) => dispatcher.commandOf(missionId),
   });
-  const fanOut = createFanOut({ state, log });
+  const fanOut = createFanOut({ state, clock, log });
   let isFleetLinkUp = false;
 
   const gate: NoticeGate = createNoticeGate({
@@ -213,7 +213,7 @@ function furnish(
     health: () => ({
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
       state: { state: "up", figures: state.figures() },
-      queues: { state: "up", figures: fanOut.figures() },
+      queues: fanOut.health(),
       audit: auditHealth(audit),
       process: processHealth(),
     }),
@@ -232,7 +232,7 @@ function auditHealth(audit: LineFile): Health {
   const problem = audit.problem();
   const figures = { ...audit.figures() };
   if (problem === null) return { state: "up", figures };
-  return { state: "degraded", detail: `the audit log cannot be written: ${problem}`, figures };
+  return { state: "degraded", detail: `lines of the audit log are lost: ${problem}`, figures };
 }
 
 function processHealth(): Health {

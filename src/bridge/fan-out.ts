@@ -1,16 +1,9 @@
 import type { Batch, Sink } from "../contracts/link.ts";
 import { changeKey } from "../domain/change.ts";
+import type { Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
-import type { CurrentState } from "./change-queue.ts";
-import { createFeed, type Feed, isEmpty, type QueueLimits } from "./feed.ts";
+import { createFeed, type Feed, type FeedParts, isEmpty, type QueueLimits } from "./feed.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
-
-/** What the fan-out needs. */
-export interface FanOutOptions {
-  /** The fleet state, which is read again whenever something is handed over. */
-  readonly state: CurrentState;
-  readonly log: Log;
-}
 
 /** Spreads what happens over the northbounds, each at its own pace. */
 export interface FanOut {
@@ -20,8 +13,8 @@ export interface FanOut {
   attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
   /** A queue for a northbound that fetches: a link runner. */
   attachOutlet(name: string, limits: QueueLimits): Outlet;
-  /** Depths and losses by northbound: `opcua.noticesDropped`. */
-  figures(): Readonly<Record<string, number>>;
+  /** Depths and losses by northbound: `opcua.noticesDropped`. Degraded while events are lost, and for half a minute after. */
+  health(): Health;
 }
 
 interface Subscriber {
@@ -35,7 +28,8 @@ interface Subscriber {
  * Each northbound has a bounded queue of its own and gets a bounded slice a turn of the
  * event loop, so a slow broker slows nobody else and a burst never blocks the loop.
  */
-export function createFanOut({ state, log }: FanOutOptions): FanOut {
+export function createFanOut(parts: FeedParts): FanOut {
+  const { log } = parts;
   const subscribers = new Map<string, Subscriber>();
   let isScheduled = false;
 
@@ -71,23 +65,27 @@ export function createFanOut({ state, log }: FanOutOptions): FanOut {
       schedule();
     },
     attachSink(name, sink, limits) {
-      const feed = createFeed(name, limits, state, log);
+      const feed = createFeed(name, limits, parts);
       add(name, createSinkSubscriber(name, sink, feed, log));
       return () => void subscribers.delete(name);
     },
     attachOutlet(name, limits) {
-      const feed = createFeed(name, limits, state, log);
+      const feed = createFeed(name, limits, parts);
       const { outlet, turn } = createOutlet(feed, schedule);
       add(name, { feed, turn, figures: feed.figures });
       return outlet;
     },
-    figures() {
+    health() {
       const figures: Record<string, number> = {};
+      const losing: string[] = [];
       for (const [name, subscriber] of subscribers) {
+        if (subscriber.feed.isLosing()) losing.push(name);
         for (const [figure, value] of Object.entries(subscriber.figures()))
           figures[`${name}.${figure}`] = value;
       }
-      return figures;
+      if (losing.length === 0) return { state: "up", figures };
+      const detail = `more events come than can be handed over, and the oldest are lost: ${losing.join(", ")}`;
+      return { state: "degraded", detail, figures };
     },
   };
 }

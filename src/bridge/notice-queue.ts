@@ -1,57 +1,120 @@
 import type { FleetNotice } from "../domain/change.ts";
+import { type Chain, type ChainLink, createChain } from "../platform/chain.ts";
+import { createFairLanes, type FairLanes } from "../platform/fair-lanes.ts";
 
 /**
- * Notices in order, numbered, until somebody has acknowledged them. Beyond the limit the
- * oldest are dropped, and counted.
+ * Notices in order until somebody has acknowledged them, those of robots and those of commands each with a bound of
+ * their own: whoever may only read can make commands' events without end. Beyond it the oldest of the robot, or of the
+ * sender, that has most waiting is dropped, and counted.
  */
 export interface NoticeQueue {
-  push(notice: FleetNotice): void;
-  /** The first `most` notices, which stay in the queue. */
-  peek(most: number): readonly FleetNotice[];
-  /** The number that the notice after the first `count` ones has. */
-  numberAfter(count: number): number;
-  /** Removes every notice with a lower number: those that were dropped meanwhile are gone already. */
-  releaseBefore(number: number): void;
+  /** The result names whose notice was dropped for it: the sender, or the robot; null when none was. */
+  push(notice: FleetNotice): string | null;
+  /** At most `most` notices, which stay in the queue. As long as more wait, robots and commands get half of it each. */
+  peek(most: number): readonly HeldNotice[];
+  /** Removes what `peek` gave, as far as it was not dropped meanwhile. */
+  release(held: readonly HeldNotice[]): void;
   readonly length: number;
   readonly dropped: number;
 }
 
-export function createNoticeQueue(limit: number): NoticeQueue {
-  // `start` walks instead of shifting: an array that is long moves as a whole at every shift.
-  let held: FleetNotice[] = [];
-  let start = 0;
-  let firstNumber = 0;
-  let dropped = 0;
+/** A notice in the queue. */
+export interface HeldNotice {
+  readonly notice: FleetNotice;
+  readonly number: number;
+}
 
-  function remove(count: number): void {
-    start += count;
-    firstNumber += count;
-    if (start >= held.length) {
-      held = [];
-      start = 0;
-    } else if (start > limit) {
-      held = held.slice(start);
-      start = 0;
-    }
-  }
+interface Entry extends HeldNotice {
+  readonly half: Half;
+  readonly key: string;
+  /** Null once it has left the queue. */
+  place: ChainLink<Entry> | null;
+}
+
+/** The notices of robots, or those of commands. */
+interface Half {
+  readonly inOrder: Chain<Entry>;
+  readonly lanes: FairLanes<Entry>;
+}
+
+/** @param limit of the notices of robots, and of those of commands */
+export function createNoticeQueue(limit: number): NoticeQueue {
+  const robots = createHalf(limit);
+  const commands = createHalf(limit);
+  let pushed = 0;
+  let dropped = 0;
 
   return {
     push(notice) {
-      held.push(notice);
-      if (held.length - start <= limit) return;
-      remove(1);
+      const half = notice.kind === "command" ? commands : robots;
+      const entry: Entry = {
+        notice: withoutAnswer(notice),
+        number: pushed,
+        half,
+        key: causeOf(notice),
+        place: null,
+      };
+      pushed += 1;
+      entry.place = half.inOrder.append(entry);
+      const gone = half.lanes.push(entry.key, entry);
+      if (gone === null) return null;
       dropped += 1;
+      leaveOrder(gone.item);
+      return gone.key;
     },
-    peek: (most) => held.slice(start, start + most),
-    numberAfter: (count) => firstNumber + count,
-    releaseBefore(number) {
-      if (number > firstNumber) remove(Math.min(number - firstNumber, held.length - start));
+    peek(most) {
+      const ofRobots = Math.min(
+        robots.lanes.length,
+        Math.max(Math.ceil(most / 2), most - commands.lanes.length),
+      );
+      const taken = [...firstOf(robots, ofRobots), ...firstOf(commands, most - ofRobots)];
+      return taken.sort((one, other) => one.number - other.number);
+    },
+    release(held) {
+      for (const entry of held as readonly Entry[]) {
+        if (entry.place === null) continue;
+        leaveOrder(entry);
+        // What is released goes in the order of its half, so it is the oldest of its lane.
+        entry.half.lanes.shift(entry.key);
+      }
     },
     get length() {
-      return held.length - start;
+      return robots.lanes.length + commands.lanes.length;
     },
     get dropped() {
       return dropped;
     },
   };
+}
+
+function createHalf(limit: number): Half {
+  return { inOrder: createChain(), lanes: createFairLanes(limit) };
+}
+
+function leaveOrder(entry: Entry): void {
+  if (entry.place !== null) entry.half.inOrder.remove(entry.place);
+  entry.place = null;
+}
+
+function firstOf(half: Half, count: number): Entry[] {
+  const taken: Entry[] = [];
+  for (let link = half.inOrder.first; link !== null && taken.length < count; link = link.next)
+    taken.push(link.value);
+  return taken;
+}
+
+/** No event shows the service's answer, and tens of thousands of events with a list of all robots in each could wait. */
+function withoutAnswer(notice: FleetNotice): FleetNotice {
+  if (notice.kind !== "command" || notice.outcome.responseJson === null) return notice;
+  return { ...notice, outcome: { ...notice.outcome, responseJson: null } };
+}
+
+/**
+ * Whose notice it is: of a command, the sender's. The id that the sender gave it follows the first slash, and must not
+ * count: with another one each time, each event would have a lane of its own.
+ */
+function causeOf(notice: FleetNotice): string {
+  if (notice.kind !== "command") return notice.robotId;
+  const slash = notice.commandId.indexOf("/");
+  return slash < 0 ? notice.commandId : notice.commandId.slice(0, slash);
 }

@@ -2,14 +2,16 @@ import { describe, expect, it } from "vitest";
 import { createFanOut } from "../../src/bridge/fan-out.ts";
 import type { Batch } from "../../src/contracts/link.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { createFakeState, notices, roomy, short, turn } from "./fake-state.ts";
 
 function setUp(log: Log = silentLog) {
   const state = createFakeState();
-  const fanOut = createFanOut({ state, log });
+  const clock = createManualClock();
+  const fanOut = createFanOut({ state, clock, log });
   const shown: string[][] = [];
   const sink = { write: (batch: Batch) => void shown.push(short(batch)) };
-  return { state, fanOut, shown, sink };
+  return { state, clock, fanOut, shown, sink };
 }
 
 describe("a sink", () => {
@@ -66,7 +68,7 @@ describe("a sink", () => {
     fanOut.offer(state.set("r1", 1));
     await turn();
     expect(shown).toEqual([["r1=1"]]);
-    expect(fanOut.figures()).toMatchObject({ "broken.failures": 1, "opcua.failures": 0 });
+    expect(fanOut.health().figures).toMatchObject({ "broken.failures": 1, "opcua.failures": 0 });
   });
 
   it("gets nothing after it was detached", async () => {
@@ -76,7 +78,7 @@ describe("a sink", () => {
     fanOut.offer(state.set("r1", 1));
     await turn();
     expect(shown).toEqual([]);
-    expect(fanOut.figures()).toEqual({});
+    expect(fanOut.health().figures).toEqual({});
   });
 
   it("has a name of its own", () => {
@@ -145,7 +147,7 @@ describe("an outlet", () => {
     }
     await turn();
     expect(shown.flat()).toHaveLength(500);
-    expect(fanOut.figures()["mqtt.changesQueued"]).toBeLessThanOrEqual(4);
+    expect(fanOut.health().figures?.["mqtt.changesQueued"]).toBeLessThanOrEqual(4);
     const slice = await outlet.next();
     expect(slice?.changes).toHaveLength(500);
   });
@@ -154,18 +156,23 @@ describe("an outlet", () => {
     const lines: string[] = [];
     const log: Log = {
       ...silentLog,
-      warn: (_, message) => void lines.push(message),
+      warn: (fields, message) => void lines.push(`${message}, of ${fields.of}`),
       info: (fields, message) => void lines.push(`${message}: ${fields.lost}`),
     };
-    const { fanOut } = setUp(log);
-    const outlet = fanOut.attachOutlet("mqtt", { ...roomy, notices: 3 });
-    for (let event = 0; event < 20; event += 1) fanOut.offer(notices(`e${event}`));
-    outlet.open();
-    const slice = await outlet.next();
-    if (slice) outlet.release(slice);
-    expect(lines).toEqual([
-      "event queue is full: the oldest events are lost",
-      "event queue is empty again after losing events: 17",
-    ]);
+    const { fanOut, clock } = setUp(log);
+    fanOut.attachOutlet("mqtt", { ...roomy, notices: 3 });
+    for (let event = 0; event < 12; event += 1) fanOut.offer(notices(`e${event}`));
+    clock.advance(20_000);
+    for (let event = 0; event < 8; event += 1) fanOut.offer(notices(`f${event}`));
+    clock.advance(29_000);
+    expect(lines).toEqual(["event queue is full: the oldest events are lost, of r1"]);
+    expect(fanOut.health()).toMatchObject({
+      state: "degraded",
+      detail: "more events come than can be handed over, and the oldest are lost: mqtt",
+      figures: { "mqtt.noticesDropped": 17 },
+    });
+    clock.advance(1_000);
+    expect(lines.slice(1)).toEqual(["events are not lost any more: 17"]);
+    expect(fanOut.health()).toMatchObject({ state: "up" });
   });
 });

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { createFeed, type QueueLimits } from "../../src/bridge/feed.ts";
 import { changeKey } from "../../src/domain/change.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { createFakeState, notice } from "./fake-state.ts";
 
 /** What may happen to a feed and its reader. */
@@ -32,7 +33,7 @@ const bounds: fc.Arbitrary<QueueLimits> = fc.record({
 function createScene(limits: QueueLimits, readsAgain: boolean) {
   const state = createFakeState();
   const source = readsAgain ? state : { ...state, current: <T>(change: T) => change };
-  const feed = createFeed("mqtt", limits, source, silentLog);
+  const feed = createFeed("mqtt", limits, { state: source, clock: createManualClock(), log: silentLog });
   const truth = new Map<string, number>();
   const shown = new Map<string, number>();
   const arrived: number[] = [];
@@ -95,7 +96,8 @@ it("shows nothing older after something newer, stays bounded, loses nothing unco
 
 it("hands out the quality of the moment, not the one of the time it was queued", () => {
   const state = createFakeState();
-  const feed = createFeed("mqtt", { changes: 9, notices: 9, perTurn: 9 }, state, silentLog);
+  const clock = createManualClock();
+  const feed = createFeed("mqtt", { changes: 9, notices: 9, perTurn: 9 }, { state, clock, log: silentLog });
   feed.take();
   for (const change of state.set("r1", 50, "good").changes) feed.pushChange(changeKey(change), change);
   state.set("r1", 50, "stale");
@@ -104,7 +106,8 @@ it("hands out the quality of the moment, not the one of the time it was queued",
 
 it("counts what an overflow let go of, and shows the newest of it all the same", () => {
   const state = createFakeState();
-  const feed = createFeed("mqtt", { changes: 2, notices: 9, perTurn: 9 }, state, silentLog);
+  const clock = createManualClock();
+  const feed = createFeed("mqtt", { changes: 2, notices: 9, perTurn: 9 }, { state, clock, log: silentLog });
   feed.take();
   for (const robotId of ["r1", "r2", "r3"]) {
     for (const change of state.set(robotId, 7).changes) feed.pushChange(changeKey(change), change);

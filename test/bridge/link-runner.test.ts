@@ -11,7 +11,7 @@ const backoff = { baseMs: 1_000, capMs: 8_000 };
 function setUp({ perTurn = 1_000, log = silentLog }: { perTurn?: number; log?: Log } = {}) {
   const clock = createManualClock();
   const state = createFakeState();
-  const fanOut = createFanOut({ state, log: silentLog });
+  const fanOut = createFanOut({ state, clock, log: silentLog });
   const outlet = fanOut.attachOutlet("mqtt", { ...roomy, perTurn });
   const link = createInMemoryLink();
   const chance = () => 0.999;

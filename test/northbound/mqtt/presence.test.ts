@@ -20,7 +20,7 @@ test("a robot that the online list shows as before is not published again", asyn
   const state = newFleetState(clock, {
     times: { holdMs: 60_000, resyncMs: 60_000, streamSilenceMs: 60_000 },
   });
-  const fanOut = createFanOut({ state, log });
+  const fanOut = createFanOut({ state, clock, log });
   const link = newLink({ openBroker: broker.open });
   const limits = { changes: 1_000, notices: 1_000, perTurn: 100 };
   const stopLink = await start(

@@ -1,0 +1,58 @@
+/** One place in a chain. */
+export interface ChainLink<Value> {
+  readonly value: Value;
+  readonly next: ChainLink<Value> | null;
+}
+
+/**
+ * Values in the order in which they came, any of which can be taken out at once, however many there are: an array would
+ * have to move the others, and a Map walks over the holes that its first keys have left.
+ */
+export interface Chain<Value> {
+  append(value: Value): ChainLink<Value>;
+  /** Takes a link of this chain out, once. */
+  remove(link: ChainLink<Value>): void;
+  readonly first: ChainLink<Value> | null;
+  readonly length: number;
+}
+
+interface OpenLink<Value> {
+  readonly value: Value;
+  next: OpenLink<Value> | null;
+  before: OpenLink<Value> | null;
+}
+
+export function createChain<Value>(): Chain<Value> {
+  let first: OpenLink<Value> | null = null;
+  let last: OpenLink<Value> | null = null;
+  let length = 0;
+
+  return {
+    append(value) {
+      const link: OpenLink<Value> = { value, next: null, before: last };
+      if (last === null) first = link;
+      else last.next = link;
+      last = link;
+      length += 1;
+      return link;
+    },
+    remove(link) {
+      const open = link as OpenLink<Value>;
+      const { next, before } = open;
+      if (before === null) first = next;
+      else before.next = next;
+      if (next === null) last = before;
+      else next.before = before;
+      // An old link that points to a young one would keep it in memory until the next full collection.
+      open.next = null;
+      open.before = null;
+      length -= 1;
+    },
+    get first() {
+      return first;
+    },
+    get length() {
+      return length;
+    },
+  };
+}
