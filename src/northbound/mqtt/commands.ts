@@ -9,7 +9,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
 import type { MqttOptions } from "./options.ts";
-import { createReplies, type ReplyTo } from "./replies.ts";
+import { createReplies, type ReplyBounds, type ReplyTo } from "./replies.ts";
 import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
 import { takeStationMessage } from "./station-desk.ts";
 import type { CommandTopic, StationTopic, Topics } from "./topics.ts";
@@ -24,12 +24,16 @@ export interface CommandParts {
   readonly commander: Commander;
   readonly ledger: CommandLedger;
   readonly stations: Stations;
+  /** Where they are not the usual ones. */
+  readonly replyBounds?: ReplyBounds;
 }
 
 /** Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its connections. */
 export interface CommandDesk {
   /** Listens on a new connection, where commands are on. Rejects when the broker refuses the subscription. */
   serve(client: MqttClient, lost: Promise<unknown>): Promise<void>;
+  /** Why clients may wait for an answer that does not come; null when there is no reason. */
+  problem(): string | null;
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -49,7 +53,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const counts = { commands: 0, stationMessages: 0, refusedMessages: 0 };
   const inFlight = new Map<string, number>();
   let allInFlight = 0;
-  const replies = createReplies(log);
+  const replies = createReplies(clock, log, parts.replyBounds);
   const logRefused = createLimitedLog(clock, log);
 
   const isKnown = ({ client, id }: ReplyTo) =>
@@ -173,6 +177,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
           "the broker keeps stations from us: nobody can hold robots over MQTT",
         );
     },
+    problem: replies.problem,
     figures: () => ({ ...counts, commandsInFlight: allInFlight, ...replies.figures() }),
   };
 }

@@ -10,6 +10,7 @@ import { createCommandDesk } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
 import type { HealthReport } from "./health.ts";
 import type { MqttOptions } from "./options.ts";
+import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
 import { createTwinWatch } from "./twin.ts";
@@ -31,6 +32,8 @@ export interface MqttParts {
   readonly openBroker: OpenBroker | null;
   /** Another gateway with this one's id has come to the broker, or gone. */
   readonly onTwin: (active: boolean, text: string) => void;
+  /** Of the replies to commands, where they are not the usual ones. */
+  readonly replyBounds?: ReplyBounds;
 }
 
 /** The MQTT link, and how it fares. */
@@ -92,9 +95,11 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     },
     health() {
       const figures = { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() };
-      const twin = twins.problem();
-      if (twin !== null) return { state: connected ? "degraded" : "down", detail: twin, figures };
-      return { state: connected ? "up" : "down", figures };
+      // Without a connection every reply is dropped, and that there is none is what has to be said.
+      const problems = [twins.problem(), connected ? desk.problem() : null].filter((one) => one !== null);
+      const detail = problems.join("; ");
+      if (detail === "") return { state: connected ? "up" : "down", figures };
+      return { state: connected ? "degraded" : "down", detail, figures };
     },
   };
 }

@@ -1,7 +1,10 @@
 import type { MqttClient } from "mqtt";
 import { clip } from "../../domain/clip.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { createFairLanes } from "../../platform/fair-lanes.ts";
 import type { Log } from "../../platform/log.ts";
+import { createStretch } from "../../platform/stretch.ts";
 
 /** Where an answer goes. No topic: the sender gave nothing to answer to. */
 export interface ReplyTo {
@@ -13,55 +16,98 @@ export interface ReplyTo {
   readonly correlationData: Buffer | null;
 }
 
-/** Publishes outcomes on whichever connection there is. */
+/** Publishes outcomes on whichever connection there is, each client's in turn. */
 export interface Replies {
   use(client: MqttClient): void;
   send(to: ReplyTo, outcome: Outcome): void;
+  /** Why replies were dropped within the last half minute; null when none was. */
+  problem(): string | null;
   figures(): Readonly<Record<string, number>>;
 }
 
+/** How many replies there may be. */
+export interface ReplyBounds {
+  /** Handed to the broker and not acknowledged. The others wait, so that a flood of one client's does not stand before them. */
+  readonly unacknowledged: number;
+  /** Beyond it the oldest of the client that has most waiting is dropped, and counted: that client may ask again. */
+  readonly waiting: number;
+}
+
 /**
- * Replies that the broker has not acknowledged; more than there can be commands in flight, for refusals need none. Beyond it
- * they are dropped and counted: the sender may ask again.
+ * At 2,000 a second, what a broker a quarter of a second away has in hand; and more than there can be commands in flight, for
+ * refusals need none.
  */
-const UNACKNOWLEDGED = 8_192;
+const BOUNDS: ReplyBounds = { unacknowledged: 512, waiting: 8_192 };
 /** Of a client's name, in a log line. */
 const LONGEST_NAME = 128;
 
-export function createReplies(log: Log): Replies {
+interface Reply {
+  readonly to: ReplyTo;
+  readonly outcome: Outcome;
+}
+
+export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies {
   let client: MqttClient | null = null;
-  let waiting = 0;
+  let unacknowledged = 0;
+  let isPublishing = false;
+  let droppedWhenLogged = 0;
+  let reason = "";
+  const waiting = createFairLanes<Reply>(bounds.waiting);
   const counts = { replies: 0, repliesDropped: 0 };
 
+  const dropping = createStretch(clock, () => {
+    const dropped = counts.repliesDropped - droppedWhenLogged;
+    droppedWhenLogged = counts.repliesDropped;
+    log.info({ dropped }, "replies are not dropped any more");
+  });
   const drop = (to: ReplyTo, why: string) => {
     counts.repliesDropped += 1;
-    // Only the first and then every hundredth: a broker that is away drops them all.
-    if (counts.repliesDropped % 100 === 1)
-      log.warn(
-        { client: clip(to.client, LONGEST_NAME), id: to.id, why, dropped: counts.repliesDropped },
-        "a reply was dropped",
-      );
+    reason = why;
+    // A broker that is away drops them all.
+    if (!dropping.note()) return;
+    const fields = { client: clip(to.client, LONGEST_NAME), id: to.id, why };
+    log.warn(fields, "a reply was dropped, and more may be");
   };
+
+  function publish(connection: MqttClient, { to, outcome }: Reply): void {
+    if (to.topic === null) return;
+    unacknowledged += 1;
+    const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
+    connection.publish(to.topic, outcomeJson(to.id, outcome), { qos: 1, properties }, (error) => {
+      if (error) drop(to, error.message);
+      else counts.replies += 1;
+      if (connection !== client) return;
+      unacknowledged -= 1;
+      publishWaiting();
+    });
+  }
+
+  function publishWaiting(): void {
+    // A client that is closing refuses at once, and each refusal would go one call deeper.
+    if (isPublishing) return;
+    isPublishing = true;
+    while (client?.connected && unacknowledged < bounds.unacknowledged) {
+      const reply = waiting.next();
+      if (reply === null) break;
+      publish(client, reply);
+    }
+    isPublishing = false;
+  }
 
   return {
     use(connected) {
       client = connected;
-      waiting = 0;
+      unacknowledged = 0;
+      publishWaiting();
     },
     send(to, outcome) {
       if (to.topic === null) return;
-      const connection = client;
-      if (connection === null || !connection.connected) return drop(to, "no connection");
-      if (waiting >= UNACKNOWLEDGED) return drop(to, "the broker does not acknowledge");
-      waiting += 1;
-      const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
-      connection.publish(to.topic, outcomeJson(to.id, outcome), { qos: 1, properties }, (error) => {
-        if (connection !== client) return;
-        waiting -= 1;
-        if (error) drop(to, error.message);
-        else counts.replies += 1;
-      });
+      if (client === null || !client.connected) return drop(to, "no connection");
+      const gone = waiting.push(to.client, { to, outcome });
+      if (gone !== null) drop(gone.item.to, "the broker does not take them fast enough");
+      publishWaiting();
     },
-    figures: () => counts,
+    problem: () => (dropping.isOn() ? `replies to commands are dropped: ${reason}` : null),
+    figures: () => ({ ...counts, repliesWaiting: waiting.length }),
   };
 }
