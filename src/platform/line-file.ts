@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Cancel, Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { createStretch } from "./stretch.ts";
 
 export interface LineFileOptions {
   readonly path: string;
@@ -23,7 +24,7 @@ export interface LineFile {
   /** Queues a line. Never throws and never waits; what cannot be written is counted and logged. */
   append(line: string): void;
   figures(): LineFigures;
-  /** Why the last batch was lost; null while lines come through. */
+  /** Why lines are lost; null while they come through, and have for half a minute where too many had come. */
   problem(): string | null;
   /** Resolves when all that was queued is written. */
   close(): Promise<void>;
@@ -34,6 +35,7 @@ const SYNC_WITHIN_MS = 1_000;
 /** Lines beyond these wait for a disk that does not answer: memory has an end. */
 const MAX_WAITING_LINES = 10_000;
 const MAX_WAITING_BYTES = 16_000_000;
+const TOO_MANY = "lines come faster than the disk takes them";
 const NEWLINE = 0x0a;
 
 /**
@@ -41,7 +43,11 @@ const NEWLINE = 0x0a;
  * come meanwhile as one batch, and synced within a second: no end of the process loses a line that was written, a power
  * cut those of its last second. A line that a crash cut off stays as it is, and the next start begins a new one.
  */
-export function createLineFile(options: LineFileOptions, clock: Pick<Clock, "after">, log: Log): LineFile {
+export function createLineFile(
+  options: LineFileOptions,
+  clock: Pick<Clock, "after" | "monotonicMs">,
+  log: Log,
+): LineFile {
   let waiting: string[] = [];
   let waitingBytes = 0;
   let writing: Promise<void> | null = null;
@@ -54,6 +60,24 @@ export function createLineFile(options: LineFileOptions, clock: Pick<Clock, "aft
   let lines = 0;
   let linesLost = 0;
   let problem: string | null = null;
+  /** No batch was written since a line was lost because too many waited: a disk that hangs takes none. */
+  let isStuck = false;
+  let linesOverflowed = 0;
+  const overflowing = createStretch(clock, () => {
+    log.info(
+      { path: options.path, linesLost: linesOverflowed },
+      "no line was one too many for half a minute",
+    );
+    linesOverflowed = 0;
+  });
+
+  function loseOne(): void {
+    linesLost += 1;
+    linesOverflowed += 1;
+    isStuck = true;
+    if (overflowing.note())
+      log.error({ path: options.path, waiting: waiting.length }, `${TOO_MANY}: some are lost`);
+  }
 
   async function drain(): Promise<void> {
     while (waiting.length > 0 || isSyncDue) {
@@ -61,7 +85,10 @@ export function createLineFile(options: LineFileOptions, clock: Pick<Clock, "aft
       waiting = [];
       waitingBytes = 0;
       try {
-        if (batch.length > 0) await write(batch);
+        if (batch.length > 0) {
+          await write(batch);
+          isStuck = false;
+        }
         if (isSyncDue) await sync();
       } catch (error) {
         await giveUp(error);
@@ -145,7 +172,7 @@ export function createLineFile(options: LineFileOptions, clock: Pick<Clock, "aft
   return {
     append(line) {
       if (waiting.length >= MAX_WAITING_LINES || waitingBytes + line.length > MAX_WAITING_BYTES) {
-        linesLost += 1;
+        loseOne();
         return;
       }
       waiting.push(line);
@@ -153,7 +180,7 @@ export function createLineFile(options: LineFileOptions, clock: Pick<Clock, "aft
       writing ??= drain();
     },
     figures: () => ({ lines, linesLost }),
-    problem: () => problem,
+    problem: () => problem ?? (isStuck || overflowing.isOn() ? TOO_MANY : null),
     async close() {
       await writing;
       cancelSync?.();

@@ -114,7 +114,7 @@ describe("a file of lines", () => {
       written.add(delayMs);
       return cancel;
     };
-    const file = createLineFile({ path, maxBytes: 1_000, keep: 1 }, { after }, silentLog);
+    const file = createLineFile({ path, maxBytes: 1_000, keep: 1 }, { ...clock, after }, silentLog);
     file.append("one");
     await written.first("the first line", () => true);
     expect(readFileSync(path, "utf8")).toBe("one\n");
@@ -134,5 +134,40 @@ describe("a file of lines", () => {
     for (let number = 0; number < 20; number += 1) file.append("y".repeat(1_000_000));
     await file.close();
     expect(file.figures()).toEqual({ lines: 17, linesLost: 4 });
+  });
+
+  it("says once that lines come too fast, and is well again when none was lost for half a minute", async () => {
+    const clock = createManualClock();
+    const said: string[] = [];
+    const log = {
+      ...silentLog,
+      error: (_fields: object, message: string) => void said.push(message),
+      info: (fields: object, message: string) => void said.push(`${message}: ${JSON.stringify(fields)}`),
+    };
+    const file = createLineFile({ path, maxBytes: 1_000_000_000, keep: 1 }, clock, log);
+    // All in one turn of the event loop, in which no disk can take any: two, or three, are too many.
+    for (let number = 0; number < 10_003; number += 1) file.append("x");
+    const { linesLost } = file.figures();
+    expect(linesLost).toBeGreaterThan(0);
+    expect(file.problem()).toBe("lines come faster than the disk takes them");
+    expect(said).toEqual(["lines come faster than the disk takes them: some are lost"]);
+    await file.close();
+    expect(file.figures()).toEqual({ lines: 10_003 - linesLost, linesLost });
+    expect(file.problem()).not.toBeNull();
+    clock.advance(30_000);
+    expect(file.problem()).toBeNull();
+    const over = JSON.stringify({ path, linesLost });
+    expect(said.slice(1)).toEqual([`no line was one too many for half a minute: ${over}`]);
+  });
+
+  it("is not well before something is written again, however long ago the last line was lost", async () => {
+    const clock = createManualClock();
+    const file = createLineFile({ path, maxBytes: 1_000_000_000, keep: 1 }, clock, silentLog);
+    for (let number = 0; number < 10_003; number += 1) file.append("x");
+    // Still in the same turn: nothing can have reached the disk.
+    clock.advance(60_000);
+    expect(file.problem()).toBe("lines come faster than the disk takes them");
+    await file.close();
+    expect(file.problem()).toBeNull();
   });
 });
