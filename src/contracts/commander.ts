@@ -34,8 +34,9 @@ export interface CommandLedger {
 /** What the journal still knows of commands: for a door that was interrupted, and does not have the request any more. */
 export interface CommandRecords {
   /**
-   * The outcome of an earlier command, awaited while it is not final. Null when the
-   * journal does not know it: then it was never sent, or its entry is no longer kept.
+   * The outcome of an earlier command, awaited while it is not final: `onStage` is told at once how far
+   * it has come, and what follows. Null when the journal does not know it: then it was never sent, or its
+   * entry is no longer kept.
    */
-  recall(source: Source, requestId: string): Promise<Outcome | null>;
+  recall(source: Source, requestId: string, onStage?: (stage: CommandStage) => void): Promise<Outcome | null>;
 }

@@ -27,7 +27,7 @@ import type { AuditSink } from "./audit.ts";
 import { createConclusion } from "./conclusion.ts";
 import { createConveyorCalls } from "./conveyor-calls.ts";
 import { createForeignWatch } from "./foreign-watch.ts";
-import { createJob, digestOf, fillIdentity, type Job } from "./job.ts";
+import { createJob, digestOf, fillIdentity, type Job, watchStages } from "./job.ts";
 import type { Journal } from "./journal.ts";
 import { createLaneRunner, interrupted } from "./lane-runner.ts";
 import type { Lease } from "./lease.ts";
@@ -249,11 +249,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   }
 
   function join(job: Job, onStage?: (stage: CommandStage) => void): Promise<Outcome> {
-    if (onStage !== undefined) {
-      if (job.stage !== null) onStage("accepted");
-      if (job.stage === "sent") onStage("sent");
-      job.watchers.push(onStage);
-    }
+    if (onStage !== undefined) watchStages(job, onStage);
     return job.done.then((outcome) => ({ ...outcome, duplicate: true }));
   }
 

@@ -82,6 +82,13 @@ export function tellStage(job: Job, stage: CommandStage): void {
   for (const watcher of job.watchers) watcher(stage);
 }
 
+/** Tells somebody who comes later how far the command has come already, and then what follows. */
+export function watchStages(job: Job, watcher: (stage: CommandStage) => void): void {
+  if (job.stage !== null) watcher("accepted");
+  if (job.stage === "sent") watcher("sent");
+  job.watchers.push(watcher);
+}
+
 /** The request with `identity` at `path`, where the text there is empty; otherwise unchanged. */
 export function fillIdentity(json: string, path: readonly string[], identity: string): string {
   const parsed: unknown = JSON.parse(json);

@@ -2,7 +2,7 @@ import type { CommandLedger, CommandRecords } from "../../contracts/commander.ts
 import { commandId } from "../../domain/command.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type AuditSink, refusedRecord } from "./audit.ts";
-import type { Job } from "./job.ts";
+import { type Job, watchStages } from "./job.ts";
 import type { Journal } from "./journal.ts";
 
 export interface LedgerParts {
@@ -26,10 +26,13 @@ export function createLedger({
       return running.has(id) || Boolean(journal.find(id)?.outcome);
     },
     refused: (request, outcome) => audit(refusedRecord(request, clock.nowMs(), outcome)),
-    async recall(source, requestId) {
+    async recall(source, requestId, onStage) {
       const id = commandId({ source, requestId });
       const current = running.get(id);
-      if (current !== undefined) return { ...(await current.done), duplicate: true };
+      if (current !== undefined) {
+        if (onStage !== undefined) watchStages(current, onStage);
+        return { ...(await current.done), duplicate: true };
+      }
       const outcome = journal.find(id)?.outcome;
       return outcome ? { ...outcome, duplicate: true } : null;
     },

@@ -67,6 +67,7 @@ function jobOf(parts: RecoveryParts, entry: JournalEntry): Job {
   job.robotId = robotId;
   job.entry = entry;
   job.sendings = entry.sentAtMs === null ? 0 : 1;
+  job.stage = entry.sentAtMs === null ? "accepted" : "sent";
   return job;
 }
 

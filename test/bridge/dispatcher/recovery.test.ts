@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createLossyDisk, type LossyDisk, syncing } from "./lossy-store.ts";
-import { createRig, mission, missions, OK, type Rig } from "./rig.ts";
+import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
 
 const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
@@ -55,11 +55,17 @@ describe("after a crash", () => {
     expect(rig.calls).toHaveLength(2);
   });
 
-  it("without evidence within 15 s it is unknown, for good", async () => {
+  it("without evidence within 15 s it is unknown, for good, and was sent until then", async () => {
     const rig = await killed(async (first) => {
       await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
     });
     const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
+    const recalled: string[] = [];
+    void rig.dispatcher.recall(plc, "sent", (stage) => recalled.push(stage));
+    expect([again.stages, recalled]).toEqual([
+      ["accepted", "sent"],
+      ["accepted", "sent"],
+    ]);
     await rig.clock.settle(14_999);
     expect(again.outcome).toBeNull();
     await rig.clock.settle(1);

@@ -196,27 +196,35 @@ describe("QueryOutcome", () => {
     await stop();
   });
 
-  it("answers pending while it is not final", async () => {
-    await startAnew();
-    await stop();
-    let wasAsked = () => {};
-    const asking = new Promise<void>((resolve) => {
-      wasAsked = resolve;
-    });
-    await start({
-      records: {
-        recall() {
-          wasAsked();
-          return new Promise(() => {});
+  it.each([
+    ["before it is recorded", [], 0],
+    ["accepted", ["accepted"], 1],
+    ["sent", ["accepted", "sent"], 2],
+  ] as const)(
+    "answers pending while it is not final, with how far it has come: %s",
+    async (_what, stages, outcome) => {
+      await startAnew();
+      await stop();
+      let wasAsked = () => {};
+      const asking = new Promise<void>((resolve) => {
+        wasAsked = resolve;
+      });
+      await start({
+        records: {
+          recall(_source, _requestId, onStage) {
+            for (const stage of stages) onStage?.(stage);
+            wasAsked();
+            return new Promise(() => {});
+          },
         },
-      },
-    });
-    const answer = call(plc, robot, "QueryOutcome", "running");
-    await asking;
-    clock.advance(10_000);
-    expect(await answer).toMatchObject({ outcome: 1, pending: true });
-    await stop();
-  });
+      });
+      const answer = call(plc, robot, "QueryOutcome", "running");
+      await asking;
+      clock.advance(10_000);
+      expect(await answer).toMatchObject({ outcome, pending: true });
+      await stop();
+    },
+  );
 });
 
 it("an earlier command's id: its outcome whatever the role is now, and never 'it was not done'", async () => {

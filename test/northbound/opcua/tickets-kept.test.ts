@@ -91,6 +91,35 @@ describe("the life of a ticket, with the gateway started again between each two 
     expect(commander.submitted).toHaveLength(1);
   });
 
+  it.each(["accepted", "taken, and the crash came before that was kept"])(
+    "sent, and its end is still looked for: shown as sent (%s)",
+    async (how) => {
+      const ticket = await nextId();
+      await navigate(ticket);
+      const sent = await commander.next();
+      if (how === "accepted") {
+        sent.stage("accepted");
+        await plc.until(slot("AcceptedId"), ticket);
+      }
+      let end: (outcome: ReturnType<typeof succeeded>) => void = () => {};
+      await restart({
+        records: {
+          recall(_source, _requestId, onStage) {
+            onStage?.("accepted");
+            onStage?.("sent");
+            return new Promise((resolve) => {
+              end = resolve;
+            });
+          },
+        },
+      });
+      expect(await shown("AcceptedId", "DoneId", "Outcome", "NextId")).toEqual([ticket, 0, 2, 0]);
+      end(succeeded("m-5"));
+      await plc.until(slot("DoneId"), ticket);
+      expect(await shown("AcceptedId", "Outcome", "MissionId")).toEqual([ticket, 3, "m-5"]);
+    },
+  );
+
   it("in the journal, but not yet shown as accepted: accepted", async () => {
     const ticket = await nextId();
     await navigate(ticket);

@@ -128,13 +128,24 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
     },
     async restore(taken) {
       const source: Source = { door: "opcua", name: book.user() ?? "" };
-      const outcome = await parts.records.recall(source, commandRequestId(taken.requestId));
+      let isRestarted = false;
+      const restart = (wasJournaled: boolean) => {
+        if (!isRestarted) void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
+        isRestarted = true;
+      };
+      const recall = (requestId: string) =>
+        parts.records.recall(source, commandRequestId(requestId), (stage) => {
+          // The journal knows it, so AcceptedId is its number while its end is awaited: what is shown with it is its own.
+          restart(true);
+          tags.showStage(stage);
+        });
+      const outcome = await recall(taken.requestId);
       const wasJournaled = outcome !== null || taken.phase === "running";
-      void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
+      restart(wasJournaled);
       if (wasJournaled) return finish(taken.id, outcome ?? forgotten, null);
       const { replaces } = taken;
       if (replaces === undefined) return;
-      const before = await parts.records.recall(source, commandRequestId(replaces.requestId));
+      const before = await recall(replaces.requestId);
       finish(replaces.id, before ?? forgotten, null);
     },
     recall: showFinal,

@@ -101,6 +101,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       return answered(outcome);
     };
     if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
+    const progress: Progress = { stage: "idle" };
     try {
       if (!hasId) {
         return refused(
@@ -108,16 +109,27 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
         );
       }
       const patienceMs = parts.patienceMs(context);
-      return await run({ account, identity, isKnown, requestId, text, robotId, refused, patienceMs });
+      return await run({
+        account,
+        identity,
+        isKnown,
+        requestId,
+        text,
+        robotId,
+        refused,
+        patienceMs,
+        progress,
+      });
     } catch (error) {
-      if (parts.signal.aborted) return pending("accepted");
+      if (parts.signal.aborted) return pending(progress.stage);
       parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
       return answered(ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false));
     }
   }
 
   function runOperation(operation: DescribedOperation): Run {
-    return async ({ account, identity, isKnown, requestId, text, robotId, refused, patienceMs }) => {
+    return async (given) => {
+      const { account, identity, isKnown, requestId, text, robotId, refused, patienceMs, progress } = given;
       // What is known is not sent again: its recorded outcome is for whoever sent it, whatever its role is now.
       if (!isKnown && roles.indexOf(account.role) < roles.indexOf(operation.role)) {
         return refused(roleRefusal(account, operation.name, operation.role));
@@ -132,12 +144,11 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       const draft = { operation: operation.name, request: named.request };
       const made = commandOf(draft, identity, parts.catalogue, parts.clock.nowMs() + parts.startByMs);
       if ("outcome" in made) return refused(made);
-      let stage: keyof typeof stageNumbers = "idle";
-      const submitted = parts.commander.submit(made, parts.signal, (next) => {
-        stage = next;
+      const submitted = parts.commander.submit(made, parts.signal, (stage) => {
+        progress.stage = stage;
       });
       const outcome = await within(parts.clock, patienceMs, submitted, null);
-      return outcome === null ? pending(stage) : answered(inCallersWords(outcome, requestId));
+      return outcome === null ? pending(progress.stage) : answered(inCallersWords(outcome, requestId));
     };
   }
 
@@ -154,10 +165,12 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       const found = await within(
         parts.clock,
         call.patienceMs,
-        parts.records.recall(source, requestId),
+        parts.records.recall(source, requestId, (stage) => {
+          call.progress.stage = stage;
+        }),
         WAITING,
       );
-      if (found === WAITING) return pending("accepted");
+      if (found === WAITING) return pending(call.progress.stage);
       return answered(
         found ?? refusal("UNKNOWN_REQUEST", "no command of yours with this RequestId is known"),
       );
@@ -185,6 +198,12 @@ interface Call {
   /** Answers what the door itself refuses, for the audit log too. */
   readonly refused: (outcome: Outcome) => CallMethodResultOptions;
   readonly patienceMs: number;
+  readonly progress: Progress;
+}
+
+/** How far the command has come, for an answer that cannot wait for its outcome. */
+interface Progress {
+  stage: keyof typeof stageNumbers;
 }
 type Run = (call: Call) => Promise<CallMethodResultOptions>;
 
