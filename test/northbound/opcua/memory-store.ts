@@ -1,7 +1,7 @@
 import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/durable-ticket-store.ts";
 import type { Memory } from "../../../src/northbound/opcua/memory.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
-import type { Store } from "../../../src/platform/store.ts";
+import { type Store, StoreFailed } from "../../../src/platform/store.ts";
 
 /** A disk of which a test says what it does. */
 export interface FakeDisk {
@@ -23,7 +23,10 @@ export function createFakeDisk(): FakeDisk {
     },
     async write(changes) {
       if (how === "hanging") await new Promise(() => {});
-      if (how === "failing") throw new Error("planted: the disk is full");
+      if (how === "failing") {
+        const cause = new Error("the disk is full: 0.3 MB free, at least 8.0 are needed");
+        throw new StoreFailed("cannot write to tickets", { cause });
+      }
       for (const { key, value } of changes) records.set(key, JSON.parse(JSON.stringify(value)));
     },
     figures: () => ({ records: 0, syncs: 0, failures: 0 }),

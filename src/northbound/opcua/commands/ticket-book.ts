@@ -139,8 +139,10 @@ function load(
   }
 }
 
+/** With its causes: how much room a full disk has, and how much is needed, is in the innermost. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
 }
 
 /**
