@@ -23,7 +23,7 @@ export function outcomeText(message: JsonObject): string {
   if (!isDone) lines[0] += `: ${String(code)}`;
   if (message.message !== "") lines.push(`  ${String(message.message)}`);
   if (evidence !== undefined) lines.push(`  evidence: ${String(evidence)}`);
-  if (outcome === "unknown") lines.push("  the robot may have acted, or may act later: look at it first");
+  if (outcome === "unknown") lines.push(`  ${warningBeside(String(message.message))}`);
   else if (!isDone)
     lines.push(
       `  sending it again ${retrySafe === true ? "can move nothing twice" : "may move something twice"}`,
@@ -31,4 +31,11 @@ export function outcomeText(message: JsonObject): string {
   if (duplicate === true) lines.push("  this is the recorded outcome of the same command, sent before");
   if (response !== null && response !== undefined) lines.push(JSON.stringify(response, null, 2));
   return lines.join("\n");
+}
+
+/** Most messages of what is unknown say it themselves: once is enough. */
+function warningBeside(message: string): string {
+  return /may have acted/.test(message)
+    ? "look at the robot first"
+    : "the robot may have acted, or may act later: look at it first";
 }

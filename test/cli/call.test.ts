@@ -83,6 +83,10 @@ it("an outcome is told with what to do, and the evidence", () => {
   expect(outcomeText({ ...message, outcome: "unknown", code: "DEADLINE_EXCEEDED", duplicate: true })).toBe(
     "unknown: DEADLINE_EXCEEDED\n  the robot may have acted, or may act later: look at it first\n  this is the recorded outcome of the same command, sent before",
   );
+  const lost = "no answer in time; the robot may have acted, or may act later";
+  expect(outcomeText({ ...message, outcome: "unknown", code: "DEADLINE_EXCEEDED", message: lost })).toBe(
+    `unknown: DEADLINE_EXCEEDED\n  ${lost}\n  look at the robot first`,
+  );
 });
 
 describe("the socket of a configuration", () => {
