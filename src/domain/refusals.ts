@@ -21,6 +21,28 @@ export function unknownOperation(name: string): Outcome {
   return refusal("UNKNOWN_OPERATION", `there is no operation ${quoted(name)}`);
 }
 
+/** Whichever door the name came through: it is told as it was written. */
+export function unknownRobot(name: string): Outcome {
+  return refusal("UNKNOWN_ROBOT", `robot ${quoted(name)} was never heard of`);
+}
+
+/** The same words at every door, with the id as its sender gave it. */
+export function identityReused(requestId: string): Outcome {
+  return refusal("IDENTITY_REUSED", `request id ${quoted(requestId)} was used before for another command`);
+}
+
+const notPlain = /[\p{Cc}\p{Surrogate}]/u;
+
+/** Whether it can be a name or an id that somebody chose: text that a log and a topic can show. */
+export function isPlainText(value: unknown, most: number): value is string {
+  return typeof value === "string" && value !== "" && value.length <= most && !notPlain.test(value);
+}
+
+/** What is wrong with a request id that is no plain text. */
+export function idFault(id: unknown, most: number): string {
+  return id === undefined ? "id: is missing" : `id: must be text of 1 to ${most} printable characters`;
+}
+
 /** A refusal of a message whose request id is an earlier command's: that one may have been sent. */
 export function idStands({ code, message }: Outcome): Outcome {
   return refusal(

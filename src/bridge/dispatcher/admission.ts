@@ -4,7 +4,7 @@ import type { Catalogue, Operation, ParsedRequest, Subject } from "../../contrac
 import { quoted } from "../../domain/clip.ts";
 import type { Command, Source } from "../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
-import { badRequest, unknownOperation } from "../../domain/refusals.ts";
+import { badRequest, unknownOperation, unknownRobot } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Job } from "./job.ts";
@@ -81,8 +81,7 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
 
 /** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
 export function unheardOf(parts: Pick<AdmissionParts, "listening">, robotId: RobotId): Outcome {
-  const shown = quoted(robotId);
-  return notHeard(parts, `robot ${shown}`) ?? refusal("UNKNOWN_ROBOT", `robot ${shown} was never heard of`);
+  return notHeard(parts, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
 }
 
 /** Why nothing can be said of `what` yet; null when everything there is must have been heard of. */

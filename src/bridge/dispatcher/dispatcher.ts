@@ -5,9 +5,9 @@ import type { Batch } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import type { FleetNotice } from "../../domain/change.ts";
-import { quoted } from "../../domain/clip.ts";
 import { type Command, type CommandStage, commandId, type Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
+import { identityReused } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
@@ -230,8 +230,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const current = running.get(id);
     const recorded = current === undefined ? journal.find(id) : undefined;
     if ((current ?? recorded ?? { digest }).digest !== digest) {
-      const message = `request id ${quoted(command.requestId)} was used before for another command`;
-      return conclusion.refuse(command, refusal("IDENTITY_REUSED", message));
+      return conclusion.refuse(command, identityReused(command.requestId));
     }
     if (current !== undefined) return join(current, onStage);
     if (recorded !== undefined)

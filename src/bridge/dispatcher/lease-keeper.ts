@@ -167,6 +167,15 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     );
   }
 
+  /**
+   * Nobody holds this robot, so there is nothing to end: but whoever mistypes a name must not be told that it is done.
+   * While it cannot be known whether there is such a robot, it is: nobody holds it, whatever it is.
+   */
+  function mistaken(robotId: RobotId): Outcome | null {
+    const unheard = parts.refusedName(robotId);
+    return unheard?.code === "UNKNOWN_ROBOT" ? unheard : null;
+  }
+
   return {
     resume(stored) {
       const nowMs = clock.monotonicMs();
@@ -194,7 +203,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     },
     release(station, source, robotId) {
       const held = leases.get(robotId);
-      if (held === undefined) return null;
+      if (held === undefined) return mistaken(robotId);
       if (held.station !== station || !sameSource(held.owner, source)) {
         return refusal("LEASE_HELD", describeHolder(held, robotId));
       }
@@ -208,7 +217,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       const held = leases.get(robotId);
       const refused = parts.refusedOverride(source, robotId);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
-      if (held !== undefined) end(held, "overridden", source);
+      if (held === undefined) return mistaken(robotId);
+      end(held, "overridden", source);
       return null;
     },
     holder: (robotId) => leases.get(robotId) ?? null,

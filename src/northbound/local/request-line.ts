@@ -1,5 +1,5 @@
 import { quoted } from "../../domain/clip.ts";
-import { jsonFault } from "../../domain/refusals.ts";
+import { idFault, isPlainText, jsonFault } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
@@ -34,7 +34,6 @@ const ROBOT_LIMIT = 256;
 const DEPTH_LIMIT = 64;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const known = ["id", "operation", "request", "expires_at", "user", "override"] as const;
-const notPlain = /[\p{Cc}\p{Surrogate}]/u;
 
 /**
  * Reads `{"id","operation","request":{…},"expires_at"?,"user"?}`, or `{"id","override","user"?}`, strictly:
@@ -50,14 +49,14 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   const refused = (reason: string): ReadLine => ({ ok: false, id: readableId(id), reason });
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
   if (stranger !== undefined) return refused(`${quoted(stranger)}: is not one of ${known.join(", ")}`);
-  if (!isName(id, ID_LIMIT)) return refused(`id: must be text of 1 to ${ID_LIMIT} printable characters`);
+  if (!isPlainText(id, ID_LIMIT)) return refused(idFault(id, ID_LIMIT));
   if (user !== undefined && !isUser(user))
     return refused(`user: must be text of 1 to ${USER_LIMIT} printable characters without /`);
   const by = user ?? "local";
   if (override !== undefined) {
     if (operation !== undefined || request !== undefined || expiry !== undefined)
       return refused("override: stands beside no operation, request or expires_at");
-    if (!isName(override, ROBOT_LIMIT))
+    if (!isPlainText(override, ROBOT_LIMIT))
       return refused(`override: must be a robot_id of 1 to ${ROBOT_LIMIT} printable characters`);
     return { ok: true, line: { id, override, user: by } };
   }
@@ -101,13 +100,9 @@ function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-function isName(value: unknown, limit: number): value is string {
-  return typeof value === "string" && value !== "" && value.length <= limit && !notPlain.test(value);
-}
-
 /** A slash parts a name from a request id in a command's identity. */
 function isUser(value: unknown): value is string {
-  return isName(value, USER_LIMIT) && !value.includes("/");
+  return isPlainText(value, USER_LIMIT) && !value.includes("/");
 }
 
 function deeperThan(value: unknown, levels: number): boolean {

@@ -1,5 +1,5 @@
 import { quoted } from "../../domain/clip.ts";
-import { jsonFault } from "../../domain/refusals.ts";
+import { idFault, isPlainText, jsonFault } from "../../domain/refusals.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 
@@ -35,10 +35,10 @@ export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject
   const { value } = parsed;
   if (!isJsonObject(value))
     return { ok: false, id: null, reason: `the message must be a JSON object ${shape.example}` };
-  const id = readableId(value);
-  const problem = idProblem(value) ?? unknownField(value, shape);
-  if (problem !== null || id === null) return { ok: false, id, reason: problem ?? "id: is missing" };
-  return { ok: true, id, object: value };
+  const id = own(value, "id");
+  if (!isPlainText(id, ID_LIMIT)) return { ok: false, id: readableId(value), reason: idFault(id, ID_LIMIT) };
+  const stranger = unknownField(value, shape);
+  return stranger === null ? { ok: true, id, object: value } : { ok: false, id, reason: stranger };
 }
 
 /** `Object.hasOwn`, so that no inherited name is taken for a field. */
@@ -72,16 +72,6 @@ function readableId(object: JsonObject): string | null {
   const id = own(object, "id");
   if (typeof id === "number") return String(id);
   return typeof id === "string" && id !== "" && id.length <= READABLE_ID_LIMIT ? id : null;
-}
-
-function idProblem(object: JsonObject): string | null {
-  const id = own(object, "id");
-  if (id === undefined) return "id: is missing";
-  if (typeof id !== "string") return "id: must be text";
-  if (id === "" || id.length > ID_LIMIT) return `id: must have 1 to ${ID_LIMIT} characters`;
-  if (/[\p{Cc}\p{Surrogate}]/u.test(id))
-    return "id: must not hold control characters or half surrogate pairs";
-  return null;
 }
 
 function unknownField(object: JsonObject, { kind, fields }: MessageShape): string | null {

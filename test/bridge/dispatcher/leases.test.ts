@@ -24,6 +24,19 @@ async function rigAt(...list: Mission[]): Promise<Rig> {
 const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
 const toDock = mission("m", "D2");
 
+it("UNKNOWN_ROBOT: a robot that there is not is neither let go nor taken from anybody", async () => {
+  const rig = await rigAt(atDock);
+  const { stations: leases } = rig.dispatcher;
+  // Robots are still being heard of: nobody can say yet that the name is a mistake, and nobody holds it.
+  expect([leases.release("Dock", plc, "nope"), leases.override(plc, "nope")]).toEqual([null, null]);
+  await rig.clock.settle(10_000);
+  const refused = { outcome: "refused", code: "UNKNOWN_ROBOT", message: 'robot "nope" was never heard of' };
+  expect(leases.ask("Dock", plc, "nope")).toMatchObject(refused);
+  expect(leases.release("Dock", plc, "nope")).toMatchObject(refused);
+  expect(leases.override(plc, "nope")).toMatchObject(refused);
+  expect([leases.release("Dock", plc, "AMR01"), leases.override(plc, "AMR01")]).toEqual([null, null]);
+});
+
 describe("a station's lease", () => {
   it.each([
     ["stands at", atDock],

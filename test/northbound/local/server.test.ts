@@ -183,14 +183,14 @@ describe("a line that is refused before anybody was asked", () => {
       /^request: has the key "robotId" twice$/,
     ],
     ["two ids", '{"id":"c1","id":"c2"}', null, "MALFORMED", /^the line has the key "id" twice$/],
+    ["no id", { operation: "CreateMission", request: {} }, null, "MALFORMED", /^id: is missing$/],
     [
-      "no id",
-      { operation: "CreateMission", request: {} },
+      "a number as id",
+      line({ id: 7 }),
       null,
       "MALFORMED",
       /^id: must be text of 1 to 128 printable characters$/,
     ],
-    ["a number as id", line({ id: 7 }), null, "MALFORMED", /^id: /],
     ["an empty id", line({ id: "" }), "", "MALFORMED", /^id: /],
     [
       "an unknown field",

@@ -74,7 +74,12 @@ describe("a method of a robot", () => {
   });
 
   it.each([
-    ["no request id", ["", mission], "RequestId has 1 to 200 characters, this one 0"],
+    ["no request id", ["", mission], "id: must be text of 1 to 200 printable characters"],
+    [
+      "a request id that nobody can read",
+      ["a\u0000b", mission],
+      "id: must be text of 1 to 200 printable characters",
+    ],
     ["a list", ["id", "[]"], "request: must be an object"],
     ["no JSON", ["id", "{"], expect.stringMatching(/^request: is not JSON: /)],
     [
@@ -116,7 +121,7 @@ describe("a method of a robot", () => {
     expect(await answer).toMatchObject({
       outcome: 4,
       errorId: 1002,
-      errorText: 'RequestId "m1" was used before for another command',
+      errorText: 'request id "m1" was used before for another command',
     });
   });
 

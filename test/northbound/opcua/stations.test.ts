@@ -183,6 +183,7 @@ it("takes numbers for robot and destination, in one array", async () => {
 it.each([
   ["a mission", [1, 7, 1, 0, 4], 3, 1],
   ["a mission", [1, 7, 0, 2, 4], 4, 2],
+  ["a mission with one destination", [1, 7, 0, 0, 4, 4], 6, 4],
   ["a conveyor", [40, 7, 0, 2, 4], 5, 4],
   ["a hold", [50, 7, 0, 0, 4], 5, 4],
   ["a skipped goal", [31, 7, 0, 0, 4], 5, 4],
@@ -206,13 +207,14 @@ it.each([
   expect((await commander.next()).command.operation).toBe(operation);
 });
 
-it.each(["nobody", ""])("refuses a robot that has no nodes: %s", async (name) => {
-  await send(50, name);
-  expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
-    4,
-    1017,
-    "Robot and RobotNo name no robot that has nodes",
-  ]);
+it.each([
+  ["nobody", 'robot "nobody" was never heard of'],
+  ["", "Robot is empty, and RobotNo is the number of no robot that has nodes"],
+])("refuses a robot that has no nodes: %s", async (name, told) => {
+  for (const operation of [50, 51, 52]) {
+    await send(operation, name);
+    expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([4, 1017, told]);
+  }
 });
 
 it.each([

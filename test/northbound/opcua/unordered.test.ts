@@ -91,7 +91,8 @@ describe("a command as one array", () => {
       [[1, 9], "opcua.destinations has no number 9"],
       [[99, 1], "Operation 99 is no operation"],
       [[0], "Operation is 0, which is no operation"],
-      [[1, 1, 2], "this operation has one destination, and 2 are given"],
+      [[1, 1, 2], "Command[3] is 2, and this operation uses nothing there: write 0"],
+      [[21, 0, 2], "Command[3] is 2, and this operation uses nothing there: write 0"],
       [[12, 1], "Command[2] is 1, and this operation uses nothing there: write 0"],
       [[30, 0, 0, 2], "Command[4] is 2, and this operation uses nothing there: write 0"],
       [

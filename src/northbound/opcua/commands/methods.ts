@@ -10,7 +10,14 @@ import { quoted } from "../../../domain/clip.ts";
 import { type Command, roles, type Source } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
-import { badRequest, idStands, jsonFault } from "../../../domain/refusals.ts";
+import {
+  badRequest,
+  identityReused,
+  idFault,
+  idStands,
+  isPlainText,
+  jsonFault,
+} from "../../../domain/refusals.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/json.ts";
 import { describeError } from "../../../platform/log.ts";
@@ -92,7 +99,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const source: Source = { door: "opcua", name: account?.name ?? "" };
     // Apart from the ids of slots, which nobody may take in advance.
     const identity = { source, requestId: `call/${requestId}`, origin: account?.origin ?? {} };
-    const hasId = requestId !== "" && requestId.length <= LONGEST_ID;
+    const hasId = isPlainText(requestId, LONGEST_ID);
     const isKnown = hasId && parts.ledger.knows(source, identity.requestId);
     const refused = (reason: Outcome) => {
       // Of an earlier command nobody may be told that it was not done.
@@ -103,11 +110,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
     const progress: Progress = { stage: "idle" };
     try {
-      if (!hasId) {
-        return refused(
-          refusal("MALFORMED", `RequestId has 1 to ${LONGEST_ID} characters, this one ${requestId.length}`),
-        );
-      }
+      if (!hasId) return refused(refusal("MALFORMED", idFault(requestId, LONGEST_ID)));
       const patienceMs = parts.patienceMs(context);
       return await run({
         account,
@@ -222,7 +225,7 @@ function notOfRobots({ name, robotField }: DescribedOperation): Outcome {
 /** The caller does not know under which id, derived from its own, the command would have been recorded. */
 function inCallersWords(outcome: Outcome, requestId: string): Outcome {
   if (outcome.code !== "IDENTITY_REUSED") return outcome;
-  return { ...outcome, message: `RequestId ${quoted(requestId)} was used before for another command` };
+  return { ...outcome, message: identityReused(requestId).message };
 }
 
 type NamedRequest =

@@ -82,9 +82,11 @@ export function isMissionStop(operation: number): boolean {
   return stops.has(operation);
 }
 
-/** Whether an operation has destinations; what is no operation might have any. */
-export function usesDestinations(operation: number): boolean {
-  return operation !== CHARGE && operation !== SKIP_GOAL && !missionCommands.has(operation);
+/** How many destinations an operation may have; what is no operation might have any number. */
+export function mostDestinations(operation: number): number {
+  if (operation === CHARGE || operation === SKIP_GOAL || missionCommands.has(operation)) return 0;
+  const kind = missionKinds.get(operation) ?? missionKinds.get(operation - APPEND);
+  return kind?.goals === "one" ? 1 : Number.POSITIVE_INFINITY;
 }
 
 /** A mission as numbers only: the operation, and destinations by number until the first 0. */
@@ -165,7 +167,7 @@ function goalsOf(
     if (destination !== "" || used.length > 0) {
       return { problem: "DestinationNo is set, and Destination or Destinations too: which is meant?" };
     }
-    return numberedGoals(kind, destinationNos, named);
+    return numberedGoals(destinationNos, named);
   }
   if (kind.goals === "one" || used.length === 0) {
     if (destination !== "") return { list: [{ destinationId: destination }] };
@@ -177,14 +179,7 @@ function goalsOf(
   return { list: used.map((destinationId) => ({ destinationId })) };
 }
 
-function numberedGoals(
-  kind: MissionKind,
-  numbers: readonly number[],
-  named: ReadonlyMap<number, string>,
-): Goals {
-  if (kind.goals === "one" && numbers.length > 1) {
-    return { problem: `this operation has one destination, and ${numbers.length} are given` };
-  }
+function numberedGoals(numbers: readonly number[], named: ReadonlyMap<number, string>): Goals {
   const list: Json[] = [];
   for (const number of numbers) {
     const destinationId = named.get(number);

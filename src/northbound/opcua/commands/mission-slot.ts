@@ -13,8 +13,8 @@ import {
   isMissionStop,
   type MissionRobot,
   missionRequest,
+  mostDestinations,
   numberedMission,
-  usesDestinations,
 } from "./mission-request.ts";
 import { parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
@@ -82,7 +82,7 @@ export function addMissionSlot(
   /** `Command`: the operation, and destinations where it has any. */
   function arrayDraft(numbers: readonly number[]): Draft {
     const [operation = 0, ...destinations] = numbers;
-    const isUsed = (place: number) => place === 1 || usesDestinations(operation);
+    const isUsed = (place: number) => place <= 1 + mostDestinations(operation);
     const stray = isMissionStop(operation) ? null : strayNumber(numbers, isUsed);
     return stray ?? missionRequest(numberedMission(operation, destinations), robotNow(), parts.destinations);
   }

@@ -2,6 +2,7 @@ import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../../contracts/stations.ts";
 import type { Source } from "../../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import { unknownRobot } from "../../../domain/refusals.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
@@ -14,8 +15,8 @@ import {
   isMissionStop,
   type MissionRobot,
   missionRequest,
+  mostDestinations,
   numberedMission,
-  usesDestinations,
 } from "./mission-request.ts";
 import { addNumberParameter, addTextParameter, type Parameter, parameterPlace } from "./parameter.ts";
 import { roleRefusal } from "./role-refusal.ts";
@@ -52,12 +53,18 @@ type Named = MissionRobot | undefined | "two";
 interface StationOrder {
   readonly operation: number;
   readonly robot: Named;
+  /** As it was written; empty in an array. */
+  readonly robotName: string;
   readonly conveyorIndex: number;
   readonly motorCommand: number;
   readonly mission: Parameters<typeof missionRequest>[0];
 }
 
-const noRobot = refusal("UNKNOWN_ROBOT", "Robot and RobotNo name no robot that has nodes");
+/** A name is told as at every other door; a number, and nothing at all, there is only here. */
+function noRobot(name: string): Outcome {
+  if (name !== "") return unknownRobot(name);
+  return refusal("UNKNOWN_ROBOT", "Robot is empty, and RobotNo is the number of no robot that has nodes");
+}
 
 /** Adds `Slot` under the station's folder. */
 export function addStationSlot(
@@ -82,7 +89,7 @@ export function addStationSlot(
   function draftOf(order: StationOrder): Draft {
     const { operation, robot } = order;
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
-    if (robot === undefined) return { perform: () => noRobot };
+    if (robot === undefined) return { perform: () => noRobot(order.robotName) };
     if (operation === CONVEYOR)
       return conveyorRequest(robot.robotId, order.conveyorIndex, order.motorCommand);
     if (ownOperations.has(operation))
@@ -143,6 +150,7 @@ export function addStationSlot(
         draftOf({
           operation: mission.read().operation,
           robot: namedRobot(),
+          robotName: robotName.value(),
           conveyorIndex: conveyorIndex.value(),
           motorCommand: motorCommand.value(),
           mission: mission.read(),
@@ -157,6 +165,7 @@ export function addStationSlot(
           draftOf({
             operation,
             robot: findRobot("", number),
+            robotName: "",
             conveyorIndex: index,
             motorCommand: motor,
             mission: numberedMission(operation, destinations),
@@ -176,7 +185,7 @@ function placesOf(operation: number): (place: number) => boolean {
   return (place) => {
     if (place <= 2) return true;
     if (place <= 4) return operation === CONVEYOR;
-    return !ownOperations.has(operation) && usesDestinations(operation);
+    return !ownOperations.has(operation) && place <= 4 + mostDestinations(operation);
   };
 }
 
