@@ -85,7 +85,7 @@ const times = [
 ];
 
 const outcomeMeanings = {
-  idle: "nothing was asked for",
+  idle: "nothing was asked for, or it is not recorded yet",
   accepted: "recorded, not sent yet",
   sent: "on its way; not final",
   succeeded: "the service says that it took the command. Whether the robot arrives is shown by its mission",
@@ -113,6 +113,10 @@ const outcomeTables = [
   "",
   "`code` on MQTT and on the command line is the name, `ErrorId` in an OPC UA slot the number. 0 to 16 are the service's own",
   "(gRPC), 1000 and up are the gateway's. `retry_safe` (`RetrySafe`) says whether sending it again can move something twice.",
+  "",
+  "*Under a new id*: the outcome is recorded, so the same id gets the same answer for as long as the record is kept, whatever has changed",
+  "since. In a slot every ticket is a new id. Not recorded, so that the same id may be used again, is what was refused as MALFORMED,",
+  "UNKNOWN_OPERATION, IDENTITY_REUSED, NO_EXPIRY, RETAINED or NOT_ALLOWED, and whatever became of a read.",
   "",
   "| ErrorId | code | what to do |",
   "|---|---|---|",

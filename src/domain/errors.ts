@@ -49,7 +49,7 @@ export const gatewayErrors = {
   EXPIRED: {
     id: 1003,
     class: "operator_mistake",
-    advice: "Send it again with a later expiry, if it is still wanted.",
+    advice: "Send it again under a new id, with a later expiry, if it is still wanted.",
   },
   NO_EXPIRY: { id: 1004, class: "bad_input", advice: "Give expires_at, or MQTT 5 message expiry." },
   RETAINED: { id: 1005, class: "bad_input", advice: "Publish commands without the retain flag." },
@@ -58,33 +58,55 @@ export const gatewayErrors = {
     class: "operator_mistake",
     advice: "Ask for the right in the gateway's configuration.",
   },
-  ROBOT_NOT_GOOD: { id: 1007, class: "fleet_unavailable", advice: "Wait until the robot's quality is good." },
-  QUEUE_FULL: { id: 1008, class: "fleet_unavailable", advice: "Wait for earlier commands to end." },
+  ROBOT_NOT_GOOD: {
+    id: 1007,
+    class: "fleet_unavailable",
+    advice: "Wait until the robot's quality is good, then send it under a new id.",
+  },
+  QUEUE_FULL: {
+    id: 1008,
+    class: "fleet_unavailable",
+    // The second is the answer to whoever asks for a command that is there: under a new id it would be another one.
+    advice:
+      "Wait for earlier commands to end. `refused`: then send it under a new id. `unknown`: ask again with the same id.",
+  },
   FLEET_UNREACHABLE: {
     id: 1009,
     class: "fleet_unavailable",
-    advice: "Nothing was sent; send it again later.",
+    advice: "Nothing was sent; send it again later, under a new id.",
   },
   OUTCOME_UNKNOWN: {
     id: 1010,
     class: "fleet_unavailable",
-    advice: "Look at the robot before you send anything again: it may have acted.",
+    advice: "Look at the robot before you send anything again, under a new id: it may have acted.",
   },
   SHUTTING_DOWN: {
     id: 1011,
     class: "fleet_unavailable",
-    advice: "Nothing was sent; send it again when the gateway is up.",
+    advice: "Nothing was sent; send it again under a new id when the gateway is up.",
   },
   OUT_OF_TURN: { id: 1012, class: "bad_input", advice: "Copy NextId into RequestId." },
   TICKET_IN_USE: { id: 1013, class: "bad_input", advice: "Wait for DoneId before the next command." },
-  JOURNAL_FAILED: { id: 1014, class: "fleet_unavailable", advice: "Free or mend the gateway's disk." },
-  CANCELED_BY_STOP: { id: 1015, class: "operator_mistake", advice: "A stop overtook it; it was never sent." },
+  JOURNAL_FAILED: {
+    id: 1014,
+    class: "fleet_unavailable",
+    advice: "Free or mend the gateway's disk, then send it under a new id. Stops need no disk.",
+  },
+  CANCELED_BY_STOP: {
+    id: 1015,
+    class: "operator_mistake",
+    advice: "A stop overtook it; it was never sent. If it is still wanted, send it under a new id.",
+  },
   LEASE_HELD: {
     id: 1016,
     class: "operator_mistake",
-    advice: "Wait until the station that holds the robot lets go.",
+    advice: "Wait until the station that holds the robot lets go, then send it under a new id.",
   },
-  UNKNOWN_ROBOT: { id: 1017, class: "bad_input", advice: "Name a robot by an id that the gateway shows." },
+  UNKNOWN_ROBOT: {
+    id: 1017,
+    class: "bad_input",
+    advice: "Name a robot by an id that the gateway shows, under a new id of the command.",
+  },
   NOT_AT_STATION: {
     id: 1018,
     class: "operator_mistake",
