@@ -25,6 +25,22 @@ it("one page lists every error of the gateway, and the others point to it", () =
     expect(readFileSync(page, "utf8")).toContain("(commands.md#codes)");
 });
 
+it("one page lists every alarm of the gateway", () => {
+  const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(join("src", name), "utf8"));
+  const raised = sources.flatMap((text) => {
+    const [, ofState = ""] = /^export type AlarmCode = (.+);$/m.exec(text) ?? [];
+    const others = text.matchAll(/kind: "alarm",[\s\S]{0,200}?code: "([A-Z_]+)"/g);
+    return [...ofState.matchAll(/["`]([A-Z_]+)/g), ...others].map(([, code = ""]) => code);
+  });
+  const [, table = ""] = readFileSync("docs/scada.md", "utf8").split("| `code` | is active |");
+  const [rows = ""] = table.split("\n\n");
+  const listed = Array.from(rows.matchAll(/^\| `([A-Z_]+)/gm), ([, code = ""]) => code);
+  expect(listed.sort()).toEqual(raised.sort());
+  expect(raised).toContain("SECOND_GATEWAY");
+});
+
 it("no page points to a file of the project that is not there", () => {
   const dead = pages.flatMap((page) =>
     [...readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)]

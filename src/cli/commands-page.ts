@@ -82,6 +82,10 @@ const times = [
   "expiry. What is repeatable *also late* (COMMAND_CANCEL, a conveyor's STOP) is, once it has left and its ending is not known, sent",
   "again for `evidenceMs` more where its expiry comes first: the service itself takes 10 s to say that a robot did not answer. A stop",
   "does not leave, and is not sent again, when a later start that it would undo has left: of the same conveyor, mission or (PauseRobot) robot. Nothing else is ever sent twice. A gateway that starts again sends nothing that was only accepted: it has expired.",
+  "",
+  "**A stop needs no disk, but a slot of OPC UA does**: after a start on a full disk, or when 48 of its numbers went by that could not be",
+  "kept, its `NextId` is 0 and it takes nothing, stops neither, for a number that cannot be kept might be taken twice. A stop by MQTT, by an",
+  "OPC UA method or by `fleetgate call` passes then too.",
 ];
 
 const outcomeMeanings = {
