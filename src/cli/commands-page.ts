@@ -134,7 +134,7 @@ const holds = [
   "While a station holds a robot, only its owner may send that robot anything but stops and reads. The owner is the source that asked:",
   "a user of OPC UA or a client of MQTT. A hold is no command and has no identity: it can be asked for, kept and let go as often",
   "as one likes. What lets the service pick the robot (`amrId` 0, a `groupId`, a chain that no robot has yet) is refused to everybody but the owner",
-  "while any robot is held; a chain that was taken before may still be given to a robot that is held later. A restart of the gateway ends none. Whoever the rights make engineer for the robot ends any hold on it, at every door:",
+  "while any robot is held; a chain that was taken before may still be given to a robot that is held later. A restart of the gateway ends none. A robot that was never heard of is refused (`UNKNOWN_ROBOT`), also where its hold is to be let go or ended. Whoever the rights make engineer for the robot ends any hold on it, at every door:",
   "",
   "| | OPC UA (docs/plc.md) | MQTT (docs/scada.md) | command line |",
   "|---|---|---|---|",
