@@ -10,7 +10,10 @@ import { createFairLanes, type FairLanes } from "../platform/fair-lanes.ts";
 export interface NoticeQueue {
   /** The result names whose notice was dropped for it: the sender, or the robot; null when none was. */
   push(notice: FleetNotice): string | null;
-  /** At most `most` notices, which stay in the queue. As long as more wait, robots and commands get half of it each. */
+  /**
+   * At most `most` notices, which stay in the queue. As long as more wait, half of them are of robots, and these come first:
+   * they do not wait for the events of a flood of commands.
+   */
   peek(most: number): readonly HeldNotice[];
   /** Removes what `peek` gave, as far as it was not dropped meanwhile. */
   release(held: readonly HeldNotice[]): void;
@@ -68,7 +71,8 @@ export function createNoticeQueue(limit: number): NoticeQueue {
         Math.max(Math.ceil(most / 2), most - commands.lanes.length),
       );
       const taken = [...firstOf(robots, ofRobots), ...firstOf(commands, most - ofRobots)];
-      return taken.sort((one, other) => one.number - other.number);
+      const isAll = taken.length === robots.lanes.length + commands.lanes.length;
+      return isAll ? taken.sort((one, other) => one.number - other.number) : taken;
     },
     release(held) {
       for (const entry of held as readonly Entry[]) {

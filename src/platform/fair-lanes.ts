@@ -10,6 +10,8 @@ export interface FairLanes<Item> {
   push(key: string, item: Item): Gone<Item> | null;
   /** Takes the oldest of a key. */
   shift(key: string): void;
+  /** Whether something of the key waits. */
+  has(key: string): boolean;
   /** Takes the oldest of the key whose turn it is; null when nothing waits. */
   next(): Item | null;
   readonly length: number;
@@ -37,6 +39,8 @@ export function createFairLanes<Item>(limit: number): FairLanes<Item> {
   const turns = createChain<Lane<Item>>();
   // A lane grows and shrinks by one, so that the longest is known without a search.
   const byLength = new Map<number, Chain<Lane<Item>>>();
+  /** An empty one: a lane that grows alone would leave one behind, and need one, with each item. */
+  let spare: Chain<Lane<Item>> | null = null;
   let longest = 0;
   let length = 0;
 
@@ -64,13 +68,15 @@ export function createFairLanes<Item>(limit: number): FairLanes<Item> {
     lane.peer = null;
     if (peers.length > 0) return;
     byLength.delete(lane.items.length);
+    spare = peers;
     if (lane.items.length === longest) longest -= 1;
   }
 
   function joinPeers(lane: Lane<Item>): void {
     let peers = byLength.get(lane.items.length);
     if (peers === undefined) {
-      peers = createChain();
+      peers = spare ?? createChain();
+      spare = null;
       byLength.set(lane.items.length, peers);
     }
     lane.peer = peers.append(lane);
@@ -104,6 +110,7 @@ export function createFairLanes<Item>(limit: number): FairLanes<Item> {
       const lane = lanes.get(key);
       if (lane !== undefined) takeOldest(lane);
     },
+    has: (key) => lanes.has(key),
     next() {
       const lane = turns.first?.value;
       if (lane === undefined) return null;

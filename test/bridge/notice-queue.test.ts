@@ -64,18 +64,18 @@ describe("a queue of notices", () => {
     expect(waiting(queue)).toEqual(["mqtt:a/1", "e1", "mqtt:b/1", "e2"]);
   });
 
-  it("gives half of each slice to robots and half to commands while more wait", () => {
+  it("gives half of each slice to robots, and first, while more wait", () => {
     const queue = createNoticeQueue(99);
     for (let number = 0; number < 20; number += 1) queue.push(command(`mqtt:guest/${number}`));
     for (let number = 0; number < 3; number += 1) queue.push(alarm(`e${number}`, "r1"));
     const shown = queue.peek(4);
-    expect(shown.map((held) => held.notice.eventId)).toEqual(["mqtt:guest/0", "mqtt:guest/1", "e0", "e1"]);
+    expect(shown.map((held) => held.notice.eventId)).toEqual(["e0", "e1", "mqtt:guest/0", "mqtt:guest/1"]);
     queue.release(shown);
     expect(queue.peek(4).map((held) => held.notice.eventId)).toEqual([
+      "e2",
       "mqtt:guest/2",
       "mqtt:guest/3",
       "mqtt:guest/4",
-      "e2",
     ]);
   });
 

@@ -29,6 +29,8 @@ export interface Replies {
 export interface ReplyBounds {
   /** Handed to the broker and not acknowledged. The others wait, so that a flood of one client's does not stand before them. */
   readonly unacknowledged: number;
+  /** A client that has fewer of them need not wait: where acknowledgements are late, one who asks little is answered at once. */
+  readonly ofOneAtOnce: number;
   /** Beyond it the oldest of the client that has most waiting is dropped, and counted: that client may ask again. */
   readonly waiting: number;
 }
@@ -37,7 +39,7 @@ export interface ReplyBounds {
  * At 2,000 a second, what a broker a quarter of a second away has in hand; and more than there can be commands in flight, for
  * refusals need none.
  */
-const BOUNDS: ReplyBounds = { unacknowledged: 512, waiting: 8_192 };
+const BOUNDS: ReplyBounds = { unacknowledged: 512, ofOneAtOnce: 64, waiting: 8_192 };
 /** Of a client's name, in a log line. */
 const LONGEST_NAME = 128;
 
@@ -49,6 +51,7 @@ interface Reply {
 export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies {
   let client: MqttClient | null = null;
   let unacknowledged = 0;
+  let byClient = new Map<string, number>();
   let isPublishing = false;
   let droppedWhenLogged = 0;
   let reason = "";
@@ -72,12 +75,17 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
   function publish(connection: MqttClient, { to, outcome }: Reply): void {
     if (to.topic === null) return;
     unacknowledged += 1;
+    const counted = byClient;
+    counted.set(to.client, (counted.get(to.client) ?? 0) + 1);
     const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
     connection.publish(to.topic, outcomeJson(to.id, outcome), { qos: 1, properties }, (error) => {
       if (error) drop(to, error.message);
       else counts.replies += 1;
       if (connection !== client) return;
       unacknowledged -= 1;
+      const left = (counted.get(to.client) ?? 0) - 1;
+      if (left > 0) counted.set(to.client, left);
+      else counted.delete(to.client);
       publishWaiting();
     });
   }
@@ -94,15 +102,24 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     isPublishing = false;
   }
 
+  /** Whether the client's next reply goes before all that wait. */
+  function isNext(name: string): boolean {
+    if (waiting.length === 0 && unacknowledged < bounds.unacknowledged) return true;
+    const isOneOfFew = (byClient.get(name) ?? 0) < bounds.ofOneAtOnce && !waiting.has(name);
+    return isOneOfFew && unacknowledged < bounds.unacknowledged + bounds.waiting;
+  }
+
   return {
     use(connected) {
       client = connected;
       unacknowledged = 0;
+      byClient = new Map();
       publishWaiting();
     },
     send(to, outcome) {
       if (to.topic === null) return;
       if (client === null || !client.connected) return drop(to, "no connection");
+      if (isNext(to.client)) return publish(client, { to, outcome });
       const gone = waiting.push(to.client, { to, outcome });
       if (gone !== null) drop(gone.item.to, "the broker does not take them fast enough");
       publishWaiting();
