@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createDispatcher, type Dispatcher } from "./bridge/dispatcher/dispatcher.ts";
-import { openDurableJournal } from "./bridge/dispatcher/durable-journal.ts";
+import { openDurableJournal } from "./bridge/dispatcher/journal/durable-journal.ts";
 import { createFanOut, type FanOut } from "./bridge/fan-out.ts";
 import type { QueueLimits } from "./bridge/feed.ts";
 import { createLinkRunner } from "./bridge/link-runner.ts";

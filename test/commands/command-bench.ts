@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createDispatcher, type Dispatcher } from "../../src/bridge/dispatcher/dispatcher.ts";
-import { createMemoryJournal } from "../../src/bridge/dispatcher/memory-journal.ts";
+import { createMemoryJournal } from "../../src/bridge/dispatcher/journal/memory-journal.ts";
 import { type DispatcherOptions, dispatcherDefaults } from "../../src/bridge/dispatcher/options.ts";
 import { createFleetState, type FleetState } from "../../src/bridge/state/fleet-state.ts";
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";

@@ -7,8 +7,8 @@ import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 import { badRequest, unknownOperation, unknownRobot } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Sightings } from "./evidence/sightings.ts";
 import type { Job } from "./job.ts";
-import type { Sightings } from "./sightings.ts";
 
 /** A command that has the shape of its operation. */
 export interface Understood {

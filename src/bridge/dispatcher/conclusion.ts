@@ -8,17 +8,17 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { LONGEST_REQUEST_ID } from "./admission.ts";
-import type { Attribution } from "./attribution.ts";
 import {
   type AuditSink,
   type CommandTimes,
   commandRecord,
   LONGEST_OPERATION,
   shownRequest,
-} from "./audit.ts";
+} from "./audit/audit.ts";
+import type { Attribution } from "./evidence/attribution.ts";
+import type { EvidenceSearch } from "./evidence/search.ts";
 import type { Job } from "./job.ts";
-import type { Journal, JournalEntry } from "./journal.ts";
-import type { EvidenceSearch } from "./search.ts";
+import type { Journal, JournalEntry } from "./journal/journal.ts";
 
 export interface ConclusionParts {
   readonly catalogue: Catalogue;

@@ -22,27 +22,27 @@ import {
   understand,
   unheardOf,
 } from "./admission.ts";
-import { createAttribution } from "./attribution.ts";
-import type { AuditSink } from "./audit.ts";
+import type { AuditSink } from "./audit/audit.ts";
+import { createLedger } from "./audit/ledger.ts";
+import { type AuditLines, recordMissing } from "./audit/missing-records.ts";
 import { createConclusion } from "./conclusion.ts";
-import { createConveyorCalls } from "./conveyor-calls.ts";
-import { createForeignWatch } from "./foreign-watch.ts";
+import { createAttribution } from "./evidence/attribution.ts";
+import { createForeignWatch } from "./evidence/foreign-watch.ts";
+import { createEvidenceSearch } from "./evidence/search.ts";
+import { createSightings } from "./evidence/sightings.ts";
 import { createJob, digestOf, fillIdentity, type Job, watchStages } from "./job.ts";
-import type { Journal } from "./journal.ts";
-import { createLaneRunner, interrupted } from "./lane-runner.ts";
-import type { Lease } from "./lease.ts";
-import { createLeaseKeeper } from "./lease-keeper.ts";
-import { createLeaseMemory } from "./lease-memory.ts";
-import { createLedger } from "./ledger.ts";
-import { type AuditLines, recordMissing } from "./missing-records.ts";
+import type { Journal } from "./journal/journal.ts";
+import { pruneJournal } from "./journal/pruning.ts";
+import { watchJournal } from "./journal/watched-journal.ts";
+import { createLaneRunner, interrupted } from "./lanes/lane-runner.ts";
+import { createConveyorCalls } from "./leases/conveyor-calls.ts";
+import type { Lease } from "./leases/lease.ts";
+import { createLeaseKeeper } from "./leases/lease-keeper.ts";
+import { createLeaseMemory } from "./leases/lease-memory.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { fault, shuttingDown, unrecorded } from "./own-refusals.ts";
-import { pruneJournal } from "./pruning.ts";
 import { recoverCommands } from "./recovery.ts";
 import { refusedRight, rightsAnywhere } from "./rights.ts";
-import { createEvidenceSearch } from "./search.ts";
-import { createSightings } from "./sightings.ts";
-import { watchJournal } from "./watched-journal.ts";
 
 /** What the dispatcher is made of. */
 export interface DispatcherParts {

@@ -4,7 +4,7 @@ import { type Command, type CommandStage, commandId } from "../../domain/command
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./journal/journal.ts";
 
 /** A command in hand: what its lane, the journal and those who wait for it have in common. */
 export interface Job {

@@ -3,11 +3,11 @@ import { ending } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
-import type { WatchBaseline } from "./evidence.ts";
+import type { WatchBaseline } from "./evidence/evidence.ts";
+import type { EvidenceSearch } from "./evidence/search.ts";
 import { createJob, type Job } from "./job.ts";
-import type { Journal, JournalEntry } from "./journal.ts";
-import { interrupted, type LaneRunner } from "./lane-runner.ts";
-import type { EvidenceSearch } from "./search.ts";
+import type { Journal, JournalEntry } from "./journal/journal.ts";
+import { interrupted, type LaneRunner } from "./lanes/lane-runner.ts";
 
 export interface RecoveryParts {
   readonly catalogue: Catalogue;

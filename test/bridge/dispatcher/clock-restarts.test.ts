@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
+import { openDurableJournal } from "../../../src/bridge/dispatcher/journal/durable-journal.ts";
 import { openStore, type Store } from "../../../src/platform/store.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRig, mission, missions, OK, type Rig } from "./rig.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
-import type { Journal, JournalEntry } from "../../../src/bridge/dispatcher/journal.ts";
+import { openDurableJournal } from "../../../src/bridge/dispatcher/journal/durable-journal.ts";
+import type { Journal, JournalEntry } from "../../../src/bridge/dispatcher/journal/journal.ts";
 import { ending } from "../../../src/domain/outcome.ts";
 import { openStore, StoreFailed } from "../../../src/platform/store.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLeaseMemory } from "../../../src/bridge/dispatcher/lease-memory.ts";
+import { createLeaseMemory } from "../../../src/bridge/dispatcher/leases/lease-memory.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { plc } from "./rig.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
+import { openDurableJournal } from "../../../src/bridge/dispatcher/journal/durable-journal.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";

@@ -10,9 +10,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
-import type { JournalEntry } from "../../../src/bridge/dispatcher/journal.ts";
-import { MOST_MADE_UP, recordMissing } from "../../../src/bridge/dispatcher/missing-records.ts";
+import { MOST_MADE_UP, recordMissing } from "../../../src/bridge/dispatcher/audit/missing-records.ts";
+import { openDurableJournal } from "../../../src/bridge/dispatcher/journal/durable-journal.ts";
+import type { JournalEntry } from "../../../src/bridge/dispatcher/journal/journal.ts";
 import { ending, refusal } from "../../../src/domain/outcome.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { systemClock } from "../../../src/platform/clock.ts";

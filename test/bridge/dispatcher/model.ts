@@ -1,5 +1,5 @@
 import { createDispatcher, type Dispatcher } from "../../../src/bridge/dispatcher/dispatcher.ts";
-import { openDurableJournal } from "../../../src/bridge/dispatcher/durable-journal.ts";
+import { openDurableJournal } from "../../../src/bridge/dispatcher/journal/durable-journal.ts";
 import { dispatcherDefaults } from "../../../src/bridge/dispatcher/options.ts";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
 import type { Catalogue, ParsedRequest } from "../../../src/contracts/operation.ts";

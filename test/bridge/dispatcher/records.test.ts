@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
-import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
+import type { Journal } from "../../../src/bridge/dispatcher/journal/journal.ts";
+import { createMemoryJournal } from "../../../src/bridge/dispatcher/journal/memory-journal.ts";
 import { createRig, OK } from "./rig.ts";
 
 /** Takes what has no outcome yet, and nothing after: a disk that has filled up meanwhile. */

@@ -1,8 +1,8 @@
-import type { AuditRecord } from "../../../src/bridge/dispatcher/audit.ts";
+import type { AuditRecord } from "../../../src/bridge/dispatcher/audit/audit.ts";
+import type { AuditLines } from "../../../src/bridge/dispatcher/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/bridge/dispatcher/dispatcher.ts";
-import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
-import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
-import type { AuditLines } from "../../../src/bridge/dispatcher/missing-records.ts";
+import type { Journal } from "../../../src/bridge/dispatcher/journal/journal.ts";
+import { createMemoryJournal } from "../../../src/bridge/dispatcher/journal/memory-journal.ts";
 import {
   type DispatcherOptions,
   dispatcherDefaults,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
+import { createMemoryJournal } from "../../../src/bridge/dispatcher/journal/memory-journal.ts";
 import { createRig, plc } from "./rig.ts";
 
 test("NOT_ALLOWED: before the service is asked, and before the journal keeps what others' commands need", async () => {

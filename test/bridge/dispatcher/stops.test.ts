@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Journal } from "../../../src/bridge/dispatcher/journal.ts";
-import { createMemoryJournal } from "../../../src/bridge/dispatcher/memory-journal.ts";
+import type { Journal } from "../../../src/bridge/dispatcher/journal/journal.ts";
+import { createMemoryJournal } from "../../../src/bridge/dispatcher/journal/memory-journal.ts";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { createRig, LOST, mission, missions, OK, presence } from "./rig.ts";

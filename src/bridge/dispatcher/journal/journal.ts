@@ -1,6 +1,6 @@
-import type { Command, Source } from "../../domain/command.ts";
-import type { Outcome } from "../../domain/outcome.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Command, Source } from "../../../domain/command.ts";
+import type { Outcome } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
 
 /** All that is kept of one command. Plain data: it is stored as JSON. */
 export interface JournalEntry {

@@ -1,4 +1,4 @@
-import type { Store, StoreChange } from "../../platform/store.ts";
+import type { Store, StoreChange } from "../../../platform/store.ts";
 import {
   type EndedCommand,
   type Journal,

@@ -1,7 +1,7 @@
-import type { CallEnding } from "../../contracts/fleet-port.ts";
-import type { RepeatRule } from "../../contracts/operation.ts";
-import type { Effect } from "../../domain/command.ts";
-import { type Outcome, ending as outcomeOf, refusal } from "../../domain/outcome.ts";
+import type { CallEnding } from "../../../contracts/fleet-port.ts";
+import type { RepeatRule } from "../../../contracts/operation.ts";
+import type { Effect } from "../../../domain/command.ts";
+import { type Outcome, ending as outcomeOf, refusal } from "../../../domain/outcome.ts";
 
 /** What follows from the way a call ended. */
 export type EndingDecision =

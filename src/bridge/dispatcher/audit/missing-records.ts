@@ -1,9 +1,9 @@
-import type { Catalogue } from "../../contracts/operation.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { isJsonObject } from "../../platform/json.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Catalogue } from "../../../contracts/operation.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { isJsonObject } from "../../../platform/json.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { EndedCommand, Journal, JournalEntry } from "../journal/journal.ts";
 import { type AuditRecord, type AuditSink, commandRecord, shownRequest } from "./audit.ts";
-import type { EndedCommand, Journal, JournalEntry } from "./journal.ts";
 
 /**
  * Reads the lines of the audit log that earlier runs have left, newest first, until `take` says false. Resolves with whether

@@ -1,6 +1,6 @@
-import type { Mission } from "../../domain/mission.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
+import type { Mission } from "../../../domain/mission.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
 
 /**
  * Whose missions are whose. A mission of owner `api` that no command here has made

@@ -1,13 +1,15 @@
-import type { Stations } from "../../contracts/stations.ts";
-import type { FleetNotice, LeaseReason } from "../../domain/change.ts";
-import { clip, quoted } from "../../domain/clip.ts";
-import type { Source } from "../../domain/command.ts";
-import { type Outcome, refusal } from "../../domain/outcome.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import type { AuditSink } from "./audit.ts";
-import type { StoredLease } from "./journal.ts";
+import type { Stations } from "../../../contracts/stations.ts";
+import type { FleetNotice, LeaseReason } from "../../../domain/change.ts";
+import { clip, quoted } from "../../../domain/clip.ts";
+import type { Source } from "../../../domain/command.ts";
+import { type Outcome, refusal } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { AuditSink } from "../audit/audit.ts";
+import type { Sightings } from "../evidence/sightings.ts";
+import type { StoredLease } from "../journal/journal.ts";
+import type { StationOptions } from "../options.ts";
 import {
   beaten,
   changedLeases,
@@ -22,8 +24,6 @@ import {
   sameSource,
   withoutLease,
 } from "./lease.ts";
-import type { StationOptions } from "./options.ts";
-import type { Sightings } from "./sightings.ts";
 
 const LONGEST_NAME = 64;
 /** In the words of the audit log, which is for people. */

@@ -1,6 +1,6 @@
-import type { RobotId } from "../../domain/robot.ts";
-import type { Log } from "../../platform/log.ts";
-import type { Journal, StoredLease } from "./journal.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { Journal, StoredLease } from "../journal/journal.ts";
 
 /** Keeps leases over a restart. Never throws. */
 export interface LeaseMemory {

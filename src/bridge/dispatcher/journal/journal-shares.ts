@@ -1,4 +1,4 @@
-import type { Source } from "../../domain/command.ts";
+import type { Source } from "../../../domain/command.ts";
 import type { JournalEntry } from "./journal.ts";
 
 /**

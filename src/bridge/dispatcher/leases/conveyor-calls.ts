@@ -1,6 +1,6 @@
-import type { Outcome } from "../../domain/outcome.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import type { Job } from "./job.ts";
+import type { Outcome } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Job } from "../job.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
 /** Tells leases which conveyors their owners have set in motion, and which they have stopped. */

@@ -1,11 +1,11 @@
-import type { RefusedRequest } from "../../contracts/commander.ts";
-import type { Catalogue } from "../../contracts/operation.ts";
-import { clip } from "../../domain/clip.ts";
-import type { Command } from "../../domain/command.ts";
-import type { Outcome } from "../../domain/outcome.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import { isJsonObject } from "../../platform/json.ts";
-import { LONGEST_REQUEST_ID } from "./admission.ts";
+import type { RefusedRequest } from "../../../contracts/commander.ts";
+import type { Catalogue } from "../../../contracts/operation.ts";
+import { clip } from "../../../domain/clip.ts";
+import type { Command } from "../../../domain/command.ts";
+import type { Outcome } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import { isJsonObject } from "../../../platform/json.ts";
+import { LONGEST_REQUEST_ID } from "../admission.ts";
 
 /** One line of the audit log: a command and what became of it. snake_case, as everything that is published. */
 export interface AuditRecord {

@@ -1,5 +1,5 @@
-import { type Clock, every } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import { type Clock, every } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
 import type { Journal } from "./journal.ts";
 
 const PRUNE_PERIOD_MS = 10_000;

@@ -1,15 +1,15 @@
-import type { LeaseHolder } from "../../contracts/stations.ts";
-import type { Source } from "../../domain/command.ts";
+import type { LeaseHolder } from "../../../contracts/stations.ts";
+import type { Source } from "../../../domain/command.ts";
 import {
   currentGoal,
   currentMission,
   isTerminal,
   type Mission,
   type MissionQueue,
-} from "../../domain/mission.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import type { StoredLease } from "./journal.ts";
-import type { StationOptions } from "./options.ts";
+} from "../../../domain/mission.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { StoredLease } from "../journal/journal.ts";
+import type { StationOptions } from "../options.ts";
 
 /** A station's hold on one robot. Times are monotonic, in milliseconds. */
 export interface Lease extends LeaseHolder, StoredLease {

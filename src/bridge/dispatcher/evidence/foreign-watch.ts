@@ -1,7 +1,7 @@
-import type { FleetNotice } from "../../domain/change.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import type { FleetNotice } from "../../../domain/change.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
 
 export interface ForeignWatchParts {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
-import type { EvidenceRule } from "../../contracts/operation.ts";
-import { codeText } from "../../domain/coded.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
-import type { Goal } from "../../domain/goal.ts";
-import type { Mission, MissionQueue, MissionType } from "../../domain/mission.ts";
-import type { Observed, Stamp } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { EvidenceRule } from "../../../contracts/operation.ts";
+import { codeText } from "../../../domain/coded.ts";
+import type { Conveyor } from "../../../domain/conveyor.ts";
+import type { Goal } from "../../../domain/goal.ts";
+import type { Mission, MissionQueue, MissionType } from "../../../domain/mission.ts";
+import type { Observed, Stamp } from "../../../domain/observed.ts";
+import type { RobotId } from "../../../domain/robot.ts";
 
 /** The rules that are answered by what robots send of themselves; `query` asks the service instead. */
 export type WatchRule = Exclude<EvidenceRule, { kind: "none" | "query" }>;

@@ -1,7 +1,7 @@
-import type { CallEnding } from "../../contracts/fleet-port.ts";
-import type { RepeatRule } from "../../contracts/operation.ts";
-import type { CommandStage, Effect } from "../../domain/command.ts";
-import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { CallEnding } from "../../../contracts/fleet-port.ts";
+import type { RepeatRule } from "../../../contracts/operation.ts";
+import type { CommandStage, Effect } from "../../../domain/command.ts";
+import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import { decideEnding, endingAfterRepeats } from "./ending.ts";
 
 /** How far a command has come in its lane. */

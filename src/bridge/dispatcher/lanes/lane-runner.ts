@@ -1,15 +1,15 @@
-import type { FleetPort } from "../../contracts/fleet-port.ts";
-import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { describeError, type Log } from "../../platform/log.ts";
-import { timeToLeaveMs } from "./admission.ts";
-import { watchBaseline } from "./evidence.ts";
-import { type Job, tellStage } from "./job.ts";
-import type { Journal, JournalEntry } from "./journal.ts";
+import type { FleetPort } from "../../../contracts/fleet-port.ts";
+import { type Outcome, ending as outcomeOf } from "../../../domain/outcome.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { describeError, type Log } from "../../../platform/log.ts";
+import { timeToLeaveMs } from "../admission.ts";
+import { watchBaseline } from "../evidence/evidence.ts";
+import type { EvidenceSearch } from "../evidence/search.ts";
+import type { Sightings } from "../evidence/sightings.ts";
+import { type Job, tellStage } from "../job.ts";
+import type { Journal, JournalEntry } from "../journal/journal.ts";
+import type { DispatcherOptions } from "../options.ts";
 import { emptyLane, isIdle, type Lane, type LaneEffect, type LaneInput, newWork, stepLane } from "./lane.ts";
-import type { DispatcherOptions } from "./options.ts";
-import type { EvidenceSearch } from "./search.ts";
-import type { Sightings } from "./sightings.ts";
 
 export interface LaneRunnerParts {
   readonly options: DispatcherOptions;

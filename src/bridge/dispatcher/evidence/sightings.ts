@@ -1,9 +1,9 @@
-import type { Batch } from "../../contracts/link.ts";
-import { changeKey } from "../../domain/change.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
-import type { Mission, MissionQueue } from "../../domain/mission.ts";
-import type { Observed, Stamp } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Batch } from "../../../contracts/link.ts";
+import { changeKey } from "../../../domain/change.ts";
+import type { Conveyor } from "../../../domain/conveyor.ts";
+import type { Mission, MissionQueue } from "../../../domain/mission.ts";
+import type { Observed, Stamp } from "../../../domain/observed.ts";
+import type { RobotId } from "../../../domain/robot.ts";
 
 /** What the dispatcher wants to hear of as it comes in. */
 export interface SightingListener {

@@ -1,12 +1,13 @@
-import type { FleetPort } from "../../contracts/fleet-port.ts";
-import type { EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
-import type { Conveyor } from "../../domain/conveyor.ts";
-import type { MissionQueue } from "../../domain/mission.ts";
-import type { Observed } from "../../domain/observed.ts";
-import type { Outcome } from "../../domain/outcome.ts";
-import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import type { FleetPort } from "../../../contracts/fleet-port.ts";
+import type { EvidenceQuery, EvidenceRule } from "../../../contracts/operation.ts";
+import type { Conveyor } from "../../../domain/conveyor.ts";
+import type { MissionQueue } from "../../../domain/mission.ts";
+import type { Observed } from "../../../domain/observed.ts";
+import type { Outcome } from "../../../domain/outcome.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { DispatcherOptions } from "../options.ts";
 import {
   type SeenTimes,
   seeConveyor,
@@ -17,7 +18,6 @@ import {
   type WatchBaseline,
   type WatchRule,
 } from "./evidence.ts";
-import type { DispatcherOptions } from "./options.ts";
 
 /** Something was seen of a command whose outcome was already final. */
 export type LateFinding = (commandId: string, text: string) => void;

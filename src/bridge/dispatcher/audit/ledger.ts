@@ -1,9 +1,9 @@
-import type { CommandLedger, CommandRecords } from "../../contracts/commander.ts";
-import { commandId } from "../../domain/command.ts";
-import type { Clock } from "../../platform/clock.ts";
+import type { CommandLedger, CommandRecords } from "../../../contracts/commander.ts";
+import { commandId } from "../../../domain/command.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { type Job, watchStages } from "../job.ts";
+import type { Journal } from "../journal/journal.ts";
 import { type AuditSink, refusedRecord } from "./audit.ts";
-import { type Job, watchStages } from "./job.ts";
-import type { Journal } from "./journal.ts";
 
 export interface LedgerParts {
   /** The commands in hand, by identity. */
