@@ -4,7 +4,7 @@
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createDispatcher } from "../../../../dist/bridge/dispatcher/dispatcher.js";
-import { openDurableJournal } from "../../../../dist/bridge/dispatcher/durable-journal.js";
+import { openDurableJournal } from "../../../../dist/bridge/dispatcher/journal/durable-journal.js";
 import { dispatcherDefaults } from "../../../../dist/bridge/dispatcher/options.js";
 import { systemClock } from "../../../../dist/platform/clock.js";
 import { silentLog } from "../../../../dist/platform/log.js";
