@@ -1,7 +1,7 @@
 // Compiles src to dist and lays what the compiler does not carry beside it:
 // the generated messages (plain JavaScript with declarations).
 import { spawnSync } from "node:child_process";
-import { cpSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,3 +13,10 @@ const compiled = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"],
 });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 cpSync(join(root, "src", "wire"), join(root, "dist", "wire"), { recursive: true });
+
+// What an earlier build left of a file that is gone would hide that something still asks for it.
+for (const path of readdirSync(join(root, "dist"), { recursive: true })) {
+  if (!path.endsWith(".js") || path.startsWith("wire")) continue;
+  const source = join(root, "src", path.replace(/\.js$/, ".ts"));
+  if (!existsSync(source)) rmSync(join(root, "dist", path));
+}
