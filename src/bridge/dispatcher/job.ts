@@ -23,6 +23,8 @@ export interface Job {
   entry: JournalEntry | null;
   /** What the service said before the call, for the evidence afterwards. */
   baseline: unknown;
+  /** Which of all it is, in the order in which they came to their lanes; 0 before. */
+  arrival: number;
   /** How often its call was made, here or by a predecessor. */
   sendings: number;
   /** When a call of it first ended without saying what became of it, on the monotonic clock; null while none has. */
@@ -63,6 +65,7 @@ export function createJob(parts: {
     robotId: null,
     entry: null,
     baseline: null,
+    arrival: 0,
     sendings: 0,
     unknownSinceMs: null,
     overtakenBy: null,

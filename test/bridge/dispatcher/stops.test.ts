@@ -169,6 +169,29 @@ describe("a stop whose ending is not known", () => {
     expect(rig.call(0).mayLeave()).toBe(false);
   });
 
+  it("that came after a start takes with it the start that has not left, from the moment in which it came", async () => {
+    const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
+    const write: Journal["write"] = (entry) =>
+      entry.command.operation === "StopBelts" ? new Promise(() => {}) : memory.write(entry);
+    const rig = await createRig({ journal: { ...memory, write }, callsWait: true });
+    await rig.send("RollBelts", { robot: "AMR01" });
+    expect(rig.call(0).mayLeave()).toBe(true);
+    await rig.send("StopBelts", { robot: "AMR01" });
+    // Its record is not on the disk yet.
+    expect(rig.calls).toHaveLength(1);
+    expect(rig.call(0).mayLeave()).toBe(false);
+    await rig.clock.settle(50);
+    expect(rig.call(1).operation).toBe("StopBelts");
+  });
+
+  it("that came after a start leaves after it, whenever that does", async () => {
+    const rig = await createRig({ callsWait: true });
+    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.send("StopBelts", { robot: "AMR01" });
+    rig.call(0).leave();
+    expect(rig.call(1).mayLeave()).toBe(true);
+  });
+
   it("does not, sent again, take with it a start that was made after it", async () => {
     const rig = await createRig({ callsWait: true });
     await rig.send("Halt", { robot: "AMR01" });

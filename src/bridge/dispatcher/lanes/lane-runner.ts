@@ -52,8 +52,9 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
   const { options, port, journal, clock, log, search, sightings } = parts;
   const lanes = new Map<string, Lane>();
   const jobs = new Map<string, Job>();
-  /** Stops called in each lane that is in use: a start that waits for its connection must not leave after one. */
+  /** Stops that came to each lane that is in use: a start that waits for its connection must not leave after one. */
   const stopsMade = new Map<string, number>();
+  let arrivals = 0;
 
   function feed(name: string, input: LaneInput): void {
     const step = stepLane(lanes.get(name) ?? emptyLane, input, options);
@@ -159,8 +160,6 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     if (job.sendings === 0 && isStop) void askBeside(job);
     job.sendings += 1;
     const stopsBefore = stopsMade.get(job.lane);
-    // Sent again, it is older than what was made since.
-    if (isStop && job.sendings === 1) stopsMade.set(job.lane, (stopsBefore ?? 0) + 1);
     const isStopped = () => job.request.effect === "moves" && stopsMade.get(job.lane) !== stopsBefore;
     parts.onCall(job);
     const leaveWithinMs = Math.max(mayLeaveForMs(job), isStop && job.sendings === 1 ? STOP_LEAVES_MS : 0);
@@ -194,11 +193,13 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     return mayLeaveForMs(job) > 0 ? null : "within its expiry";
   }
 
-  /** A start leaves: stops of the same, which wait to be sent or sent again, are not any more. */
+  /** A start leaves: earlier stops of the same, which wait to be sent or sent again, are not any more. */
   function overtake(start: Job): void {
     if (start.request.effect !== "moves") return;
     for (const stop of stopsBeside(start)) {
-      const isUndone = stop.request.switches.some((name) => start.request.switches.includes(name));
+      const isUndone =
+        stop.arrival < start.arrival &&
+        stop.request.switches.some((name) => start.request.switches.includes(name));
       if (isUndone) stop.overtakenBy ??= start.id;
     }
   }
@@ -226,6 +227,10 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       const { evidence, effect, repeat } = job.request;
       const needsBaseline = evidence.kind === "query" && evidence.baseline !== undefined;
       jobs.set(job.id, job);
+      arrivals += 1;
+      job.arrival = arrivals;
+      // From now on, not from when its record is on the disk and it leaves.
+      if (effect === "stops") stopsMade.set(job.lane, (stopsMade.get(job.lane) ?? 0) + 1);
       feed(job.lane, {
         kind: "submitted",
         work: newWork(job.id, effect, repeat, needsBaseline && effect !== "stops"),
