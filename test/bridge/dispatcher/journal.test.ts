@@ -47,6 +47,22 @@ const kinds: ReadonlyArray<[string, (limits: JournalLimits) => Journal]> = [
 ];
 
 describe.each(kinds)("a journal %s", (_, open) => {
+  it("drops what never left before what was sent", async () => {
+    const journal = open({ keepMs: 1_000, keepCount: 2 });
+    const sent = { ...entry("sent", 0), sentAtMs: 0 };
+    for (const each of [
+      sent,
+      entry("refused", 0),
+      { ...entry("sent too", 0), sentAtMs: 0 },
+      entry("expired", 0),
+    ])
+      await journal.write(each);
+    for (let turn = 0; turn < 5; turn += 1) await journal.prune(0);
+    const kept = ["sent", "refused", "sent too", "expired"].filter((id) => journal.find(id) !== undefined);
+    expect(kept).toEqual(["sent", "sent too"]);
+    await journal.close();
+  });
+
   it("drops the oldest of whoever has most, and not what is unfinished", async () => {
     const journal = open({ keepMs: 1_000, keepCount: 3 });
     const of = (name: string, id: string, isFinal = true): JournalEntry => {

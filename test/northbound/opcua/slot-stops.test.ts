@@ -140,6 +140,29 @@ describe("a stop while the slot's command runs", () => {
     await first.close();
   });
 
+  it("is taken after a restart of the gateway too, while what became of the command is still looked into", async () => {
+    const { ticket } = await runningMission();
+    await stop();
+    await start({
+      catalogue,
+      records: {
+        recall(_source, _requestId, onStage) {
+          onStage?.("accepted");
+          onStage?.("sent");
+          return new Promise(() => {});
+        },
+      },
+    });
+    expect(await shown("AcceptedId", "DoneId", "Outcome")).toEqual([ticket, 0, 2]);
+    const stopping = await cancel();
+    expect(stopping.status).toBe(StatusCodes.Good);
+    const sent = await commander.next();
+    expect(sent.command.operation).toBe("UpdateMission");
+    sent.end(succeeded(null));
+    await plc.until(slot("DoneId"), stopping.ticket);
+    expect(await shown("AcceptedId", "Outcome")).toEqual([stopping.ticket, 3]);
+  });
+
   it("that a restart forgets leaves the command before to be found", async () => {
     const before = await nextId();
     await navigate(before);

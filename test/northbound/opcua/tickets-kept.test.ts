@@ -113,7 +113,11 @@ describe("the life of a ticket, with the gateway started again between each two 
           },
         },
       });
-      expect(await shown("AcceptedId", "DoneId", "Outcome", "NextId")).toEqual([ticket, 0, 2, 0]);
+      expect(await shown("AcceptedId", "DoneId", "Outcome")).toEqual([ticket, 0, 2]);
+      // It waits for nothing but a stop meanwhile.
+      const next = await nextId();
+      await navigate(next);
+      expect(await shown("AcceptedId", "RejectedId", "ErrorId")).toEqual([ticket, next, 1013]);
       end(succeeded("m-5"));
       await plc.until(slot("DoneId"), ticket);
       expect(await shown("AcceptedId", "Outcome", "MissionId")).toEqual([ticket, 3, "m-5"]);

@@ -102,7 +102,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
     writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
     async prune(nowMs) {
       const excess = Math.min(PRUNE_STEP, shares.size() + placed.size - limits.keepCount);
-      const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.ofLargest(excess) : [])]);
+      const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
       const dropped: Array<readonly [JournalEntry, number]> = [];
       const changes: StoreChange[] = [];
       for (const place of places) {

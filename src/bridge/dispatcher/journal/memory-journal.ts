@@ -36,7 +36,7 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
         if (nowMs - entry.acceptedAtMs > limits.keepMs) drop(place, entry);
       }
       while (entries.size > limits.keepCount && finished.size > 0) {
-        for (const place of shares.ofLargest(entries.size - limits.keepCount)) {
+        for (const place of shares.next(entries.size - limits.keepCount)) {
           const entry = finished.get(place);
           if (entry !== undefined) drop(place, entry);
         }

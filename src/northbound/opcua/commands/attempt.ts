@@ -35,8 +35,11 @@ interface Taking {
 export interface Attempts {
   prepare(draft: Draft, account: Account, requestId: string): Attempt;
   begin(attempt: Attempt, taking: Taking): void;
-  /** Ends the command that ran when the gateway stopped. Rejects when what became of it cannot be known. */
-  restore(taken: TakenTicket): Promise<void>;
+  /**
+   * Ends the command that ran when the gateway stopped. `open` is called when it is known whose ticket AcceptedId is: the end may
+   * be long in coming, and a stop need not wait for it. Rejects when what became of it cannot be known.
+   */
+  restore(taken: TakenTicket, open: () => void): Promise<void>;
   /** Shows again what was final, with the ticket of DoneId, before a restart. */
   recall(final: Outcome): void;
 }
@@ -126,26 +129,28 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
       if (attempt.kind === "local") finish(ticket, attempt.end(), null);
       else void run(attempt, ticket, kept);
     },
-    async restore(taken) {
+    async restore(taken, open) {
       const source: Source = { door: "opcua", name: book.user() ?? "" };
       let isRestarted = false;
       const restart = (wasJournaled: boolean) => {
-        if (!isRestarted) void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
+        if (isRestarted) return;
         isRestarted = true;
+        void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
+        open();
       };
-      const recall = (requestId: string) =>
+      const recall = ({ id, requestId }: Pick<TakenTicket, "id" | "requestId">) =>
         parts.records.recall(source, commandRequestId(requestId), (stage) => {
           // The journal knows it, so AcceptedId is its number while its end is awaited: what is shown with it is its own.
           restart(true);
-          tags.showStage(stage);
+          if (!isReplaced(id)) tags.showStage(stage);
         });
-      const outcome = await recall(taken.requestId);
+      const outcome = await recall(taken);
       const wasJournaled = outcome !== null || taken.phase === "running";
       restart(wasJournaled);
       if (wasJournaled) return finish(taken.id, outcome ?? forgotten, null);
       const { replaces } = taken;
       if (replaces === undefined) return;
-      const before = await recall(replaces.requestId);
+      const before = await recall(replaces);
       finish(replaces.id, before ?? forgotten, null);
     },
     recall: showFinal,

@@ -84,10 +84,11 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     }
     isRestoring = true;
     showTickets(tickets);
-    attempts.restore(tickets.taken).then(() => {
+    const open = () => {
       isRestoring = false;
       showTickets(book.tickets());
-    }, reportClosed);
+    };
+    attempts.restore(tickets.taken, open).catch(reportClosed);
   }
 
   function reportClosed(error: unknown): void {
