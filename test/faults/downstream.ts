@@ -41,7 +41,7 @@ export async function startDownstream(
   overrides: RigOverrides & { readonly clock: Clock },
 ): Promise<Downstream> {
   const { endpoints } = simulator();
-  const { clock: own, transport = "grpc" } = overrides;
+  const { clock: own } = overrides;
   const times = { ...defaultFleetTimes, ...overrides.times };
   const tracked = countTasks(own);
   const state = createFleetState({
@@ -123,7 +123,7 @@ export async function startDownstream(
       calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_resting"),
       connections:
         (overrides.grpcAddress ?? endpoints.grpc) === address
-          ? rig.figure("connections") + (transport === "grpc" ? 1 : 0)
+          ? rig.figure("connections") + rig.figure("command_connections")
           : 0,
     }),
     letTimePass,
