@@ -33,6 +33,8 @@ const LONGEST_STEP_MS = 1_000;
 const STEPS_A_SILENCE = 20;
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 20;
+/** Of a connection: fewer than what a session asks at one time. */
+const FEW_STREAMS = 10;
 
 /** Starts a session. `isElsewhere`: it cannot come to this service, and so must show nothing of it. */
 export async function startDownstream(
@@ -82,6 +84,12 @@ export async function startDownstream(
   // A clock that can be told to go on stands still until it is.
   const { advance } = own as Partial<ManualClock>;
 
+  /** One, but for a service that takes so few calls on a connection that the session's own need more. None over HTTPS. */
+  function forCommands(): number {
+    const open = rig.figure("command_connections");
+    return rig.figure("stream_limit") < FEW_STREAMS ? open : Math.min(open, 1);
+  }
+
   async function letTimePass(): Promise<void> {
     // Such a clock follows the machine's, and goes on with nothing else.
     if (advance === undefined) {
@@ -122,9 +130,7 @@ export async function startDownstream(
     needs: (address) => ({
       calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_resting"),
       connections:
-        (overrides.grpcAddress ?? endpoints.grpc) === address
-          ? rig.figure("connections") + rig.figure("command_connections")
-          : 0,
+        (overrides.grpcAddress ?? endpoints.grpc) === address ? rig.figure("connections") + forCommands() : 0,
     }),
     letTimePass,
     pending: tracked.pending,

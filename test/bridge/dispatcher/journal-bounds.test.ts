@@ -72,7 +72,7 @@ it("what is pruned makes room: the file does not grow with the commands that wen
   await again.close();
 }, 30_000);
 
-it("a record takes less than 6 kB, with the longest request that one keeps", async () => {
+it("a record takes less than 5 kB, with the longest request that one keeps", async () => {
   const records = 10_000;
   const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: records });
   for (let number = 0; number < 1.5 * records; ) {
@@ -85,7 +85,7 @@ it("a record takes less than 6 kB, with the longest request that one keeps", asy
     await prune(journal, 0);
   }
   await journal.close();
-  expect(statSync(join(directory, "data.mdb")).size / records).toBeLessThan(6_000);
+  expect(statSync(join(directory, "data.mdb")).size / records).toBeLessThan(5_000);
 });
 
 it("who sends without end loses its own records, and nobody else's", async () => {
