@@ -288,7 +288,7 @@ function commandDoor({ dispatcher, audit }: House, drainMs: number): Component {
 }
 
 function opcua(options: OpcUaOptions, house: House): Component {
-  const { clock, sessionId, catalogue, dispatcher, fanOut } = house;
+  const { clock, chance, sessionId, catalogue, dispatcher, fanOut } = house;
   const log = house.log.child({ part: "opcua" });
   const server = createOpcUaServer(options, {
     facts: {
@@ -301,11 +301,13 @@ function opcua(options: OpcUaOptions, house: House): Component {
     commander: dispatcher,
     ledger: dispatcher,
     records: dispatcher,
+    rights: dispatcher.rights,
     stations: dispatcher.stations,
     catalogue,
     openMemory: () => openMemory(join(options.dataDir, "tickets"), log),
-    epoch: sessionId,
+    run: sessionId,
     clock,
+    chance,
     log,
   });
   fanOut.attachSink(server.name, server, QUEUE);

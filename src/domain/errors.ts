@@ -51,7 +51,11 @@ export const gatewayErrors = {
     class: "operator_mistake",
     advice: "Send it again under a new id, with a later expiry, if it is still wanted.",
   },
-  NO_EXPIRY: { id: 1004, class: "bad_input", advice: "Give expires_at, or MQTT 5 message expiry." },
+  NO_EXPIRY: {
+    id: 1004,
+    class: "bad_input",
+    advice: "Give expires_at or MQTT 5 message expiry; ExpiresAt where a method is called.",
+  },
   RETAINED: { id: 1005, class: "bad_input", advice: "Publish commands without the retain flag." },
   NOT_ALLOWED: {
     id: 1006,
@@ -85,8 +89,16 @@ export const gatewayErrors = {
     class: "fleet_unavailable",
     advice: "Nothing was sent; send it again under a new id when the gateway is up.",
   },
-  OUT_OF_TURN: { id: 1012, class: "bad_input", advice: "Copy NextId into RequestId." },
-  TICKET_IN_USE: { id: 1013, class: "bad_input", advice: "Wait for DoneId before the next command." },
+  OUT_OF_TURN: {
+    id: 1012,
+    class: "bad_input",
+    advice: "Nothing was sent under the number; take a new one from NextId.",
+  },
+  TICKET_IN_USE: {
+    id: 1013,
+    class: "bad_input",
+    advice: "Nothing was sent under the number; wait for DoneId, then take a new one from NextId.",
+  },
   JOURNAL_FAILED: {
     id: 1014,
     class: "fleet_unavailable",
@@ -116,6 +128,11 @@ export const gatewayErrors = {
     id: 1019,
     class: "bad_input",
     advice: "Ask with the id of a command of your own; old records are not kept for ever.",
+  },
+  TICKET_NOT_SHOWN: {
+    id: 1020,
+    class: "bad_input",
+    advice: "Look at the robot: the slot cannot tell what became of the number.",
   },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;

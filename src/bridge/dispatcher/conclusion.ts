@@ -113,11 +113,11 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       outcome,
       ...(job.missionIds.length > 1 ? { missionIds: job.missionIds } : {}),
     };
-    try {
-      await journal.write(entry);
-    } catch (error) {
+    const written = journal.write(entry).catch((error: unknown) => {
       log.error({ err: error, command: job.id }, "an outcome could not be recorded");
-    }
+    });
+    // Nothing was sent, and the disk that failed may hang: the sender need not wait for it once more.
+    if (outcome.code !== "JOURNAL_FAILED") await written;
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {

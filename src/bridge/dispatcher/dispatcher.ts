@@ -1,3 +1,4 @@
+import type { CommandRights } from "../../contracts/command-rights.ts";
 import type { Commander, CommandLedger, CommandRecords } from "../../contracts/commander.ts";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
@@ -42,7 +43,7 @@ import { createLeaseMemory } from "./leases/lease-memory.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { fault, shuttingDown, unrecorded } from "./own-refusals.ts";
 import { recoverCommands } from "./recovery.ts";
-import { refusedRight, rightsAnywhere } from "./rights.ts";
+import { commandRights, refusedRight, rightsAnywhere } from "./rights.ts";
 
 /** What the dispatcher is made of. */
 export interface DispatcherParts {
@@ -81,6 +82,8 @@ export interface StationParts {
 export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   /** Ends what a predecessor left behind. Call it, and await it, before the first command. */
   start(): Promise<void>;
+  /** Who may send commands to which robots and through which stations. */
+  readonly rights: CommandRights;
   /** The leases of stations. */
   readonly stations: Stations;
   /** Whether there is a session to the service. What a predecessor has sent is looked into from the first one on. */
@@ -326,6 +329,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
       pruneJournal({ journal, clock, log, signal: stopping.signal });
     },
+    rights: commandRights(options.rights, parts.stations?.list ?? []),
     stations: leases,
     fleetLink(isUp) {
       linkUpSinceMs = isUp ? (linkUpSinceMs ?? clock.monotonicMs()) : null;

@@ -1,6 +1,7 @@
+import type { CommandRights } from "../../contracts/command-rights.ts";
 import { type Role, roles, type Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { RightsRule } from "./options.ts";
+import type { RightsRule, StationOptions } from "./options.ts";
 
 /** What is asked for. `robotId` is null when it concerns no single robot, or one that is not known. */
 export interface RightsQuestion {
@@ -35,6 +36,28 @@ export function refusedRight(rules: readonly RightsRule[], question: RightsQuest
 /** The rules without their robots: by these, whoever is refused may send the operation to no robot at all. */
 export function rightsAnywhere(rules: readonly RightsRule[]): readonly RightsRule[] {
   return rules.map(({ robots: _robots, ...rule }) => rule);
+}
+
+/** The rights of sources before they have said which command. A station's own `users` go before the rules. */
+export function commandRights(
+  rules: readonly RightsRule[],
+  stations: readonly StationOptions[],
+): CommandRights {
+  const anywhere = rightsAnywhere(rules);
+  const some = { operation: null, role: "operator" } as const;
+  return {
+    refusedRobot: (source, robotId) => refusedRight(rules, { ...some, source, robotId }),
+    refusedStation(source, station) {
+      const users = stations.find(({ name }) => name === station)?.users;
+      if (
+        users !== undefined &&
+        !users.some(({ door, name }) => door === source.door && name === source.name)
+      ) {
+        return `${source.door} "${source.name}" is not a user of station ${station}`;
+      }
+      return refusedRight(anywhere, { ...some, source, robotId: null });
+    },
+  };
 }
 
 function isFor(rule: RightsRule["source"], source: Source): boolean {

@@ -59,6 +59,12 @@ export const opcuaSection = z
             "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
           ),
           role: z.enum(roles).describe("What the user may see and write."),
+          number: z
+            .int()
+            .min(1)
+            .max(2_147_483_647)
+            .optional()
+            .describe("Names the user in a slot's AcceptedByNo, for PLCs without strings."),
           confirm: z
             .boolean()
             .default(false)
@@ -146,11 +152,12 @@ export function opcUaOptions(
 }
 
 function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
-  return Object.entries(section.users).map(([name, { role, confirm }]) => {
+  return Object.entries(section.users).map(([name, { role, number, confirm }]) => {
     const text = fileAt(files, "opcua", "users", name, "password")?.text ?? "";
     return {
       name,
       role,
+      number: number ?? null,
       confirms: confirm,
       secret: { kind: text.startsWith("scrypt:") ? "scrypt" : "plain", text },
     };

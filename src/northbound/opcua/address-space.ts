@@ -6,7 +6,7 @@ import type { MissionRobot } from "./commands/mission-request.ts";
 import { watchPatience } from "./commands/patience.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
-import { openWriteDoor } from "./commands/write-door.ts";
+import { takeWriteRequests } from "./commands/write-requests.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
@@ -21,7 +21,10 @@ import { accountOf, writerPermissions } from "./security.ts";
 
 /** What the server needs of the rest of the gateway. */
 export interface OpcUaParts
-  extends Pick<SlotParts, "commander" | "records" | "ledger" | "catalogue" | "epoch" | "clock" | "log"> {
+  extends Pick<
+    SlotParts,
+    "commander" | "records" | "ledger" | "rights" | "catalogue" | "run" | "clock" | "chance" | "log"
+  > {
   readonly facts: GatewayFacts;
   readonly stations: Stations;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
@@ -52,7 +55,7 @@ export async function openAddressSpace(
   const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions(options));
   const gateway = addGatewayTags(builder, parts.facts);
   const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
-  const door = openWriteDoor(server, FLEET_NAMESPACE_INDEX, options, parts);
+  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts.ledger);
   const slots = slotParts(options, parts, memory, signal);
   const methods = addMethods(builder, {
     ...slots,
@@ -64,10 +67,10 @@ export async function openAddressSpace(
     findRobot: (name, number) => findRobot(space, name, number),
     slots,
   });
-  for (const station of stations) door.add(station);
+  for (const station of stations) writes.add(station);
 
   const ageing: RobotParts["ageing"] = new Set();
-  const robotParts = { slots, addSlot: door.add, methods, note: memory.robots.note, ageing };
+  const robotParts = { slots, addSlot: writes.add, methods, note: memory.robots.note, ageing };
   const known = space.open(knownRobots(options.robots, memory.robots.seen), (name, robot) => {
     const { robotId, family, conveyorIndexes } = robot;
     const tags = addRobotTags(builder, robots, name, robot, robotParts);
@@ -79,7 +82,7 @@ export async function openAddressSpace(
     const nowMs = clock.nowMs();
     gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
     for (const age of ageing) age(nowMs);
-    for (const slot of door.slots()) slot.tick();
+    for (const slot of writes.slots()) slot.tick();
     for (const station of stations) station.showHolder();
   };
   tick();

@@ -12,6 +12,8 @@ export interface OpcUaUser {
     | { readonly kind: "scrypt"; readonly text: string }
     | { readonly kind: "plain"; readonly text: string };
   readonly role: Role;
+  /** Names it in a slot's `AcceptedByNo`, for PLCs without strings; null: it has none. */
+  readonly number: number | null;
   /** Commands that it sends through slots wait until ConfirmId repeats the ticket: for clients whose writes are not ordered. */
   readonly confirms: boolean;
 }

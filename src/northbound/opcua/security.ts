@@ -23,6 +23,8 @@ import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 export interface Account {
   readonly name: string;
   readonly role: Role;
+  /** Names it in `AcceptedByNo`, for PLCs without strings; 0: it has none. */
+  readonly number: number;
   /** Whether its commands wait until ConfirmId repeats the ticket. */
   readonly confirms: boolean;
   /** Where the session comes from, for the audit log. */
@@ -132,11 +134,12 @@ export function accountOf(context: ISessionContext, options: OpcUaOptions): Acco
   if (token instanceof UserNameIdentityToken) {
     const user = options.users.find((candidate) => candidate.name === token.userName);
     if (user === undefined) return null;
-    return { name: user.name, role: user.role, confirms: user.confirms, origin: originOf(context) };
+    const { name, role, confirms, number } = user;
+    return { name, role, confirms, number: number ?? 0, origin: originOf(context) };
   }
   if (token instanceof AnonymousIdentityToken && options.insecureLoopback !== null) {
     const { role } = options.insecureLoopback;
-    return { name: ANONYMOUS, role, confirms: false, origin: originOf(context) };
+    return { name: ANONYMOUS, role, number: 0, confirms: false, origin: originOf(context) };
   }
   return null;
 }

@@ -10,7 +10,7 @@ import {
 } from "node-opcua";
 
 /** Longest text that a PLC's STRING[254] takes, in bytes. */
-export const LONGEST_TEXT_BYTES = 254;
+const LONGEST_TEXT_BYTES = 254;
 
 /** When a value was true: by the robot's clock where it has one, and when the gateway got it. One for a whole message. */
 export interface TagTimes {
@@ -115,6 +115,14 @@ function readCopy(this: UAVariable, ...args: Parameters<UAVariable["readValue"]>
 /** A character is at most three bytes for each of its UTF-16 units: most texts are short enough without a count. */
 export function isTooLong(text: string): boolean {
   return text.length * 3 > LONGEST_TEXT_BYTES && Buffer.byteLength(text) > LONGEST_TEXT_BYTES;
+}
+
+/** An explanation is for people: its beginning is better than nothing, unlike that of an id. */
+export function fittingText(text: string): string {
+  if (!isTooLong(text)) return text;
+  let shown = text.slice(0, LONGEST_TEXT_BYTES - 3);
+  while (isTooLong(`${shown}...`)) shown = shown.slice(0, -1);
+  return `${shown}...`;
 }
 
 function isSameList(a: TagList, b: TagScalar | TagList | null): boolean {

@@ -2,6 +2,7 @@ import type { FleetPort } from "../../../contracts/fleet-port.ts";
 import { type Outcome, ending as outcomeOf } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
+import { noLaterThan } from "../../../platform/no-later-than.ts";
 import { timeToLeaveMs } from "../admission.ts";
 import { watchBaseline } from "../evidence/evidence.ts";
 import type { EvidenceSearch } from "../evidence/search.ts";
@@ -45,6 +46,8 @@ export interface LaneRunner {
 }
 
 const FIRST_PAUSE_MS = 200;
+/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). What is no stop is not sent then. */
+const RECORD_MS = 1_000;
 /** A stop waits for no expiry: one that came after its own gets the time that a connection or a token takes. */
 const STOP_LEAVES_MS = 2_000;
 
@@ -104,7 +107,8 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       job.request.effect === "stops"
         ? clock.after(options.stopSyncMs, () => feed(lane, { kind: "record_late", id }))
         : () => {};
-    const failure = await journal.write(job.entry).then(() => null, describeError);
+    const written = journal.write(job.entry).then(() => null, describeError);
+    const failure = await noLaterThan(clock, RECORD_MS, written, `the disk took more than ${RECORD_MS} ms`);
     cancelLate();
     if (failure === null) {
       feed(lane, { kind: "recorded", id, as, hold: as === "sent" ? parts.hold(job) : null });

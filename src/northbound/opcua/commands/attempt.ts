@@ -1,19 +1,14 @@
 import type { RefusedRequest } from "../../../contracts/commander.ts";
 import type { Command, Source } from "../../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
-import {
-  restartTickets,
-  type TakenTicket,
-  type TicketState,
-  ticketAccepted,
-  ticketDone,
-} from "../../../domain/ticket.ts";
+import { type TakenTicket, ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
 import { describeError } from "../../../platform/log.ts";
+import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { Account } from "../security.ts";
 import { commandOf, type Draft } from "./draft.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
+import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
 import type { TicketBook } from "./ticket-book.ts";
-import { within } from "./within.ts";
 
 /** How long a stop waits for the disk before it is sent without a record. */
 const STOP_SYNC_MS = 50;
@@ -24,33 +19,30 @@ export type Attempt =
   /** It is no command, or ends without one. */
   | { readonly kind: "local"; end(): Outcome };
 
-/** A ticket that was written in turn, and the state in which it is taken. */
-interface Taking {
-  readonly ticket: number;
-  readonly state: TicketState;
-  readonly user: string;
-}
-
 /** Brings what a slot was asked for to its end, and shows each step. */
 export interface Attempts {
+  /** What a draft stands for; `requestId` is that of the ticket. */
   prepare(draft: Draft, account: Account, requestId: string): Attempt;
-  begin(attempt: Attempt, taking: Taking): void;
-  /**
-   * Ends the command that ran when the gateway stopped. `open` is called when it is known whose ticket AcceptedId is: the end may
-   * be long in coming, and a stop need not wait for it. Rejects when what became of it cannot be known.
-   */
-  restore(taken: TakenTicket, open: () => void): Promise<void>;
-  /** Shows again what was final, with the ticket of DoneId, before a restart. */
+  /** A ticket was taken; `kept` tells whether its number is on disk. */
+  begin(attempt: Attempt, ticket: number, kept: Promise<boolean>): void;
+  /** Ends the command that ran when the gateway stopped. Rejects when what became of it cannot be known. */
+  restore(taken: TakenTicket): Promise<void>;
+  /** Notes the mission of what was final before a restart. */
   recall(final: Outcome): void;
 }
 
-export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotParts): Attempts {
-  const { tags } = kind;
+/** `showResult` says what is to be shown with the next state of the book. */
+export function createAttempts(
+  kind: SlotKind,
+  book: TicketBook,
+  parts: SlotParts,
+  showResult: (result: SlotResult) => void,
+): Attempts {
   const { clock } = parts;
 
   /** A stop has taken the slot over: how the command before it ends is no longer shown here. */
   function isReplaced(ticket: number): boolean {
-    return book.tickets().taken?.id !== ticket;
+    return book.tickets().current?.id !== ticket;
   }
 
   /** Never rejects: whatever happens is an outcome. */
@@ -60,23 +52,26 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
     kept: Promise<boolean>,
   ): Promise<void> {
     const isStop = command.effect === "stops";
-    const isKept = await (isStop ? within(clock, STOP_SYNC_MS, kept, false) : kept);
-    if (!isKept && !isStop) {
-      finish(ticket, refusal("JOURNAL_FAILED", `${book.trouble() ?? ""}; nothing was sent`), null);
+    const isKept = await (isStop ? noLaterThan(clock, STOP_SYNC_MS, kept, false) : kept);
+    if (!isStop && isReplaced(ticket)) return;
+    if (!isStop && !isKept) {
+      void book.adopt(ticketVoid(book.tickets(), ticket, "JOURNAL_FAILED"));
       return;
     }
     const outcome = await outcomeOf(command, ticket);
     if (outcome !== null) finish(ticket, outcome, target);
   }
 
+  function showStage(ticket: number, stage: "accepted" | "sent"): void {
+    if (isReplaced(ticket)) return;
+    showResult(stageResult(stage));
+    void book.adopt(ticketAccepted(book.tickets(), ticket));
+  }
+
   /** Null when the gateway stops before the outcome is known. */
   async function outcomeOf(submitted: Command, ticket: number): Promise<Outcome | null> {
     try {
-      return await parts.commander.submit(submitted, parts.signal, (stage) => {
-        if (isReplaced(ticket)) return;
-        if (stage === "accepted") void book.adopt(ticketAccepted(book.tickets(), ticket));
-        tags.showStage(stage);
-      });
+      return await parts.commander.submit(submitted, parts.signal, (stage) => showStage(ticket, stage));
     } catch (error) {
       // The next start finds the command in the journal.
       if (parts.signal.aborted) return null;
@@ -88,15 +83,27 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
   function finish(ticket: number, outcome: Outcome, target: string | null): void {
     if (isReplaced(ticket)) return;
     const final = { ...outcome, missionId: outcome.missionId ?? target };
-    book.announce(ticket);
-    showFinal(final);
-    void book.adopt(ticketDone(book.tickets(), ticket), { final });
+    recall(final);
+    showResult(finalResult(final));
+    void book.adopt(ticketDone(book.tickets(), ticket), final);
   }
 
-  function showFinal(final: Outcome): void {
-    const mayHaveActed = final.outcome !== "refused" && final.outcome !== "expired";
-    if (mayHaveActed && final.missionId !== null) kind.follow(final.missionId);
-    tags.showOutcome(final);
+  async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
+    const source: Source = { door: "opcua", name: user };
+    const outcome = await parts.records.recall(source, commandRequestId(requestId), (stage) =>
+      showStage(id, stage),
+    );
+    if (outcome !== null || phase === "running") return finish(id, outcome ?? forgotten, null);
+    if (isReplaced(id)) return;
+    // A number that was not recorded started nothing. What a stop was to displace is the slot's again.
+    const next = ticketVoid(book.tickets(), id, "SHUTTING_DOWN");
+    void book.adopt(next);
+    if (next.current !== null && next.current.phase !== "done") await restore(next.current);
+  }
+
+  function recall({ outcome, missionId }: Outcome): void {
+    const mayHaveActed = outcome !== "refused" && outcome !== "expired";
+    if (mayHaveActed && missionId !== null) kind.follow(missionId);
   }
 
   /** What never reaches the dispatcher is in no audit log but by this. */
@@ -123,37 +130,12 @@ export function createAttempts(kind: SlotKind, book: TicketBook, parts: SlotPart
       if ("outcome" in made) return local(() => made);
       return { kind: "command", command: made, target: draft.missionId };
     },
-    begin(attempt, { ticket, state, user }) {
-      // The outcome of the ticket before stays until this one is accepted: AcceptedId says whose it is.
-      const kept = book.adopt(state, { user });
+    begin(attempt, ticket, kept) {
       if (attempt.kind === "local") finish(ticket, attempt.end(), null);
       else void run(attempt, ticket, kept);
     },
-    async restore(taken, open) {
-      const source: Source = { door: "opcua", name: book.user() ?? "" };
-      let isRestarted = false;
-      const restart = (wasJournaled: boolean) => {
-        if (isRestarted) return;
-        isRestarted = true;
-        void book.adopt(restartTickets(book.tickets(), wasJournaled, clock.nowMs()));
-        open();
-      };
-      const recall = ({ id, requestId }: Pick<TakenTicket, "id" | "requestId">) =>
-        parts.records.recall(source, commandRequestId(requestId), (stage) => {
-          // The journal knows it, so AcceptedId is its number while its end is awaited: what is shown with it is its own.
-          restart(true);
-          if (!isReplaced(id)) tags.showStage(stage);
-        });
-      const outcome = await recall(taken);
-      const wasJournaled = outcome !== null || taken.phase === "running";
-      restart(wasJournaled);
-      if (wasJournaled) return finish(taken.id, outcome ?? forgotten, null);
-      const { replaces } = taken;
-      if (replaces === undefined) return;
-      const before = await recall(replaces);
-      finish(replaces.id, before ?? forgotten, null);
-    },
-    recall: showFinal,
+    restore,
+    recall,
   };
 }
 

@@ -1,17 +1,19 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { Draft } from "./draft.ts";
+import type { Account } from "../security.ts";
+import { type Draft, missing } from "./draft.ts";
 import { addNumberParameter, parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { strayNumber } from "./stray-number.ts";
+import { wholeNumber } from "./written-ticket.ts";
 
 /** `MotorCommand` by number, as the service's own enum; 0 is none. */
-const motorCommands: ReadonlyMap<number, string> = new Map([
-  [1, "COMMAND_CONVEYOR_MOTOR_STOP"],
-  [2, "COMMAND_CONVEYOR_MOTOR_CW"],
-  [3, "COMMAND_CONVEYOR_MOTOR_CCW"],
+const motorCommands: ReadonlyMap<number, { readonly name: string; readonly text: string }> = new Map([
+  [1, { name: "COMMAND_CONVEYOR_MOTOR_STOP", text: "stop" }],
+  [2, { name: "COMMAND_CONVEYOR_MOTOR_CW", text: "turn clockwise" }],
+  [3, { name: "COMMAND_CONVEYOR_MOTOR_CCW", text: "turn counter-clockwise" }],
 ]);
 
 /** Adds a cart's `ConveyorSlot` under its robot. */
@@ -30,9 +32,12 @@ export function addConveyorSlot(
       path: folder.path,
       parameters: [index, motor],
       tags: addSlotTags(builder, folder, parts),
-      draft: () => conveyorRequest(robotId, index.value(), motor.value()),
+      refusedWriter: ({ name }: Account) => parts.rights.refusedRobot({ door: "opcua", name }, robotId),
+      draft: (sessionId) => conveyorRequest(robotId, index.value(sessionId), motor.value(sessionId)),
       reads: () => [index, motor],
-      draftOf: (numbers) => arrayDraft(robotId, numbers),
+      draftOfNumbers: (numbers) => numberedDraft(robotId, numbers),
+      draftOfFields: (fields) => textDraft(robotId, fields),
+      served() {},
       follow() {},
     },
     parts,
@@ -40,10 +45,17 @@ export function addConveyorSlot(
 }
 
 /** `Command`: the conveyor, what it is to do, and nothing else. */
-function arrayDraft(robotId: RobotId, numbers: readonly number[]): Draft {
+function numberedDraft(robotId: RobotId, numbers: readonly number[]): Draft {
   const [index = 0, motor = 0] = numbers;
   const stray = isConveyorStop(motor) ? null : strayNumber(numbers, (place) => place <= 2);
   return stray ?? conveyorRequest(robotId, index, motor);
+}
+
+/** `CommandText`: `ticket;conveyor;motor command`. */
+function textDraft(robotId: RobotId, fields: readonly string[]): Draft {
+  const [index, motor] = fields.map(wholeNumber);
+  if (fields.length !== 2) return { problem: "CommandText is not of the form ticket;conveyor;motor command" };
+  return conveyorRequest(robotId, index ?? undefined, motor ?? undefined);
 }
 
 /** Whether `MotorCommand` is the stop, which nothing may hold back that it does not use. */
@@ -52,12 +64,19 @@ export function isConveyorStop(motor: number): boolean {
 }
 
 /** The request that turns or stops one conveyor; `motor` as in `MotorCommand`. */
-export function conveyorRequest(robotId: RobotId, index: number, motor: number): Draft {
+export function conveyorRequest(
+  robotId: RobotId,
+  index: number | undefined,
+  motor: number | undefined,
+): Draft {
+  if (index === undefined) return missing("ConveyorIndex");
+  if (motor === undefined) return missing("MotorCommand");
   const command = motorCommands.get(motor);
   if (command === undefined) return { problem: `MotorCommand ${motor} is no command` };
   return {
+    text: `conveyor ${index}: ${command.text}`,
     operation: "ControlConveyor",
-    request: { robotId, commands: [{ index, command }] },
+    request: { robotId, commands: [{ index, command: command.name }] },
     missionId: null,
   };
 }

@@ -5,19 +5,25 @@ import { badRequest, unknownOperation } from "../../../domain/refusals.ts";
 import type { Json } from "../../../platform/json.ts";
 import type { Account } from "../security.ts";
 
-/** An operation of the catalogue with its request in proto3 JSON, something that the gateway does itself, or why there is neither. */
+/** What a ticket asks for. `text` says it in words, for `AcceptedText`. */
 export type Draft =
+  /** An operation of the catalogue with its request in proto3 JSON. */
   | {
+      readonly text: string;
       readonly operation: string;
       readonly request: Json;
       /** The mission that the request is about, where it names one. */
       readonly missionId: string | null;
     }
-  | {
-      /** May be done any number of times, and needs nobody else. */
-      readonly perform: (account: Account) => Outcome;
-    }
+  /** Something that the gateway does itself. It may be done any number of times. */
+  | { readonly text: string; readonly perform: (account: Account) => Outcome }
+  /** Nothing that can be done: what is missing, or what contradicts what. */
   | { readonly problem: string };
+
+/** The problem of a parameter that a session has not written. */
+export function missing(name: string): { readonly problem: string } {
+  return { problem: `${name} is missing: this session has not written it` };
+}
 
 /** The command that a request of the catalogue stands for, or its refusal before anybody was asked. */
 export function commandOf(

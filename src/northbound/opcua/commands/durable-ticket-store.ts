@@ -8,13 +8,12 @@ export function createDurableTicketStore(store: Store): TicketStore {
       const value = store.get(key(slot));
       if (value === undefined) return null;
       if (!isSlotRecord(value)) throw new StoreFailed(`what is kept of ${slot} is no ticket record`);
-      // Records of before slots remembered earlier tickets: an update must not close them.
-      return { ...value, tickets: { ...value.tickets, earlier: value.tickets.earlier ?? [] } };
+      return value;
     },
     // The answer of the service may be long, and no slot shows it.
-    save(slot, { tickets, user, final }) {
+    save(slot, { tickets, final }) {
       const shown = final === null ? null : { ...final, responseJson: null };
-      return store.write([{ key: key(slot), value: { tickets, user, final: shown } }]);
+      return store.write([{ key: key(slot), value: { tickets, final: shown } }]);
     },
   };
 }
@@ -26,14 +25,14 @@ function key(slot: string): string {
 /** Only this file writes these records, so a look at what decides is enough to catch a broken or foreign one. */
 function isSlotRecord(value: unknown): value is SlotRecord {
   if (!isObject(value) || !isObject(value.tickets)) return false;
-  const { epoch, round, nextId, priorId, acceptedId, doneId, rejectedId, taken, earlier } = value.tickets;
-  const numbers = [round, nextId, priorId, acceptedId, doneId, rejectedId];
+  const { firstId, reservedTo, issuedTo, takenBefore, doneId } = value.tickets;
+  const { taken, closed, current, accepted, rejected } = value.tickets;
   return (
-    typeof epoch === "string" &&
-    numbers.every(Number.isInteger) &&
-    (taken === null || (isObject(taken) && typeof taken.requestId === "string")) &&
-    (earlier === undefined || Array.isArray(earlier)) &&
-    (value.user === null || typeof value.user === "string") &&
+    [firstId, reservedTo, issuedTo, takenBefore, doneId].every(Number.isInteger) &&
+    [taken, closed].every((list) => Array.isArray(list) && list.every(Number.isInteger)) &&
+    (current === null || (isObject(current) && typeof current.requestId === "string")) &&
+    (accepted === null || (isObject(accepted) && Number.isInteger(accepted.id))) &&
+    isObject(rejected) &&
     (value.final === null || (isObject(value.final) && typeof value.final.outcome === "string"))
   );
 }

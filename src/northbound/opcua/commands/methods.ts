@@ -21,6 +21,7 @@ import {
 import type { RobotId } from "../../../domain/robot.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/json.ts";
 import { describeError } from "../../../platform/log.ts";
+import { noLaterThan } from "../../../platform/no-later-than.ts";
 import { readJson } from "../../../platform/strict-json.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
@@ -28,7 +29,6 @@ import { commandOf } from "./draft.ts";
 import { roleRefusal } from "./role-refusal.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
-import { within } from "./within.ts";
 
 /** What methods need of the rest of the server. */
 export interface MethodParts
@@ -59,7 +59,16 @@ const inputs = [
     text: "Yours, unique: with your user it names the command",
   },
 ] as const;
-const request = { name: "Request", dataType: DataType.String, text: "The request as proto3 JSON" } as const;
+const requestInputs = [
+  {
+    name: "ExpiresAt",
+    dataType: DataType.DateTime,
+    text: "Not sent after this time; required for what moves a robot",
+  },
+  { name: "Request", dataType: DataType.String, text: "The request as proto3 JSON" },
+] as const;
+/** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
+const NO_TIME_MS = Date.UTC(1601, 0, 1);
 const outputs = [
   { name: "Outcome", dataType: DataType.Int32, text: "As of slots; final unless Pending" },
   { name: "ErrorId", dataType: DataType.Int32, text: "0, or what was wrong" },
@@ -80,7 +89,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   const ofRobots: MethodNode[] = [];
 
   function add(name: string, summary: string, hasRequest: boolean, run: Run): MethodNode {
-    const given = hasRequest ? [...inputs, request] : inputs;
+    const given = hasRequest ? [...inputs, ...requestInputs] : inputs;
     return builder.method(folder, name, summary, { inputs: given, outputs }, (values, context, objectPath) =>
       guarded(name, context, values, robotIds.get(objectPath) ?? null, run),
     );
@@ -95,7 +104,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     run: Run,
   ): Promise<CallMethodResultOptions> {
     const account = parts.accountOf(context);
-    const [requestId = "", text = ""] = values.map(({ value }) => String(value ?? ""));
+    const [requestId = "", , text = ""] = values.map(({ value }) => String(value ?? ""));
+    const expiresAtMs = timeOf(values[1]);
     const source: Source = { door: "opcua", name: account?.name ?? "" };
     // Apart from the ids of slots, which nobody may take in advance.
     const identity = { source, requestId: `call/${requestId}`, origin: account?.origin ?? {} };
@@ -117,6 +127,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
         identity,
         isKnown,
         requestId,
+        expiresAtMs,
         text,
         robotId,
         refused,
@@ -133,6 +144,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   function runOperation(operation: DescribedOperation): Run {
     return async (given) => {
       const { account, identity, isKnown, requestId, text, robotId, refused, patienceMs, progress } = given;
+      const { expiresAtMs } = given;
       // What is known is not sent again: its recorded outcome is for whoever sent it, whatever its role is now.
       if (!isKnown && roles.indexOf(account.role) < roles.indexOf(operation.role)) {
         return refused(roleRefusal(account, operation.name, operation.role));
@@ -145,12 +157,16 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       const named = namedRequest(text, robotId);
       if (!named.ok) return refused(named.outcome);
       const draft = { operation: operation.name, request: named.request };
-      const made = commandOf(draft, identity, parts.catalogue, parts.clock.nowMs() + parts.startByMs);
+      const startByMs = expiresAtMs ?? parts.clock.nowMs() + parts.startByMs;
+      const made = commandOf(draft, identity, parts.catalogue, startByMs);
       if ("outcome" in made) return refused(made);
+      // A call may have been held up on its way for any time: only its sender knows how long it is wanted.
+      if (made.effect === "moves" && expiresAtMs === null && !isKnown)
+        return refused(noExpiry(operation.name));
       const submitted = parts.commander.submit(made, parts.signal, (stage) => {
         progress.stage = stage;
       });
-      const outcome = await within(parts.clock, patienceMs, submitted, null);
+      const outcome = await noLaterThan(parts.clock, patienceMs, submitted, null);
       return outcome === null ? pending(progress.stage) : answered(inCallersWords(outcome, requestId));
     };
   }
@@ -165,7 +181,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     false,
     async (call) => {
       const { source, requestId } = call.identity;
-      const found = await within(
+      const found = await noLaterThan(
         parts.clock,
         call.patienceMs,
         parts.records.recall(source, requestId, (stage) => {
@@ -196,6 +212,8 @@ interface Call {
   readonly isKnown: boolean;
   /** The caller's own. */
   readonly requestId: string;
+  /** Null: the caller gave none. */
+  readonly expiresAtMs: number | null;
   readonly text: string;
   readonly robotId: RobotId | null;
   /** Answers what the door itself refuses, for the audit log too. */
@@ -209,6 +227,16 @@ interface Progress {
   stage: keyof typeof stageNumbers;
 }
 type Run = (call: Call) => Promise<CallMethodResultOptions>;
+
+function noExpiry(name: string): Outcome {
+  return refusal("NO_EXPIRY", `${name} moves a robot: give ExpiresAt, as 10 s from now`);
+}
+
+/** Null where a client gave no time. */
+function timeOf(variant: Variant | undefined): number | null {
+  const value: unknown = variant?.value;
+  return value instanceof Date && value.getTime() > NO_TIME_MS ? value.getTime() : null;
+}
 
 /** Whether an object that knows its robot's id can fill it in: some operations name theirs by another number. */
 function isOfRobots({ robotField }: DescribedOperation): boolean {

@@ -11,7 +11,9 @@ import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isMissionOperation,
   isMissionStop,
+  type MissionParameters,
   type MissionRobot,
+  missionOfFields,
   missionRequest,
   mostDestinations,
   numberedMission,
@@ -79,12 +81,16 @@ export function addMissionSlot(
     return { robotId, family: family(), currentMissionId };
   }
 
+  function requestOf(mission: MissionParameters | { readonly problem: string }): Draft {
+    return "problem" in mission ? mission : missionRequest(mission, robotNow(), parts.destinations);
+  }
+
   /** `Command`: the operation, and destinations where it has any. */
-  function arrayDraft(numbers: readonly number[]): Draft {
+  function numberedDraft(numbers: readonly number[]): Draft {
     const [operation = 0, ...destinations] = numbers;
     const isUsed = (place: number) => place <= 1 + mostDestinations(operation);
     const stray = isMissionStop(operation) ? null : strayNumber(numbers, isUsed);
-    return stray ?? missionRequest(numberedMission(operation, destinations), robotNow(), parts.destinations);
+    return stray ?? requestOf(numberedMission(operation, destinations));
   }
 
   const slot = createSlot(
@@ -92,9 +98,12 @@ export function addMissionSlot(
       path: folder.path,
       parameters: parameters.all,
       tags,
-      draft: () => missionRequest(parameters.read(), robotNow(), parts.destinations),
+      refusedWriter: ({ name }) => parts.rights.refusedRobot({ door: "opcua", name }, robotId),
+      draft: (sessionId) => requestOf(parameters.read(sessionId)),
       reads: parameters.inUse,
-      draftOf: arrayDraft,
+      draftOfNumbers: numberedDraft,
+      draftOfFields: (fields) => requestOf(missionOfFields(fields)),
+      served: parameters.served,
       follow(missionId) {
         followedId = missionId;
         showFollowed();

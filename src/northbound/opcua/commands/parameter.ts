@@ -7,17 +7,22 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { Account } from "../security.ts";
 import { isTooLong, type Tag } from "../tag.ts";
+import type { Writer } from "./slot-parts.ts";
 
-/** A variable of a slot that clients write. */
+/**
+ * A variable of a slot that clients write. Each session has a value of its own, and no other session's counts.
+ * The node shows the last one that was written by anybody.
+ */
 export interface Parameter {
   readonly path: string;
   /** Why `variant` cannot be written, or Good and it is. `range` is set when only some elements are written. */
-  write(variant: Variant, range: NumericRange | null, account: Account): StatusCode;
-  /** Shows the value under `Latched`, where the slot has that folder. */
-  echo(): void;
-  /** Written by anybody at any time: it is no part of a command. */
+  write(variant: Variant, range: NumericRange | null, writer: Writer): StatusCode;
+  /** Shows the session's value under `Latched`, where the slot has that folder. */
+  echo(sessionId: string): void;
+  /** The session has no value here any more. */
+  forget(sessionId: string): void;
+  /** It is no part of a command. */
   readonly isFree?: boolean;
 }
 
@@ -28,22 +33,31 @@ export interface ParameterPlace {
   readonly latched: Folder | null;
 }
 
+/** A parameter with what a session has written last; undefined: nothing. */
+export interface ValueParameter<T> extends Parameter {
+  readonly value: (sessionId: string) => T | undefined;
+  /** What the node shows: the last value that any session has written. */
+  readonly shown: () => T;
+}
+export type NumberParameter = ValueParameter<number>;
+export type TextParameter = ValueParameter<string>;
+export type TextListParameter = ValueParameter<readonly string[]>;
+
+/** What makes one kind of parameter out of what a client writes. */
+interface ValueKind<T> {
+  /** What the node shows before anybody has written. */
+  readonly first: T;
+  /** The new value, or why there is none. */
+  read(variant: Variant, range: NumericRange | null, before: T): { readonly parsed: T } | StatusCode;
+  show(tag: Tag, value: T): void;
+}
+
 /** The place of a slot's parameters in `folder`. */
 export function parameterPlace(builder: NodeBuilder, folder: Folder, offersConfirm: boolean): ParameterPlace {
   return { builder, folder, latched: offersConfirm ? builder.folder(folder, "Latched") : null };
 }
 
-export interface NumberParameter extends Parameter {
-  readonly value: () => number;
-}
-export interface TextParameter extends Parameter {
-  readonly value: () => string;
-}
-export interface TextListParameter extends Parameter {
-  readonly value: () => readonly string[];
-}
-
-/** An Int32 that `isAllowed` says yes to, 0 at first. */
+/** An Int32 that `isAllowed` says yes to. */
 export function addNumberParameter(
   at: ParameterPlace,
   name: string,
@@ -51,72 +65,85 @@ export function addNumberParameter(
 ): NumberParameter {
   const tag = at.builder.parameter(at.folder, name, "Int32");
   const latched = at.latched === null ? null : at.builder.tag(at.latched, name, "Int32");
-  let value = 0;
-  show(tag, value);
-  return {
-    path: `${at.folder.path}.${name}`,
-    value: () => value,
-    echo: () => show(latched, value),
-    write(variant, range) {
+  return createParameter<number>(`${at.folder.path}.${name}`, tag, latched, {
+    first: 0,
+    read(variant, range) {
       const status = scalarStatus(variant, DataType.Int32, range);
       if (status !== StatusCodes.Good) return status;
-      if (!isAllowed(variant.value)) return StatusCodes.BadOutOfRange;
-      value = variant.value;
-      show(tag, value);
-      return StatusCodes.Good;
+      return isAllowed(variant.value) ? { parsed: variant.value } : StatusCodes.BadOutOfRange;
     },
-  };
+    show,
+  });
 }
 
-/** A String of at most 254 bytes, empty at first. */
+/** A String of at most 254 bytes. */
 export function addTextParameter(at: ParameterPlace, name: string): TextParameter {
   const tag = at.builder.parameter(at.folder, name, "String");
   const latched = at.latched === null ? null : at.builder.tag(at.latched, name, "String");
-  let value = "";
-  show(tag, value);
-  return {
-    path: `${at.folder.path}.${name}`,
-    value: () => value,
-    echo: () => show(latched, value),
-    write(variant, range) {
+  return createParameter<string>(`${at.folder.path}.${name}`, tag, latched, {
+    first: "",
+    read(variant, range) {
       const status = scalarStatus(variant, DataType.String, range);
       if (status !== StatusCodes.Good) return status;
       const text: string = variant.value ?? "";
-      if (!isText(text)) return StatusCodes.BadOutOfRange;
-      value = text;
-      show(tag, value);
-      return StatusCodes.Good;
+      return isText(text) ? { parsed: text } : StatusCodes.BadOutOfRange;
     },
-  };
+    show,
+  });
 }
 
 /** A fixed array of strings. A shorter one that is written leaves the rest empty; a longer one is refused. */
 export function addTextListParameter(at: ParameterPlace, name: string, length: number): TextListParameter {
   const tag = at.builder.parameter(at.folder, name, "String", length);
   const latched = at.latched === null ? null : at.builder.list(at.latched, name, "String", length);
-  let value: readonly string[] = new Array(length).fill("");
-  showList(tag, value);
-  return {
-    path: `${at.folder.path}.${name}`,
-    value: () => value,
-    echo: () => showList(latched, value),
-    write(variant, range) {
+  return createParameter<readonly string[]>(`${at.folder.path}.${name}`, tag, latched, {
+    first: new Array<string>(length).fill(""),
+    read(variant, range, before) {
       if (variant.dataType !== DataType.String) return StatusCodes.BadTypeMismatch;
       if (variant.arrayType !== VariantArrayType.Array) return StatusCodes.BadTypeMismatch;
       const written: string[] = [...(variant.value ?? [])].map((text: string | null) => text ?? "");
       if (!written.every(isText)) return StatusCodes.BadOutOfRange;
       if (range === null && written.length > length) return StatusCodes.BadOutOfRange;
-      const next = range === null ? padded(written, length) : replaced(value, written, range);
-      if (next === null) return StatusCodes.BadIndexRangeNoData;
-      value = next;
-      showList(tag, value);
+      const next = range === null ? padded(written, length) : replaced(before, written, range);
+      return next === null ? StatusCodes.BadIndexRangeNoData : { parsed: next };
+    },
+    show(shown, value) {
+      const now = new Date();
+      shown.setList(value, StatusCodes.Good, { source: now, server: now });
+    },
+  });
+}
+
+function createParameter<T>(
+  path: string,
+  tag: Tag,
+  latched: Tag | null,
+  kind: ValueKind<T>,
+): ValueParameter<T> {
+  const values = new Map<string, T>();
+  let last = kind.first;
+  kind.show(tag, kind.first);
+  return {
+    path,
+    value: (sessionId) => values.get(sessionId),
+    shown: () => last,
+    echo(sessionId) {
+      if (latched !== null) kind.show(latched, values.get(sessionId) ?? kind.first);
+    },
+    forget: (sessionId) => values.delete(sessionId),
+    write(variant, range, { sessionId }) {
+      const read = kind.read(variant, range, values.get(sessionId) ?? kind.first);
+      if (!("parsed" in read)) return read;
+      values.set(sessionId, read.parsed);
+      last = read.parsed;
+      kind.show(tag, read.parsed);
       return StatusCodes.Good;
     },
   };
 }
 
 function padded(written: readonly string[], length: number): readonly string[] {
-  return [...written, ...new Array(length - written.length).fill("")];
+  return [...written, ...new Array<string>(length - written.length).fill("")];
 }
 
 function replaced(
@@ -139,12 +166,7 @@ function scalarStatus(variant: Variant, dataType: DataType, range: NumericRange 
   return fits ? StatusCodes.Good : StatusCodes.BadTypeMismatch;
 }
 
-function show(tag: Tag | null, value: number | string): void {
+function show(tag: Tag, value: number | string): void {
   const now = new Date();
-  tag?.set(value, StatusCodes.Good, { source: now, server: now });
-}
-
-function showList(tag: Tag | null, value: readonly string[]): void {
-  const now = new Date();
-  tag?.setList(value, StatusCodes.Good, { source: now, server: now });
+  tag.set(value, StatusCodes.Good, { source: now, server: now });
 }

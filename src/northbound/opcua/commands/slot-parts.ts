@@ -1,3 +1,4 @@
+import type { CommandRights } from "../../../contracts/command-rights.ts";
 import type { Commander, CommandLedger, CommandRecords } from "../../../contracts/commander.ts";
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -15,16 +16,19 @@ export interface SlotParts {
   readonly records: CommandRecords;
   /** Where refusals are audited that never become a command. */
   readonly ledger: CommandLedger;
+  readonly rights: CommandRights;
   readonly catalogue: OperationManual;
   readonly tickets: TicketStore;
-  /** Unlike every epoch before it: names the tickets of a slot that the store does not know. */
-  readonly epoch: string;
+  /** Unlike that of every run before: request ids begin with it. */
+  readonly run: string;
   readonly startByMs: number;
   /** Destinations by the number that a PLC without strings knows them by. */
   readonly destinations: ReadonlyMap<number, string>;
   /** Whether some user's commands wait for ConfirmId, so that slots need the tags for it. */
   readonly offersConfirm: boolean;
   readonly clock: Clock;
+  /** From 0 up to but not including 1: numbers without a disk begin anywhere. */
+  readonly chance: () => number;
   readonly log: Log;
   /** Aborted when the gateway stops: nobody waits for outcomes any more. */
   readonly signal: AbortSignal;
@@ -33,9 +37,6 @@ export interface SlotParts {
 /** A session as slots know it. */
 export interface Writer {
   readonly sessionId: string;
-  readonly sinceMs: number;
-  /** Whether a session has a connection: without one it can write nothing, though it may come back. */
-  readonly isConnected: (sessionId: string) => boolean;
   readonly account: Account;
 }
 
@@ -44,12 +45,18 @@ export interface SlotKind {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly tags: SlotTags;
-  /** The command that the parameters stand for at this moment. */
-  draft(): Draft;
+  /** Why this user may write nothing here; null when it may (design, OPC UA: Command slots). */
+  refusedWriter(account: Account): string | null;
+  /** The command that the session's parameters stand for at this moment. */
+  draft(sessionId: string): Draft;
   /** The parameters that `draft` would look at: what stands in the others says nothing about the command. */
-  reads(): readonly Parameter[];
+  reads(sessionId: string): readonly Parameter[];
   /** The command that an array stands for: what follows the ticket in `Command`, 11 numbers. */
-  draftOf(numbers: readonly number[]): Draft;
+  draftOfNumbers(numbers: readonly number[]): Draft;
+  /** The command that a text stands for: what follows the ticket in `CommandText`. */
+  draftOfFields(fields: readonly string[]): Draft;
+  /** A ticket has taken the session's parameters: what serves once is forgotten. */
+  served(sessionId: string): void;
   /** A command made this mission, or was about it. */
   follow(missionId: string): void;
 }

@@ -1,16 +1,15 @@
 import { StatusCodes } from "node-opcua";
 import { type ErrorName, errorId } from "../../../domain/errors.ts";
 import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
-import { shownNextId, type TicketState } from "../../../domain/ticket.ts";
+import type { TicketState } from "../../../domain/ticket.ts";
+import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createEnumTable } from "../enumeration.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { isTooLong, LONGEST_TEXT_BYTES, type TagTimes } from "../tag.ts";
-import type { Order } from "./slot.ts";
+import { fittingText, type TagTimes } from "../tag.ts";
+import { COMMAND_LENGTH, type WrittenTicket } from "./written-ticket.ts";
 
-/** `Command`: the ticket, and what it is for. */
-export const COMMAND_LENGTH = 12;
-const ANSWER_LENGTH = 8;
+const ANSWER_LENGTH = 20;
 
 /** `Outcome` by number (design, OPC UA: Command slots). */
 const outcomeTable = createEnumTable([
@@ -30,20 +29,39 @@ export const stageNumbers = {
   sent: outcomeNumbers.sent,
 } as const;
 
-/** Where the numbers of a slot's answer stand in `Answer`. What follows is 0. */
-const place = { accepted: 0, done: 1, outcome: 2, error: 3, retrySafe: 4, rejected: 5, next: 6 } as const;
+/** What became of the command of `AcceptedId`, so far. */
+export interface SlotResult {
+  readonly outcome: number;
+  readonly error: ErrorName;
+  readonly text: string;
+  readonly retrySafe: boolean;
+  readonly missionId: string;
+}
 
 /** The half of a slot that the gateway writes, and what clients wrote. */
 export interface SlotTags {
-  showTickets(tickets: TicketState): void;
-  /** The number that a client wrote, where it wrote it. */
-  showWritten(number: number, order: Order): void;
+  /** Everything at once: a subscriber to `Answer` never sees half of a change. */
+  show(tickets: TicketState, result: SlotResult): void;
+  /** The ticket that a client wrote, where it wrote it. */
+  showWritten(written: WrittenTicket): void;
   /** The ticket whose parameters are echoed; 0: none. */
   showLatched(ticket: number): void;
-  showStage(stage: keyof typeof stageNumbers): void;
-  /** Everything of an outcome but DoneId, which is the last to change. */
-  showOutcome(outcome: Outcome): void;
-  showError(error: ErrorName, text: string): void;
+}
+
+/** The result of a command that is not final yet. */
+export function stageResult(stage: keyof typeof stageNumbers): SlotResult {
+  return { outcome: stageNumbers[stage], error: "OK", text: "", retrySafe: false, missionId: "" };
+}
+
+/** The result of a command that has ended. */
+export function finalResult(final: Outcome): SlotResult {
+  return {
+    outcome: outcomeNumber(final.outcome),
+    error: final.code,
+    text: outcomeText(final),
+    retrySafe: final.retrySafe,
+    missionId: final.missionId ?? "",
+  };
 }
 
 /** `Outcome` as a number. */
@@ -57,103 +75,86 @@ export function outcomeText({ message, evidence }: Outcome): string {
   return `${message}; evidence: ${evidence}`;
 }
 
-/** Adds a slot's answers; `RequestId`, `ConfirmId` and `Command` show what clients wrote. */
+/** Adds a slot's answers; `RequestId`, `ConfirmId`, `Command` and `CommandText` show what clients wrote. */
 export function addSlotTags(
   builder: NodeBuilder,
   folder: Folder,
   parts: { readonly clock: Clock; readonly offersConfirm: boolean },
 ): SlotTags {
-  const nextId = builder.tag(folder, "NextId", "Int32");
+  const int32 = (name: string) => builder.tag(folder, name, "Int32");
+  const text = (name: string) => builder.tag(folder, name, "String");
+  const nextId = int32("NextId");
   const requestId = builder.parameter(folder, "RequestId", "Int32");
-  const acceptedId = builder.tag(folder, "AcceptedId", "Int32");
-  const rejectedId = builder.tag(folder, "RejectedId", "Int32");
-  const outcomeTag = builder.enumeration(folder, "Outcome", outcomeTable);
-  const errorIdTag = builder.tag(folder, "ErrorId", "Int32");
-  const errorText = builder.tag(folder, "ErrorText", "String");
-  const retrySafe = builder.tag(folder, "RetrySafe", "Boolean");
-  const missionIdTag = builder.tag(folder, "MissionId", "String");
-  const doneId = builder.tag(folder, "DoneId", "Int32");
   const command = builder.parameter(folder, "Command", "Int32", COMMAND_LENGTH);
-  const answerTag = builder.list(folder, "Answer", "Int32", ANSWER_LENGTH);
+  const commandText = builder.parameter(folder, "CommandText", "String");
   const confirmId = parts.offersConfirm ? builder.parameter(folder, "ConfirmId", "Int32") : null;
-  const latchedId = parts.offersConfirm ? builder.tag(folder, "LatchedId", "Int32") : null;
-  const answer: number[] = new Array(ANSWER_LENGTH).fill(0);
+  const latchedId = parts.offersConfirm ? int32("LatchedId") : null;
+  const outcome = builder.enumeration(folder, "Outcome", outcomeTable);
+  const [errorIdTag, errorText] = [int32("ErrorId"), text("ErrorText")];
+  const retrySafe = builder.tag(folder, "RetrySafe", "Boolean");
+  const missionId = text("MissionId");
+  const [acceptedId, acceptedBy] = [int32("AcceptedId"), text("AcceptedBy")];
+  const [acceptedByNo, acceptedText] = [int32("AcceptedByNo"), text("AcceptedText")];
+  const doneId = int32("DoneId");
+  const [rejectedId, rejectedError] = [int32("RejectedId"), int32("RejectedError")];
+  const closedTag = builder.list(folder, "Closed", "Int32", CLOSED_SHOWN);
+  const answer = builder.list(folder, "Answer", "Int32", ANSWER_LENGTH);
   const good = StatusCodes.Good;
 
   function times(): TagTimes {
     const now = new Date(parts.clock.nowMs());
     return { source: now, server: now };
   }
-  function showAnswer(at: TagTimes): void {
-    answerTag.setList(answer, good, at);
-  }
-  function setError(error: ErrorName, text: string, at: TagTimes): void {
-    answer[place.error] = errorId(error);
-    errorIdTag.set(errorId(error), good, at);
-    errorText.set(fitting(text), good, at);
-  }
-  /** All but MissionId at once: whoever reads the array never sees half of an answer. */
-  function setResult(outcome: number, isRetrySafe: boolean, at: TagTimes): void {
-    answer[place.outcome] = outcome;
-    answer[place.retrySafe] = Number(isRetrySafe);
-    retrySafe.set(isRetrySafe, good, at);
-    outcomeTag.set(outcome, good, at);
-  }
-  function showStage(stage: keyof typeof stageNumbers): void {
-    const at = times();
-    setError("OK", "", at);
-    missionIdTag.set("", good, at);
-    setResult(stageNumbers[stage], false, at);
-    showAnswer(at);
-  }
 
   const zero = times();
   for (const tag of [requestId, confirmId, latchedId]) tag?.set(0, good, zero);
   command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
-  showStage("idle");
+  commandText.set("", good, zero);
   return {
-    showTickets(tickets) {
+    show(tickets, result) {
       const at = times();
-      const next = shownNextId(tickets);
-      answer[place.accepted] = tickets.acceptedId;
-      answer[place.rejected] = tickets.rejectedId;
-      answer[place.done] = tickets.doneId;
-      answer[place.next] = next;
-      acceptedId.set(tickets.acceptedId, good, at);
-      rejectedId.set(tickets.rejectedId, good, at);
+      const { accepted, rejected } = tickets;
+      const closed = [...tickets.closed, ...new Array(CLOSED_SHOWN - tickets.closed.length).fill(0)];
+      outcome.set(result.outcome, good, at);
+      errorIdTag.set(errorId(result.error), good, at);
+      errorText.set(fittingText(result.text), good, at);
+      retrySafe.set(result.retrySafe, good, at);
+      missionId.set(result.missionId, good, at);
+      acceptedId.set(accepted?.id ?? 0, good, at);
+      acceptedBy.set(accepted?.user ?? "", good, at);
+      acceptedByNo.set(accepted?.userNo ?? 0, good, at);
+      acceptedText.set(fittingText(accepted?.text ?? ""), good, at);
+      rejectedId.set(rejected.id, good, at);
+      rejectedError.set(errorId(rejected.error), good, at);
+      closedTag.setList(closed, good, at);
       doneId.set(tickets.doneId, good, at);
-      nextId.set(next, good, at);
-      showAnswer(at);
+      nextId.set(tickets.open, good, at);
+      answer.setList(answerOf(tickets, result, closed), good, at);
     },
-    showWritten(number, order) {
+    showWritten({ number, order }) {
       const at = times();
       if (order.kind === "request") requestId.set(number, good, at);
       else if (order.kind === "confirm") confirmId?.set(number, good, at);
-      else command.setList([number, ...order.numbers], good, at);
+      else if (order.kind === "array") command.setList([number, ...order.numbers], good, at);
+      else commandText.set(order.text, good, at);
     },
     showLatched(ticket) {
       latchedId?.set(ticket, good, times());
     },
-    showStage,
-    showOutcome(outcome) {
-      const at = times();
-      setError(outcome.code, outcomeText(outcome), at);
-      missionIdTag.set(outcome.missionId ?? "", good, at);
-      setResult(outcomeNumbers[outcome.outcome], outcome.retrySafe, at);
-      showAnswer(at);
-    },
-    showError(error, text) {
-      const at = times();
-      setError(error, text, at);
-      showAnswer(at);
-    },
   };
 }
 
-/** An explanation is for people: its beginning is better than nothing, unlike that of an id. */
-function fitting(text: string): string {
-  if (!isTooLong(text)) return text;
-  let shown = text.slice(0, LONGEST_TEXT_BYTES - 3);
-  while (isTooLong(`${shown}...`)) shown = shown.slice(0, -1);
-  return `${shown}...`;
+/** `Answer` (design, OPC UA: Command slots): all of it belongs to one moment. */
+function answerOf(
+  { accepted, doneId, rejected, open }: TicketState,
+  { outcome, error, retrySafe }: SlotResult,
+  closed: readonly number[],
+): readonly number[] {
+  const reserved = [0, 0, 0];
+  return [
+    ...[accepted?.id ?? 0, doneId, outcome, errorId(error), Number(retrySafe)],
+    ...[rejected.id, errorId(rejected.error), open, accepted?.userNo ?? 0],
+    ...reserved,
+    ...closed,
+  ];
 }

@@ -8,12 +8,14 @@ import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
 import type { TagTimes } from "../tag.ts";
 import { conveyorRequest, isConveyorStop, isMotorCommand } from "./conveyor-slot.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, missing } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isMissionOperation,
   isMissionStop,
+  type MissionParameters,
   type MissionRobot,
+  missionOfFields,
   missionRequest,
   mostDestinations,
   numberedMission,
@@ -21,16 +23,22 @@ import {
 import { addNumberParameter, addTextParameter, type Parameter, parameterPlace } from "./parameter.ts";
 import { roleRefusal } from "./role-refusal.ts";
 import { createSlot, type Slot } from "./slot.ts";
-import type { SlotParts } from "./slot-parts.ts";
+import type { SlotParts, Writer } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { strayNumber } from "./stray-number.ts";
+import { wholeNumber } from "./written-ticket.ts";
 
 /** What `Operation` may be besides those of a mission slot. */
 const CONVEYOR = 40;
 const ASK = 50;
 const RELEASE = 51;
 const OVERRIDE = 52;
-const ownOperations: ReadonlySet<number> = new Set([CONVEYOR, ASK, RELEASE, OVERRIDE]);
+const leaseTexts: ReadonlyMap<number, string> = new Map([
+  [ASK, "take the lease"],
+  [RELEASE, "release the lease"],
+  [OVERRIDE, "end another's lease"],
+]);
+const ownOperations: ReadonlySet<number> = new Set([CONVEYOR, ...leaseTexts.keys()]);
 
 /** What a station's slot needs besides what every slot does. */
 export interface StationParts {
@@ -51,19 +59,18 @@ type Named = MissionRobot | undefined | "two";
 
 /** What a command of a station is about. */
 interface StationOrder {
-  readonly operation: number;
   readonly robot: Named;
   /** As it was written; empty in an array. */
   readonly robotName: string;
-  readonly conveyorIndex: number;
-  readonly motorCommand: number;
-  readonly mission: Parameters<typeof missionRequest>[0];
+  readonly conveyorIndex: number | undefined;
+  readonly motorCommand: number | undefined;
+  readonly mission: MissionParameters;
 }
 
-/** A name is told as at every other door; a number, and nothing at all, there is only here. */
+/** A name is told as every protocol tells it; a number, and nothing at all, there is only here. */
 function noRobot(name: string): Outcome {
   if (name !== "") return unknownRobot(name);
-  return refusal("UNKNOWN_ROBOT", "Robot is empty, and RobotNo is the number of no robot that has nodes");
+  return refusal("UNKNOWN_ROBOT", "Robot is missing, and RobotNo is the number of no robot that has nodes");
 }
 
 /** Adds `Slot` under the station's folder. */
@@ -86,30 +93,88 @@ export function addStationSlot(
   const holderStation = builder.tag(folder, "HolderStation", "String");
   const holderUser = builder.tag(folder, "HolderUser", "String");
 
+  /** The robot of the last ticket: a client that writes whole commands leaves `Robot` empty. */
+  let lastOrdered: MissionRobot | undefined;
+
   function draftOf(order: StationOrder): Draft {
-    const { operation, robot } = order;
+    const { robot, mission: asked } = order;
+    const { operation } = asked;
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
-    if (robot === undefined) return { perform: () => noRobot(order.robotName) };
-    if (operation === CONVEYOR)
-      return conveyorRequest(robot.robotId, order.conveyorIndex, order.motorCommand);
-    if (ownOperations.has(operation))
-      return { perform: (account) => lease(operation, account, robot.robotId) };
-    return missionRequest(order.mission, robot, parts.destinations);
+    if (robot === undefined) return { text: "no robot", perform: () => noRobot(order.robotName) };
+    lastOrdered = robot;
+    const leaseText = leaseTexts.get(operation);
+    if (leaseText !== undefined) {
+      const text = `${robot.robotId}: ${leaseText}`;
+      return { text, perform: (account) => lease(operation, account, robot.robotId) };
+    }
+    const draft =
+      operation === CONVEYOR
+        ? conveyorRequest(robot.robotId, order.conveyorIndex, order.motorCommand)
+        : missionRequest(asked, robot, parts.destinations);
+    return "text" in draft ? { ...draft, text: `${robot.robotId}: ${draft.text}` } : draft;
   }
 
-  /** A number that was left there by somebody else must not be outdone in silence: it may be what is meant. */
-  function namedRobot(): Named {
-    const [name, number] = [robotName.value(), robotNo.value()];
+  /** The robot of both parameters: which is meant cannot be told when they differ. */
+  function namedRobot(name: string, number: number): Named {
     const robot = findRobot(name, number);
     const isTwo = name !== "" && number !== 0 && robot?.robotId !== findRobot("", number)?.robotId;
     return isTwo ? "two" : robot;
   }
 
-  function inUse(): readonly Parameter[] {
-    const counts = robotName.value() === "" || robotNo.value() !== 0;
-    const robot = counts ? [robotName, robotNo] : [robotName];
-    const own = mission.read().operation === CONVEYOR ? [conveyorIndex, motorCommand] : [];
-    return [...robot, ...mission.inUse(), ...own];
+  function draftOfParameters(sessionId: string): Draft {
+    const [name, number] = [robotName.value(sessionId) ?? "", robotNo.value(sessionId) ?? 0];
+    if (name === "" && number === 0) return missing("Robot (or RobotNo)");
+    const asked = mission.read(sessionId);
+    if ("problem" in asked) return asked;
+    return draftOf({
+      robot: namedRobot(name, number),
+      robotName: name,
+      conveyorIndex: conveyorIndex.value(sessionId),
+      motorCommand: motorCommand.value(sessionId),
+      mission: asked,
+    });
+  }
+
+  function inUse(sessionId: string): readonly Parameter[] {
+    const operation = mission.operation.value(sessionId);
+    const own = operation === CONVEYOR ? [conveyorIndex, motorCommand] : [];
+    return [robotName, robotNo, ...mission.inUse(sessionId), ...own];
+  }
+
+  /** `Command`: see `placesOf`. */
+  function numberedDraft(numbers: readonly number[]): Draft {
+    const [operation = 0, number = 0, index = 0, motor = 0, ...destinations] = numbers;
+    const isStop = operation === CONVEYOR ? isConveyorStop(motor) : isMissionStop(operation);
+    const stray = isStop ? null : strayNumber(numbers, placesOf(operation));
+    const asked = {
+      robot: findRobot("", number),
+      robotName: "",
+      conveyorIndex: index,
+      motorCommand: motor,
+      mission: numberedMission(operation, destinations),
+    };
+    return stray ?? draftOf(asked);
+  }
+
+  /** `CommandText`: `ticket;operation;robot;destination`, or `ticket;40;robot;conveyor;motor command`. */
+  function textDraft([first = "", name = "", ...rest]: readonly string[]): Draft {
+    const operation = wholeNumber(first) ?? 0;
+    const isOwn = ownOperations.has(operation);
+    const [index, motor] = rest.map((field) => wholeNumber(field) ?? undefined);
+    if (isOwn && rest.length !== (operation === CONVEYOR ? 2 : 0)) {
+      return {
+        problem: `CommandText has ${rest.length} fields behind the robot, which is not right for ${first}`,
+      };
+    }
+    const asked = isOwn ? numberedMission(operation, []) : missionOfFields([first, ...rest]);
+    if ("problem" in asked) return { problem: `${asked.problem}, with the robot before the destination` };
+    return draftOf({
+      robot: findRobot(name, 0),
+      robotName: name,
+      conveyorIndex: index,
+      motorCommand: motor,
+      mission: asked,
+    });
   }
 
   function lease(operation: number, account: Account, robotId: RobotId): Outcome {
@@ -132,8 +197,9 @@ export function addStationSlot(
   }
 
   function showHolder(): void {
-    const robot = namedRobot();
-    const holder = robot === undefined || robot === "two" ? null : stations.holder(robot.robotId);
+    const [name, number] = [robotName.shown(), robotNo.shown()];
+    const shown = name === "" && number === 0 ? lastOrdered : namedRobot(name, number);
+    const holder = shown === undefined || shown === "two" ? null : stations.holder(shown.robotId);
     const now = new Date(parts.clock.nowMs());
     const times: TagTimes = { source: now, server: now };
     held.set(holder?.station === stationName, StatusCodes.Good, times);
@@ -146,32 +212,12 @@ export function addStationSlot(
       path: folder.path,
       parameters: [robotName, robotNo, ...mission.all, conveyorIndex, motorCommand, heartbeat],
       tags,
-      draft: () =>
-        draftOf({
-          operation: mission.read().operation,
-          robot: namedRobot(),
-          robotName: robotName.value(),
-          conveyorIndex: conveyorIndex.value(),
-          motorCommand: motorCommand.value(),
-          mission: mission.read(),
-        }),
+      refusedWriter: (account) => parts.rights.refusedStation(sourceOf(account), stationName),
+      draft: draftOfParameters,
       reads: inUse,
-      draftOf: (numbers) => {
-        const [operation = 0, number = 0, index = 0, motor = 0, ...destinations] = numbers;
-        const isStop = operation === CONVEYOR ? isConveyorStop(motor) : isMissionStop(operation);
-        const stray = isStop ? null : strayNumber(numbers, placesOf(operation));
-        return (
-          stray ??
-          draftOf({
-            operation,
-            robot: findRobot("", number),
-            robotName: "",
-            conveyorIndex: index,
-            motorCommand: motor,
-            mission: numberedMission(operation, destinations),
-          })
-        );
-      },
+      draftOfNumbers: numberedDraft,
+      draftOfFields: textDraft,
+      served: mission.served,
       follow() {},
     },
     parts,
@@ -199,16 +245,16 @@ function sourceOf(account: Account): Source {
 
 /** A number that the PLC changes as long as it lives. The same one again is no sign of life: a driver repeats it for ever. */
 function addHeartbeat(builder: NodeBuilder, folder: Folder, beat: (account: Account) => void): Parameter {
-  const place = { builder, folder, latched: null };
-  const number = addNumberParameter(place, "Heartbeat", () => true);
+  const number = addNumberParameter({ builder, folder, latched: null }, "Heartbeat", () => true);
   return {
     path: number.path,
     echo() {},
+    forget: number.forget,
     isFree: true,
-    write(variant, range, account): StatusCode {
-      const before = number.value();
-      const status = number.write(variant, range, account);
-      if (status === StatusCodes.Good && number.value() !== before) beat(account);
+    write(variant, range, writer: Writer): StatusCode {
+      const before = number.value(writer.sessionId);
+      const status = number.write(variant, range, writer);
+      if (status === StatusCodes.Good && number.value(writer.sessionId) !== before) beat(writer.account);
       return status;
     },
   };

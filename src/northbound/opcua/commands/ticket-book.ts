@@ -1,129 +1,136 @@
-import { createHash } from "node:crypto";
 import type { Outcome } from "../../../domain/outcome.ts";
+import { newTickets, restartTickets, type TicketState } from "../../../domain/ticket.ts";
 import {
-  LAST_TICKET,
-  mustPersist,
-  newTickets,
-  reissueTicket,
+  blockReserved,
+  blockToReserve,
+  diskIs,
+  firstNumber,
+  isUsedUp,
   rotateTicket,
-  type TicketState,
-} from "../../../domain/ticket.ts";
+} from "../../../domain/ticket-numbers.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
 
-/**
- * Numbers that may be issued beyond the state that is kept: fewer than a restart skips, so that no number that
- * was ever shown is shown again for another command.
- */
-const NUMBERS_AHEAD = 48;
-const KEEP_AFTER = 32;
+/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
+const KEEP_WITHIN_MS = 1_000;
 
 /** The tickets of one slot, shown and kept. */
 export interface TicketBook {
   tickets(): TicketState;
   /** What was kept before this start; null for a slot that never was, or whose record cannot be read. */
   readonly record: SlotRecord | null;
-  /** Whose ticket was taken last. */
-  user(): string | null;
   /** Why the slot takes nothing but stops: its tickets cannot be kept. Null when they can. */
   trouble(): string | null;
-  /** Whether numbers may be shown at all. False while what is kept is too far behind; then all that were shown are void. */
-  mayIssue(): boolean;
   /**
-   * Shows a state, and keeps it where that matters. Resolves when it is kept, with whether it is; never
-   * rejects. `changed` is what else is kept with it from now on.
+   * Shows a state, and keeps it where that matters. Resolves when it is kept, or the disk has failed, with
+   * whether it is kept; never rejects. `final` is the outcome that belongs to `doneId` from now on.
    */
-  adopt(next: TicketState, changed?: Partial<Omit<SlotRecord, "tickets">>): Promise<boolean>;
-  /**
-   * Shows this ticket as AcceptedId, and keeps nothing: for one that ends without the journal. What is shown from
-   * now on is its own, and nobody may take it for the end of the ticket before.
-   */
-  announce(ticket: number): void;
+  adopt(next: TicketState, final?: Outcome): Promise<boolean>;
   /** Replaces an unused ticket that is old; tries again to keep what could not be kept. */
   tick(): void;
 }
 
 interface BookParts {
   readonly tickets: TicketStore;
-  readonly epoch: string;
+  /** Unlike that of every run before. */
+  readonly run: string;
   readonly clock: Clock;
+  /** From 0 up to but not including 1. */
+  readonly chance: () => number;
 }
 
-/** Opens the book of the slot at `path`; `show` is called with every state. */
+/** Opens the book of the slot at `path`; `show` is called with every state that follows. */
 export function openTicketBook(
   path: string,
   parts: BookParts,
   show: (tickets: TicketState) => void,
 ): TicketBook {
-  const { clock } = parts;
+  const { clock, chance } = parts;
   const loaded = load(parts.tickets, path);
-  let tickets = loaded.record?.tickets ?? firstTickets(path, parts.epoch, clock.nowMs());
-  let user: string | null = loaded.record?.user ?? null;
+  let tickets = firstState();
   let final: Outcome | null = loaded.record?.final ?? null;
-  let kept: TicketState | null = loaded.record?.tickets ?? null;
   let trouble = loaded.unreadable;
+  /** The last number of the highest block that was asked for: a later record must not give it back. */
+  let claimedTo = tickets.reservedTo;
   let saving = 0;
 
-  function ahead(state: TicketState): number {
-    return kept === null ? 0 : (state.nextId - kept.nextId + LAST_TICKET) % LAST_TICKET;
+  function firstState(): TicketState {
+    const nowMs = clock.nowMs();
+    if (loaded.record !== null) return restartTickets(loaded.record.tickets, parts.run, nowMs);
+    const fresh = newTickets(parts.run, firstNumber(chance()), nowMs);
+    return loaded.unreadable === null ? fresh : diskIs("failing", fresh, nowMs, chance());
   }
 
-  function mayIssue(): boolean {
-    return ahead(tickets) < NUMBERS_AHEAD;
+  function become(next: TicketState): void {
+    tickets = next;
+    show(next);
   }
 
-  async function keep(): Promise<boolean> {
-    // What cannot be read is not written over: it may be all that is left for somebody to mend.
-    if (loaded.unreadable !== null) return false;
-    const record: SlotRecord = { tickets, user, final };
-    saving += 1;
-    try {
-      await parts.tickets.save(path, record);
-      const wasOpen = mayIssue();
-      kept = record.tickets;
-      if (trouble !== null && kept === tickets) reopen();
-      else if (!wasOpen && mayIssue()) reopen();
-      return true;
-    } catch (error) {
-      trouble = `the slot's tickets cannot be kept: ${reasonOf(error)}`;
-      return false;
-    } finally {
-      saving -= 1;
+  function failed(reason: string): void {
+    trouble = `the slot's tickets cannot be kept: ${reason}`;
+    become(diskIs("failing", tickets, clock.nowMs(), chance()));
+  }
+
+  function succeeded(reservedTo: number): void {
+    const nowMs = clock.nowMs();
+    const reserved = blockReserved(tickets, reservedTo, nowMs, chance());
+    if (isUsedUp(reserved)) {
+      failed("its numbers are used up");
+    } else {
+      trouble = null;
+      become(diskIs("well", reserved, nowMs, chance()));
     }
   }
 
-  /** Numbers that were written in vain must not count now, when the writer may have gone on without them. */
-  function reopen(): void {
-    if (kept === tickets) trouble = null;
-    void adopt(reissueTicket(tickets, clock.nowMs()));
+  function keep(): Promise<boolean> {
+    // What cannot be read is not written over: it may be all that is left for somebody to mend.
+    if (loaded.unreadable !== null) return Promise.resolve(false);
+    claimedTo = Math.max(claimedTo, blockToReserve(tickets) ?? 0);
+    const reservedTo = claimedTo;
+    saving += 1;
+    const saved = parts.tickets.save(path, { tickets: { ...tickets, reservedTo }, final }).then(
+      () => {
+        saving -= 1;
+        succeeded(reservedTo);
+        return true;
+      },
+      (error: unknown) => {
+        saving -= 1;
+        failed(reasonOf(error));
+        return false;
+      },
+    );
+    return noLaterThan(clock, KEEP_WITHIN_MS, saved, "late" as const).then((kept) => {
+      if (kept !== "late") return kept;
+      failed(`the disk did not take them within ${KEEP_WITHIN_MS} ms`);
+      return false;
+    });
   }
 
-  function adopt(next: TicketState, changed: Partial<Omit<SlotRecord, "tickets">> = {}): Promise<boolean> {
-    const before = tickets;
-    tickets = next;
-    user = changed.user === undefined ? user : changed.user;
-    final = changed.final === undefined ? final : changed.final;
-    show(next);
-    const isDue = mustPersist(before, next) || ahead(next) >= KEEP_AFTER;
-    return isDue ? keep() : Promise.resolve(true);
+  function mustKeep(before: TicketState, next: TicketState): boolean {
+    if (before.current !== next.current || before.taken !== next.taken) return true;
+    const block = blockToReserve(next);
+    return block !== null && block > claimedTo;
   }
 
-  // From here on a restart knows that the slot has lived, and which numbers it may have shown.
-  if (loaded.record === null) void keep();
+  if (blockToReserve(tickets) !== null) void keep();
   return {
     tickets: () => tickets,
     record: loaded.record,
-    user: () => user,
     trouble: () => trouble,
-    mayIssue,
-    adopt,
-    announce(ticket) {
-      if (tickets.acceptedId !== ticket) show({ ...tickets, acceptedId: ticket });
+    adopt(next, ended) {
+      const before = tickets;
+      final = ended ?? final;
+      become(next);
+      return mustKeep(before, next) ? keep() : Promise.resolve(true);
     },
     tick() {
-      const next = mayIssue() ? rotateTicket(tickets, clock.nowMs()) : tickets;
-      if (next !== tickets) void adopt(next);
-      if (trouble !== null && saving === 0) void keep();
+      const before = tickets;
+      const next = rotateTicket(before, clock.nowMs(), chance());
+      if (next !== before) become(next);
+      const isDue = trouble !== null || mustKeep(before, next);
+      if (isDue && saving === 0 && !isUsedUp(next)) void keep();
     },
   };
 }
@@ -143,13 +150,4 @@ function load(
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
-}
-
-/**
- * Where the store knows nothing, a number that an earlier life of the slot showed may still be written again and
- * again: so each life begins somewhere else.
- */
-function firstTickets(path: string, epoch: string, nowMs: number): TicketState {
-  const chance = createHash("sha256").update(`${epoch} ${path}`).digest().readUInt32BE();
-  return { ...newTickets(epoch, nowMs), nextId: 1 + (chance % LAST_TICKET) };
 }

@@ -4,8 +4,6 @@ import type { TicketState } from "../../../domain/ticket.ts";
 /** What a slot must know again after a restart. */
 export interface SlotRecord {
   readonly tickets: TicketState;
-  /** The user whose ticket was last taken: with the request id, the command's identity. */
-  readonly user: string | null;
   /** What was final with `doneId`; null before any ticket is done. */
   readonly final: Outcome | null;
 }

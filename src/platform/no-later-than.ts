@@ -1,7 +1,7 @@
-import type { Clock } from "../../../platform/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** What `promise` says, or `otherwise` when it has not said anything in time. Rejects only in time. */
-export function within<T, O>(
+export function noLaterThan<T, O>(
   clock: Clock,
   timeMs: number,
   promise: Promise<T>,

@@ -1,0 +1,180 @@
+import {
+  AttributeIds,
+  type ISessionContext,
+  type OPCUAServer,
+  type StatusCode,
+  StatusCodes,
+  type WriteValue,
+} from "node-opcua";
+import type { CommandLedger } from "../../../contracts/commander.ts";
+import { refusal } from "../../../domain/outcome.ts";
+import type { OpcUaOptions } from "../options.ts";
+import { accountOf } from "../security.ts";
+import type { Parameter } from "./parameter.ts";
+import type { Slot } from "./slot.ts";
+import type { Writer } from "./slot-parts.ts";
+import { type Order, readTicket, type WrittenTicket } from "./written-ticket.ts";
+
+/** The one way in for writes: by path, to the parameters and tickets of slots. */
+export interface WriteRequests {
+  add(slot: Slot): void;
+  slots(): Iterable<Slot>;
+}
+
+type Target =
+  | { readonly kind: "parameter"; readonly slot: Slot; readonly parameter: Parameter }
+  | { readonly kind: Order["kind"]; readonly slot: Slot };
+
+/** A ticket that was written, to be looked at when its whole write request is done. */
+interface Asked {
+  readonly written: WrittenTicket;
+  /** Places in the request whose answer it is. */
+  readonly places: number[];
+  /** The request has two tickets for the slot: nobody can say which command is meant. */
+  readonly isAmbiguous: boolean;
+}
+
+/**
+ * Takes every write request of the server over. Values for slots are checked and kept here; all others go the
+ * server's own way. Requests are done one after the other, so that no two mix. A ticket counts when its
+ * request is done, wherever it stood in it.
+ */
+export function takeWriteRequests(
+  server: OPCUAServer,
+  namespaceIndex: number,
+  options: OpcUaOptions,
+  ledger: CommandLedger,
+): WriteRequests {
+  const targets = new Map<string, Target>();
+  const slots: Slot[] = [];
+  /** The user of each session that is active. */
+  const users = new Map<string, string>();
+  const writeElsewhere = server.engine.write.bind(server.engine);
+  let last: Promise<unknown> = Promise.resolve();
+
+  server.on("session_activated", (session) => {
+    const sessionId = session.getSessionId().toString();
+    const user = accountOf(session.sessionContext, options)?.name ?? "";
+    const before = users.get(sessionId);
+    users.set(sessionId, user);
+    if (before !== undefined && before !== user) forget(sessionId);
+  });
+  server.on("session_closed", (session) => {
+    const sessionId = session.getSessionId().toString();
+    users.delete(sessionId);
+    forget(sessionId);
+  });
+  server.engine.write = (context, nodes) => {
+    const done = last.then(() => writeAll(context, nodes));
+    // Only the place in the row: what went wrong goes to the server with `done`, which logs it and answers its
+    // client BadInternalError. It must not fail the next client's write too.
+    last = done.catch(() => null);
+    return done;
+  };
+
+  function forget(sessionId: string): void {
+    for (const slot of slots) slot.forgetSession(sessionId);
+  }
+
+  async function writeAll(context: ISessionContext, nodes: WriteValue[]): Promise<StatusCode[]> {
+    const results: StatusCode[] = [];
+    const asked = new Map<Slot, Asked>();
+    const mayWrite = rightsOf(context);
+    for (const [place, node] of nodes.entries()) {
+      const target = targetOf(node);
+      if (target === undefined) {
+        const [status] = await writeElsewhere(context, [node]);
+        results.push(status ?? StatusCodes.BadInternalError);
+        continue;
+      }
+      const writer = mayWrite(target.slot, target.kind !== "parameter");
+      if (writer === null) results.push(StatusCodes.BadUserAccessDenied);
+      else results.push(writeTarget(target, node, place, asked, writer));
+    }
+    for (const [slot, { written, places, isAmbiguous }] of asked) {
+      const writer = mayWrite(slot, true);
+      if (!isAmbiguous && writer !== null) slot.writeTicket(written, writer);
+      const status = isAmbiguous ? StatusCodes.BadInvalidArgument : StatusCodes.Good;
+      for (const place of places) results[place] = writer === null ? StatusCodes.BadUserAccessDenied : status;
+    }
+    return results;
+  }
+
+  function targetOf(node: WriteValue): Target | undefined {
+    const { nodeId, attributeId } = node;
+    if (nodeId.namespace !== namespaceIndex || attributeId !== AttributeIds.Value) return undefined;
+    return typeof nodeId.value === "string" ? targets.get(nodeId.value) : undefined;
+  }
+
+  function writeTarget(
+    target: Target,
+    node: WriteValue,
+    place: number,
+    asked: Map<Slot, Asked>,
+    writer: Writer,
+  ): StatusCode {
+    const { slot } = target;
+    const { value: variant, statusCode } = node.value;
+    const range = node.indexRange.isEmpty() ? null : node.indexRange;
+    if (target.kind === "parameter") {
+      return slot.writeParameter(target.parameter, node.value, range, writer);
+    }
+    if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+    if (range !== null) return StatusCodes.BadTypeMismatch;
+    const written = readTicket(variant, target.kind);
+    if (!("number" in written)) return written;
+    const before = asked.get(slot);
+    const isSame = before?.written.number === written.number && before.written.order.kind === target.kind;
+    asked.set(slot, {
+      written,
+      places: [...(before?.places ?? []), place],
+      isAmbiguous: before !== undefined && (before.isAmbiguous || !isSame),
+    });
+    return StatusCodes.Good;
+  }
+
+  /** Tells for one request who writes to a slot; null when that user may not, and it is audited once. */
+  function rightsOf(context: ISessionContext): (slot: Slot, isTicket: boolean) => Writer | null {
+    const { session } = context;
+    const account = accountOf(context, options);
+    const audited = new Set<Slot>();
+    return (slot, isTicket) => {
+      const reason = refusalOf(slot);
+      if (session !== undefined && account !== null && reason === null) {
+        return { sessionId: session.getSessionId().toString(), account };
+      }
+      if (isTicket && reason !== null && !audited.has(slot)) {
+        audited.add(slot);
+        auditRefused(slot, reason);
+      }
+      return null;
+    };
+
+    function refusalOf(slot: Slot): string | null {
+      if (account === null) return "the session has no user, and a slot needs operator";
+      if (account.role !== "observer") return slot.refusedWriter(account);
+      return `"${account.name}" is ${account.role}, and a slot needs operator`;
+    }
+
+    function auditRefused({ path }: Slot, reason: string): void {
+      const { name = "", origin = {} } = account ?? {};
+      const source = { door: "opcua", name } as const;
+      const request = { source, requestId: null, operation: path, robotId: null, origin };
+      ledger.refused(request, refusal("NOT_ALLOWED", reason));
+    }
+  }
+
+  return {
+    add(slot) {
+      slots.push(slot);
+      targets.set(`${slot.path}.RequestId`, { kind: "request", slot });
+      targets.set(`${slot.path}.ConfirmId`, { kind: "confirm", slot });
+      targets.set(`${slot.path}.Command`, { kind: "array", slot });
+      targets.set(`${slot.path}.CommandText`, { kind: "text", slot });
+      for (const parameter of slot.parameters) {
+        targets.set(parameter.path, { kind: "parameter", slot, parameter });
+      }
+    },
+    slots: () => slots,
+  };
+}

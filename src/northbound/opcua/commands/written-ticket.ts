@@ -1,0 +1,53 @@
+import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
+import { isTooLong } from "../tag.ts";
+
+/** `Command`: the ticket, and what it is for. */
+export const COMMAND_LENGTH = 12;
+
+/** How a ticket came: behind the parameters, as a whole command in one value, or to confirm what was latched. */
+export type Order =
+  | { readonly kind: "request" }
+  /** What follows the ticket in `Command`: 11 numbers. */
+  | { readonly kind: "array"; readonly numbers: readonly number[] }
+  /** The text of `CommandText`, and what follows the ticket in it. */
+  | { readonly kind: "text"; readonly text: string; readonly fields: readonly string[] }
+  | { readonly kind: "confirm" };
+
+/** A number that a client wrote to one of the tags that take tickets. */
+export interface WrittenTicket {
+  readonly number: number;
+  readonly order: Order;
+}
+
+/** The largest number that a ticket may have, of either sign: -2147483648 has no counterpart in `Closed`. */
+const LARGEST = 2_147_483_647;
+const SEPARATOR = ";";
+
+/** Reads what was written to `RequestId`, `ConfirmId`, `Command` or `CommandText`; a status code says what is wrong. */
+export function readTicket(variant: Variant, kind: Order["kind"]): WrittenTicket | StatusCode {
+  const isText = kind === "text";
+  const shape = kind === "array" ? VariantArrayType.Array : VariantArrayType.Scalar;
+  const dataType = isText ? DataType.String : DataType.Int32;
+  if (variant.dataType !== dataType || variant.arrayType !== shape) return StatusCodes.BadTypeMismatch;
+  if (isText) return readText(variant.value ?? "");
+  const [number = 0, ...numbers] =
+    kind === "array" ? Array.from<number>(variant.value ?? []) : [variant.value];
+  if (kind === "array" && numbers.length !== COMMAND_LENGTH - 1) return StatusCodes.BadOutOfRange;
+  if (Math.abs(number) > LARGEST) return StatusCodes.BadOutOfRange;
+  return { number, order: kind === "array" ? { kind, numbers } : { kind } };
+}
+
+/** `ticket;…`: an empty text is ticket 0, which starts nothing. */
+function readText(text: string): WrittenTicket | StatusCode {
+  if (text === "") return { number: 0, order: { kind: "text", text, fields: [] } };
+  if (isTooLong(text) || text.includes("\0")) return StatusCodes.BadOutOfRange;
+  const [first = "", ...fields] = text.split(SEPARATOR).map((field) => field.trim());
+  const number = wholeNumber(first);
+  if (number === null || Math.abs(number) > LARGEST) return StatusCodes.BadOutOfRange;
+  return { number, order: { kind: "text", text, fields } };
+}
+
+/** A decimal number without anything else; null otherwise. */
+export function wholeNumber(text: string): number | null {
+  return /^-?\d{1,10}$/.test(text) ? Number(text) : null;
+}
