@@ -116,7 +116,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     const written = journal.write(entry).catch((error: unknown) => {
       log.error({ err: error, command: job.id }, "an outcome could not be recorded");
     });
-    // Nothing was sent, and the disk that failed may hang: the sender need not wait for it once more.
+    // Nothing was sent, and the disk that failed may hang: its sender need not wait for it once more.
     if (outcome.code !== "JOURNAL_FAILED") await written;
   }
 

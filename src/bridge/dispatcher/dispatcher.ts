@@ -118,7 +118,7 @@ const CLAIM_MS = 30_000;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { options, catalogue, clock, log } = parts;
-  const journal = watchJournal(parts.journal);
+  const journal = watchJournal(parts.journal, parts.clock);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
   let seeFleet = () => {};
@@ -174,6 +174,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
   const conclusion = createConclusion({
     ...parts,
+    journal,
     attribution,
     search,
     onEnd: (job) => running.delete(job.id),

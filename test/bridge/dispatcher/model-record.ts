@@ -32,9 +32,16 @@ export class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
 
+/** A disk that did not take the record took none of this refusal either: asked again, the command may yet be sent. */
+export function isUnrecorded({ outcome, code }: Outcome): boolean {
+  return outcome === "refused" && code === "JOURNAL_FAILED";
+}
+
 /** Holds what a sender was told against the service's own record. Throws a BrokenPromise. */
 export function checkSender(sender: Sender, received: readonly Received[]): void {
-  const { token, told, command } = sender;
+  const { token, command } = sender;
+  const recorded = sender.told.filter((outcome) => !isUnrecorded(outcome));
+  const told = recorded.length === 0 ? sender.told : recorded;
   const sendings = received.filter((each) => each.token === token);
   const [outcome] = told;
   const say = (what: string): never => {

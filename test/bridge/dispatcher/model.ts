@@ -8,7 +8,7 @@ import { isJsonObject } from "../../../src/platform/json.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createLossyDisk } from "./lossy-store.ts";
-import { BrokenPromise, checkSender, type Received, type Sender } from "./model-record.ts";
+import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } from "./model-record.ts";
 import { type Fate, fates, robots, type Step } from "./model-steps.ts";
 import { testCatalogue } from "./operations.ts";
 import { mission, missions, plc } from "./rig.ts";
@@ -191,6 +191,9 @@ export class World {
     const startByMs = this.defect === "expiry" ? Number.MAX_SAFE_INTEGER : command.startByMs;
     void this.dispatcher.submit({ ...command, startByMs }, new AbortController().signal).then((outcome) => {
       if (life !== this.life) return;
+      if (isUnrecorded(outcome) && this.received.some(({ token }) => token === sender.token)) {
+        this.broken.push(`${sender.token} was told ${outcome.code}, and was sent`);
+      }
       sender.told.push(outcome);
       sender.finalAtMs ??= this.clock.monotonicMs();
     });

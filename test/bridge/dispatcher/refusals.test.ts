@@ -306,6 +306,43 @@ describe("refusals before anything is sent", () => {
     expect(rig.calls.filter(({ operation }) => operation !== "List")).toEqual([]);
   });
 
+  it("tells in its health of an outcome that the disk did not take", async () => {
+    const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
+    const journal: Journal = {
+      ...memory,
+      write: (entry) => (entry.outcome === null ? memory.write(entry) : brokenJournal.write(entry)),
+    };
+    const rig = await createRig({ journal });
+    const sent = await rig.send("Go", { robot: "AMR01" });
+    expect(rig.dispatcher.health().state).toBe("up");
+    await rig.call(0).answer(OK);
+    expect(sent.outcome?.outcome).toBe("succeeded");
+    expect(rig.dispatcher.health().state).toBe("degraded");
+  });
+
+  it("JOURNAL_FAILED: a disk that hangs has failed after a second, and a late record sends nothing", async () => {
+    let land = () => {};
+    const landed = new Promise<void>((resolve) => {
+      land = resolve;
+    });
+    const journal: Journal = { ...createMemoryJournal({ keepMs: 1, keepCount: 1 }), write: () => landed };
+    const rig = await createRig({ journal });
+    const sent = await rig.send("Go", { robot: "AMR01" });
+    await rig.clock.settle(999);
+    expect(sent.outcome).toBeNull();
+    await rig.clock.settle(1);
+    expect(sent.outcome).toMatchObject({
+      outcome: "refused",
+      code: "JOURNAL_FAILED",
+      message: "it was not sent: the journal failed (the disk took more than 1000 ms)",
+    });
+    expect(rig.dispatcher.health().state).toBe("degraded");
+    land();
+    await rig.clock.settle(0);
+    expect(rig.calls).toEqual([]);
+    expect(sent.stages).toEqual([]);
+  });
+
   it("CANCELED_BY_STOP: a start that still waits", async () => {
     const rig = await createRig();
     await rig.send("Go", { robot: "AMR01", to: "A" });

@@ -10,12 +10,25 @@ import { clock, commander, eachWithItsServer, plc, start, startAnew, stop } from
 const robot = "Robots.AMR01";
 const mission = JSON.stringify({ mission: { cartMission: {} } });
 
-/** Calls a method with texts; the outputs by name. */
+/** Calls a method, to expire in 10 s; the outputs by name. */
 async function call(caller: Caller, object: string, method: string, ...texts: string[]) {
+  return callBy(new Date(clock.nowMs() + 10_000), caller, object, method, ...texts);
+}
+
+async function callBy(
+  expiresAt: Date | null,
+  caller: Caller,
+  object: string,
+  method: string,
+  ...texts: string[]
+) {
+  const [requestId = "", ...requests] = texts;
+  const text = (value: string) => ({ dataType: DataType.String, value });
+  const expiry = method === "QueryOutcome" ? [] : [{ dataType: DataType.DateTime, value: expiresAt }];
   const { statusCode, outputArguments } = await caller.session.call({
     objectId: `ns=2;s=${object}`,
     methodId: `ns=2;s=Operations.${method}`,
-    inputArguments: texts.map((value) => ({ dataType: DataType.String, value })),
+    inputArguments: [text(requestId), ...expiry, ...requests.map(text)],
   });
   const names = ["outcome", "errorId", "errorText", "retrySafe", "responseJson", "pending"];
   const values = (outputArguments ?? []).map(({ value }) => value);
@@ -36,7 +49,16 @@ describe("a method of a robot", () => {
     const names = (found.references ?? []).map(({ browseName }) => browseName.name);
     expect(names).toEqual(expect.arrayContaining(["CreateMission", "ControlConveyor", "QueryOutcome"]));
     const { inputArguments } = await plc.session.getArgumentDefinition("ns=2;s=Operations.CreateMission");
-    expect(inputArguments.map(({ name }) => name)).toEqual(["RequestId", "Request"]);
+    expect(inputArguments.map(({ name }) => name)).toEqual(["RequestId", "ExpiresAt", "Request"]);
+  });
+
+  it("NO_EXPIRY: moves nothing without ExpiresAt, however long the call was held", async () => {
+    expect(await callBy(null, plc, robot, "CreateMission", "order 1", mission)).toMatchObject({
+      outcome: 4,
+      errorId: 1004,
+      errorText: "CreateMission moves a robot: give ExpiresAt, as 10 s from now",
+    });
+    expect(commander.submitted).toHaveLength(0);
   });
 
   it("sends a command with the robot's name filled in, and answers its outcome", async () => {
@@ -237,6 +259,7 @@ it("an earlier command's id: its outcome whatever the role is now, and never 'it
     name: "line",
     role: "observer",
     confirms: false,
+    number: null,
     secret: { kind: "plain", text: "a secret" },
   };
   const ledger = { knows: () => true, refused() {} };
@@ -270,6 +293,7 @@ it("a user without the role is refused by name", async () => {
     name: "scada",
     role: "observer",
     confirms: false,
+    number: null,
     secret: { kind: "plain", text: "a secret" },
   };
   const server = await startServer({ users: [scada] }, { commander });

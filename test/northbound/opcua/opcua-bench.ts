@@ -53,7 +53,9 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     records: { recall: async () => null },
     stations: noStations,
     openMemory: createFakeDisk().open,
-    epoch: "e1",
+    run: "run1",
+    chance: () => 0.5,
+    rights: { refusedRobot: () => null, refusedStation: () => null },
     facts: {
       version: "0.0.0",
       sessionId: "s-1",

@@ -30,6 +30,7 @@ beforeAll(async () => {
         {
           name: user.name,
           confirms: false,
+          number: null,
           role: "operator",
           secret: { kind: "plain", text: user.password },
         },

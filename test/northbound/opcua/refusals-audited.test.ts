@@ -11,6 +11,7 @@ const operator: OpcUaUser = {
   name: "line",
   role: "operator",
   confirms: false,
+  number: null,
   secret: { kind: "plain", text: "line secret" },
 };
 const observer: OpcUaUser = { ...operator, name: "scada", role: "observer" };
@@ -38,11 +39,16 @@ it("the audit log has who was refused by role, and what a method or a slot refus
   );
   const scada = await openSession(server.url, { user: { name: "scada", password: "line secret" } });
   const line = await openSession(server.url, { user: { name: "line", password: "line secret" } });
-  const call = (caller: typeof line, object: string, ...texts: string[]) =>
+  const string = (value: string) => ({ dataType: DataType.String, value });
+  const call = (caller: typeof line, object: string, requestId: string, request: string) =>
     caller.session.call({
       objectId: `ns=2;s=${object}`,
       methodId: "ns=2;s=Operations.CreateMission",
-      inputArguments: texts.map((value) => ({ dataType: DataType.String, value })),
+      inputArguments: [
+        string(requestId),
+        { dataType: DataType.DateTime, value: new Date(8.64e15) },
+        string(request),
+      ],
     });
   await call(scada, "Robots.AMR01", "c1", "{}");
   await call(line, "Operations", "c2", "[");

@@ -26,54 +26,70 @@ import {
 describe("a slot's refusals", () => {
   eachWithItsServer();
 
-  it("OUT_OF_TURN: a number that is not NextId", async () => {
-    const wrong = ((await nextId()) % 32_767) + 1;
-    await navigate(wrong);
-    expect(await shown("RejectedId", "ErrorId", "ErrorText")).toEqual([
-      wrong,
+  it("OUT_OF_TURN: a number that is not NextId any more", async () => {
+    const old = await nextId();
+    clock.advance(31_000);
+    await navigate(old);
+    expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
+      old,
       1012,
-      "the number is not NextId: read NextId and copy it into RequestId",
+      "the number was not NextId, and nothing was or will be sent under it: take a new one",
     ]);
   });
 
-  it("TICKET_IN_USE: any other number while a command runs", async () => {
+  it("TICKET_NOT_SHOWN: a number of which the slot knows nothing", async () => {
+    await plc.write([slot("RequestId"), int32(-7)]);
+    expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
+      7,
+      1020,
+      "this slot does not know what became of the number: look at the robot",
+    ]);
+  });
+
+  it("TICKET_IN_USE: a start while a command runs", async () => {
     const ticket = await nextId();
     await navigate(ticket);
     const sent = await commander.next();
-    await plc.write([slot("RequestId"), int32(ticket + 1)]);
-    expect(await shown("RejectedId", "ErrorId", "ErrorText")).toEqual([
-      ticket + 1,
+    const next = await nextId();
+    await navigate(next);
+    expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
+      next,
       1013,
-      "the command before is still running: wait until DoneId is its number",
+      "a command was still running, and nothing was sent: wait until DoneId is its number",
     ]);
     sent.end(succeeded(null));
     await plc.until(slot("DoneId"), ticket);
     expect(await shown("Outcome")).toEqual([3]);
   });
 
+  const passing = "; nothing was sent, and stops are taken all the same";
+
   it("JOURNAL_FAILED: a disk that fails", async () => {
     disk.behave("failing");
     const ticket = await nextId();
     await navigate(ticket);
-    await plc.until(slot("DoneId"), ticket);
+    await plc.until(slot("RejectedId"), ticket);
     const full =
-      "the slot's tickets cannot be kept: cannot write to tickets: the disk is full: 0.3 MB free, at least 8.0 are needed; nothing was sent";
-    expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([4, 1014, full]);
+      "the slot's tickets cannot be kept: cannot write to tickets: the disk is full: 0.3 MB free, at least 8.0 are needed";
+    expect(await shown("RejectedError", "RejectedText")).toEqual([1014, `${full}${passing}`]);
     const next = await nextId();
     await navigate(next);
-    expect(await shown("RejectedId", "ErrorId", "ErrorText")).toEqual([next, 1014, full]);
+    expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
+      next,
+      1014,
+      `${full}${passing}`,
+    ]);
     expect(commander.submitted).toHaveLength(0);
   });
 
   it("JOURNAL_FAILED: a disk of which nothing is heard any more", async () => {
     disk.behave("hanging");
-    // Only so many numbers are shown unkept as a restart skips.
-    while ((await plc.value(slot("NextId"))) !== 0) clock.advance(31_000);
-    await plc.write([slot("RequestId"), int32(5)]);
-    expect(await shown("ErrorId", "ErrorText")).toEqual([
-      1014,
-      "the slot's tickets are not kept yet; nothing was sent",
-    ]);
+    const ticket = await nextId();
+    await navigate(ticket);
+    clock.advance(1_000);
+    await plc.until(slot("RejectedId"), ticket);
+    const late = "the slot's tickets cannot be kept: the disk did not take them within 1000 ms";
+    expect(await shown("RejectedError", "RejectedText")).toEqual([1014, `${late}${passing}`]);
   });
 
   it("JOURNAL_FAILED: records that cannot be read", async () => {
@@ -82,22 +98,41 @@ describe("a slot's refusals", () => {
     disk.records.set("t/Robots.AMR01.MissionSlot", "rubbish");
     await start();
     await navigate(await nextId());
-    const [error, words] = await shown("ErrorId", "ErrorText");
+    const [error, words] = await shown("RejectedError", "RejectedText");
     expect(error).toBe(1014);
-    expect(words).toMatch(/^the slot's tickets cannot be read: .+; nothing was sent$/);
+    expect(words).toMatch(
+      /^the slot's tickets cannot be read: what is kept of .+ is no ticket record; nothing was sent, and stops/,
+    );
   });
 
   it("JOURNAL_FAILED: a journal that does not tell what became of the slot's command", async () => {
-    await navigate(await nextId());
+    const ticket = await nextId();
+    await navigate(ticket);
     (await commander.next()).stage("accepted");
     await plc.until(slot("Outcome"), 1);
     await plc.close();
     await running.stop();
     await start({ records: { recall: () => Promise.reject(new Error("planted")) } });
     await plc.until(slot("ErrorId"), 1014);
-    expect(await shown("NextId", "ErrorText")).toEqual([
+    expect(await shown("AcceptedId", "DoneId", "Outcome", "ErrorText")).toEqual([
+      ticket,
       0,
-      "a slot stays closed: what became of its command is not known",
+      1,
+      "a slot takes stops only: what became of its command is not known",
+    ]);
+  });
+
+  it("SHUTTING_DOWN: the gateway stopped before the command was in the journal", async () => {
+    const ticket = await nextId();
+    await navigate(ticket);
+    await commander.next();
+    await plc.close();
+    await running.stop();
+    await start();
+    expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
+      ticket,
+      1011,
+      "the gateway stopped before it was recorded, and nothing was sent: take a new number",
     ]);
   });
 
@@ -159,12 +194,15 @@ describe("parameters that make no command", () => {
     [{ operation: 5, destination: "A" }, "Operation 5 is for serve robots, and this is a cart robot"],
     [{ operation: 12 }, "TargetMissionId is empty, and no current mission of the robot is known"],
     [{ operation: 13 }, "TargetMissionId is empty, and no current mission of the robot is known"],
-    [{ operation: 1 }, "Destination is empty"],
-    [{ operation: 3 }, "Destinations and Destination are empty"],
+    [{ operation: 1 }, "Destination is missing, and DestinationNo too: one of them says where to"],
+    [
+      { operation: 3 },
+      "Destination is missing, and DestinationNo, and Destinations too: one of them says where to",
+    ],
     [{ operation: 3, destinations: ["A", "", "B"] }, "Destinations[1] is empty, and a later one is not"],
     [
       { operation: 1, destination: "A", destinationNos: [4] },
-      "DestinationNo is set, and Destination or Destinations too: which is meant?",
+      "Destination and DestinationNo are both set: empty all but the one that is meant",
     ],
     [{ operation: 1, destinationNos: [5] }, "opcua.destinations has no number 5"],
   ])("MALFORMED: %j", (parameters, problem) => {
@@ -172,10 +210,11 @@ describe("parameters that make no command", () => {
   });
 
   it.each([
-    [10, "COMMAND_CANCEL"],
-    [11, "COMMAND_PAUSE"],
-  ])("but a stop without a mission goes out, for what waits: Operation %i", (operation, command) => {
+    [10, "COMMAND_CANCEL", "cancel whatever waits"],
+    [11, "COMMAND_PAUSE", "pause whatever waits"],
+  ])("but a stop without a mission goes out, for what waits: Operation %i", (operation, command, words) => {
     expect(missionRequest({ ...nothing, operation }, cart, named)).toEqual({
+      text: words,
       operation: "UpdateMission",
       request: { robotId: "r1", missionCommand: { missionId: "", command } },
       missionId: null,
@@ -184,5 +223,8 @@ describe("parameters that make no command", () => {
 
   it("MALFORMED: a motor command that there is not", () => {
     expect(conveyorRequest("r1", 0, 9)).toEqual({ problem: "MotorCommand 9 is no command" });
+    const written = "this session has not written it";
+    expect(conveyorRequest("r1", undefined, 1)).toEqual({ problem: `ConveyorIndex is missing: ${written}` });
+    expect(conveyorRequest("r1", 0, undefined)).toEqual({ problem: `MotorCommand is missing: ${written}` });
   });
 });

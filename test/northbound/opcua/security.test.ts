@@ -23,11 +23,24 @@ import {
 const salt = randomBytes(16);
 const hash = scryptSync("correct horse", salt, 64);
 const users: readonly OpcUaUser[] = [
-  { name: "plc1", confirms: false, role: "operator", secret: { kind: "plain", text: "plc secret" } },
-  { name: "scada", confirms: false, role: "observer", secret: { kind: "plain", text: "scada secret" } },
+  {
+    name: "plc1",
+    confirms: false,
+    number: null,
+    role: "operator",
+    secret: { kind: "plain", text: "plc secret" },
+  },
+  {
+    name: "scada",
+    confirms: false,
+    number: null,
+    role: "observer",
+    secret: { kind: "plain", text: "scada secret" },
+  },
   {
     name: "eva",
     confirms: false,
+    number: null,
     role: "engineer",
     secret: { kind: "scrypt", text: `scrypt:${salt.toString("base64")}:${hash.toString("base64")}` },
   },
@@ -137,6 +150,7 @@ describe("a server without security", () => {
     const user: OpcUaUser = {
       name: "anonymous",
       confirms: false,
+      number: null,
       role: "engineer",
       secret: { kind: "plain", text: "x" },
     };

@@ -58,6 +58,11 @@ export async function navigate(ticket: number, destination = "Dock A") {
   );
 }
 
+/** The numbers that `Closed` shows, newest first. */
+export async function closed(): Promise<readonly number[]> {
+  return Array.from((await plc.value(slot("Closed"))) as Int32Array).filter((number) => number !== 0);
+}
+
 export async function shown(...names: string[]): Promise<unknown[]> {
   return Promise.all(names.map((name) => plc.value(slot(name))));
 }

@@ -5,6 +5,7 @@ import { mission, missionChange, queueOf, robotChange } from "./changes.ts";
 import { succeeded } from "./fake-commands.ts";
 import {
   clock,
+  closed,
   commander,
   eachWithItsServer,
   int32,
@@ -34,9 +35,15 @@ describe("a mission slot", () => {
       robotId: "r1",
       mission: { cartMission: { navigateMission: { goal: { destinationId: "Dock A" } } } },
     });
-    expect(await shown("NextId", "AcceptedId", "Outcome")).toEqual([0, 0, 0]);
+    expect(await shown("AcceptedId", "Outcome", "AcceptedText")).toEqual([0, 0, ""]);
+    expect(await nextId()).not.toBe(ticket);
     sent.stage("accepted");
     expect(await shown("AcceptedId", "Outcome", "DoneId")).toEqual([ticket, 1, 0]);
+    expect(await shown("AcceptedBy", "AcceptedByNo", "AcceptedText")).toEqual([
+      "anonymous",
+      0,
+      "navigate to Dock A",
+    ]);
     sent.stage("sent");
     expect(await shown("AcceptedId", "Outcome", "DoneId")).toEqual([ticket, 2, 0]);
     sent.end(succeeded("m-77"));
@@ -77,32 +84,64 @@ describe("a mission slot", () => {
     for (const id of ids) expect(id).toContain("Robots.AMR01.MissionSlot/");
   });
 
-  it("refuses a number out of turn, and says which", async () => {
-    const wrong = ((await nextId()) % 32_767) + 1;
+  it("tells of a number that it never issued to look at the robot", async () => {
+    const wrong = (await nextId()) + 1_000;
     expect((await navigate(wrong))[0]).toBe(StatusCodes.Good);
-    expect(await shown("RejectedId", "ErrorId", "AcceptedId", "DoneId")).toEqual([wrong, 1012, 0, 0]);
+    expect(await shown("RejectedId", "RejectedError", "AcceptedId", "DoneId")).toEqual([wrong, 1020, 0, 0]);
+    expect(await closed()).toEqual([-wrong]);
     expect(commander.submitted).toHaveLength(0);
   });
 
-  it("replaces an unused ticket every 30 s, and takes the one before once more", async () => {
+  it("replaces an unused ticket after 30 s, and never takes it again", async () => {
     const first = await nextId();
     clock.advance(31_000);
     const second = await nextId();
     expect(second).not.toBe(first);
-    clock.advance(31_000);
     await navigate(first);
-    expect(await shown("RejectedId")).toEqual([first]);
+    expect(await shown("RejectedId", "RejectedError")).toEqual([first, 1012]);
+    expect(await closed()).toEqual([first]);
+    expect(commander.submitted).toHaveLength(0);
     await navigate(second);
     expect((await commander.next()).command.operation).toBe("CreateMission");
   });
 
-  it("withdraws an unused ticket when 0 is written", async () => {
+  it("closes a ticket when its negative is written, and stops nothing by it", async () => {
+    const ticket = await nextId();
+    await plc.write([slot("RequestId"), int32(-ticket)]);
+    expect(await closed()).toEqual([ticket]);
+    expect(await shown("RejectedId", "RejectedError")).toEqual([ticket, 0]);
+    await navigate(ticket);
+    expect(commander.submitted).toHaveLength(0);
+    const next = await nextId();
+    await navigate(next);
+    const sent = await commander.next();
+    await plc.write([slot("RequestId"), int32(-next)]);
+    // Being journaled: there is no answer yet.
+    expect(await closed()).toEqual([ticket]);
+    sent.stage("accepted");
+    await plc.write([slot("RequestId"), int32(-next)]);
+    expect(await closed()).toEqual([ticket]);
+    expect(await shown("AcceptedId")).toEqual([next]);
+  });
+
+  it("does nothing when 0 is written", async () => {
     const ticket = await nextId();
     await plc.write([slot("RequestId"), int32(0)]);
-    expect(await nextId()).not.toBe(ticket);
+    expect(await nextId()).toBe(ticket);
+    expect(await closed()).toEqual([]);
+  });
+
+  it("shows everything of one moment in one array", async () => {
+    const [void1, ticket] = [await nextId(), (await nextId()) + 1];
+    await plc.write([slot("RequestId"), int32(-void1)]);
     await navigate(ticket);
-    expect(await shown("RejectedId")).toEqual([ticket]);
-    expect(commander.submitted).toHaveLength(0);
+    (await commander.next()).end(refusal("FAILED_PRECONDITION", "the robot is on a mission", false));
+    await plc.until(slot("DoneId"), ticket);
+    expect(Array.from((await plc.value(slot("Answer"))) as Int32Array)).toEqual([
+      ...[ticket, ticket, 4, 9, 0, void1, 0, ticket + 1, 0],
+      ...[0, 0, 0],
+      ...[void1, 0, 0, 0, 0, 0, 0, 0],
+    ]);
   });
 
   it("shows a refusal as final, with its number and text", async () => {
@@ -158,7 +197,7 @@ describe("a mission slot", () => {
       ticket,
       4,
       1000,
-      "Destination is empty",
+      "Destination is missing, and DestinationNo too: one of them says where to",
     ]);
     expect(commander.submitted).toHaveLength(0);
   });

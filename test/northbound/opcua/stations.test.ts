@@ -95,7 +95,9 @@ it("holds a robot for the user that asks, and shows who does", async () => {
     1016,
     "station packing holds it",
   ]);
+  expect(await shown("AcceptedText")).toEqual(["r1: take the lease"]);
   await send(51);
+  expect(await shown("AcceptedText")).toEqual(["r1: release the lease"]);
   expect(await shown("Outcome", "Held", "HolderStation")).toEqual([3, false, ""]);
   expect(asked).toEqual([
     "ask packing anonymous r1",
@@ -106,6 +108,7 @@ it("holds a robot for the user that asks, and shows who does", async () => {
 
 it("NOT_ALLOWED: leaves an override to engineers", async () => {
   await send(52);
+  expect(await shown("AcceptedText")).toEqual(["r1: end another's lease"]);
   expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
     4,
     1006,
@@ -122,6 +125,7 @@ it("ends another's hold for an engineer", async () => {
     name: "chief",
     role: "engineer",
     confirms: false,
+    number: null,
     secret: { kind: "plain", text: "a secret" },
   };
   running = await startServer(
@@ -154,7 +158,7 @@ it("takes heartbeats while a command of another session runs", async () => {
   const sent = await commander.next();
   const other = await openSession(running.url);
   expect(await other.write([slot("Heartbeat"), int32(9)])).toEqual([StatusCodes.Good]);
-  expect(await other.write([slot("Robot"), text("x")])).toEqual([StatusCodes.BadUserAccessDenied]);
+  expect(await other.write([slot("Robot"), text("x")])).toEqual([StatusCodes.Good]);
   sent.end(succeeded(null));
   await other.close();
 });
@@ -209,12 +213,47 @@ it.each([
 
 it.each([
   ["nobody", 'robot "nobody" was never heard of'],
-  ["", "Robot is empty, and RobotNo is the number of no robot that has nodes"],
+  ["no number", "Robot is missing, and RobotNo is the number of no robot that has nodes"],
 ])("refuses a robot that has no nodes: %s", async (name, told) => {
   for (const operation of [50, 51, 52]) {
-    await send(operation, name);
+    if (name === "nobody") await send(operation, name);
+    else {
+      await plc.write([slot("RobotNo"), int32(99)]);
+      await send(operation, "");
+    }
     expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([4, 1017, told]);
   }
+});
+
+it("refuses a command that names no robot", async () => {
+  await send(50, "");
+  expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
+    4,
+    1000,
+    "Robot (or RobotNo) is missing: this session has not written it",
+  ]);
+});
+
+it.each([
+  ["40;AMR01;1;3", '"COMMAND_CONVEYOR_MOTOR_CCW"'],
+  ["1;AMR01;Dock C", '"Dock C"'],
+  ["10;r1;m-4", '"m-4"'],
+])("takes a whole command as one text: %s", async (rest, part) => {
+  await plc.write([slot("CommandText"), text(`${await plc.value(slot("NextId"))};${rest}`)]);
+  const { command } = await commander.next();
+  expect(command.robotId).toBe("r1");
+  expect(command.requestJson).toContain(part);
+});
+
+it.each([
+  ["50;AMR01;1", "CommandText has 1 fields behind the robot, which is not right for 50"],
+  [
+    "x;AMR01",
+    "CommandText is not of the form ticket;operation;destination, with the robot before the destination",
+  ],
+])("refuses a text that is no command: %s", async (rest, told) => {
+  await plc.write([slot("CommandText"), text(`${await plc.value(slot("NextId"))};${rest}`)]);
+  expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([4, 1000, told]);
 });
 
 it.each([
@@ -239,7 +278,11 @@ it.each([
 });
 
 it("takes a name and a number of the same robot", async () => {
-  await plc.write([slot("RobotNo"), int32(7)], [slot("MotorCommand"), int32(1)]);
+  await plc.write(
+    [slot("RobotNo"), int32(7)],
+    [slot("ConveyorIndex"), int32(0)],
+    [slot("MotorCommand"), int32(1)],
+  );
   await send(40);
   expect((await commander.next()).command.robotId).toBe("r1");
 });
@@ -257,6 +300,7 @@ it("stops a conveyor whatever was wrong with the parameters of missions", async 
     [slot("Destinations"), { dataType: "String", arrayType: "Array", value: new Array(17).fill("A") }],
     [slot("TargetMissionId"), text("x".repeat(255))],
     [slot("RobotNo"), int32(-1)],
+    [slot("ConveyorIndex"), int32(0)],
     [slot("MotorCommand"), int32(1)],
   );
   await send(40);

@@ -8,14 +8,14 @@ function load(record: unknown) {
   return disk.open().tickets.load("S");
 }
 
-it("reads a slot's record of before earlier tickets were remembered: an update closes no slot", () => {
-  const { earlier: _, ...tickets } = newTickets("e1", 5);
-  const rest = { user: "line1", final: null };
-  expect(load({ tickets, ...rest })).toEqual({ tickets: newTickets("e1", 5), ...rest });
+it("reads back what was kept", () => {
+  const record = { tickets: newTickets("run1", 17, 5), final: null };
+  expect(load(record)).toEqual(record);
 });
 
 it("takes nothing for a record that is none", () => {
-  for (const tickets of [null, {}, { ...newTickets("e1", 5), earlier: 1 }]) {
-    expect(() => load({ tickets, user: null, final: null })).toThrow("what is kept of S is no ticket record");
+  const tickets = newTickets("run1", 17, 5);
+  for (const broken of [null, {}, { ...tickets, taken: 1 }, { ...tickets, reservedTo: "17" }]) {
+    expect(() => load({ tickets: broken, final: null })).toThrow("what is kept of S is no ticket record");
   }
 });

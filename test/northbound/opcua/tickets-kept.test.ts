@@ -10,6 +10,7 @@ import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { openSession } from "./opcua-bench.ts";
 import {
   clock,
+  closed,
   commander,
   disk,
   eachWithItsServer,
@@ -29,11 +30,11 @@ let folder: string;
 let sessions = 0;
 const openFolder = () => openMemory(folder, silentLog);
 
-/** The gateway starts again, on the same folder; each start has an epoch of its own. */
+/** The gateway starts again, on the same folder; each start is a run of its own. */
 async function restart(changed: Parameters<typeof start>[0] = {}): Promise<void> {
   await stop();
   sessions += 1;
-  await start({ openMemory: openFolder, epoch: `start ${sessions}`, ...changed });
+  await start({ openMemory: openFolder, run: `start ${sessions}`, ...changed });
 }
 
 /** The journal of a gateway whose commands ended like this. */
@@ -61,7 +62,8 @@ describe("the life of a ticket, with the gateway started again between each two 
     const ticket = await nextId();
     await restart();
     expect(await navigate(ticket)).toEqual([StatusCodes.Good, StatusCodes.Good, StatusCodes.Good]);
-    expect(await shown("RejectedId", "AcceptedId", "DoneId", "Outcome")).toEqual([ticket, 0, 0, 0]);
+    expect(await shown("RejectedId", "RejectedError", "AcceptedId", "DoneId")).toEqual([ticket, 1012, 0, 0]);
+    expect(await closed()).toEqual([ticket]);
     expect(commander.submitted).toHaveLength(0);
   });
 
@@ -72,7 +74,8 @@ describe("the life of a ticket, with the gateway started again between each two 
     await restart({ records: journal(null) });
     expect(await goesOnWaiting(ticket)).toBe(false);
     await navigate(ticket);
-    expect(await shown("DoneId", "Outcome")).toEqual([0, 0]);
+    expect(await shown("DoneId", "Outcome", "RejectedError")).toEqual([0, 0, 1011]);
+    expect(await closed()).toEqual([ticket]);
     expect(commander.submitted).toHaveLength(1);
   });
 
@@ -117,7 +120,7 @@ describe("the life of a ticket, with the gateway started again between each two 
       // It waits for nothing but a stop meanwhile.
       const next = await nextId();
       await navigate(next);
-      expect(await shown("AcceptedId", "RejectedId", "ErrorId")).toEqual([ticket, next, 1013]);
+      expect(await shown("AcceptedId", "RejectedId", "RejectedError")).toEqual([ticket, next, 1013]);
       end(succeeded("m-5"));
       await plc.until(slot("DoneId"), ticket);
       expect(await shown("AcceptedId", "Outcome", "MissionId")).toEqual([ticket, 3, "m-5"]);
@@ -184,7 +187,7 @@ describe("the life of a ticket, with the gateway started again between each two 
       ticket,
       4,
       1000,
-      "Destination is empty",
+      "Destination is missing, and DestinationNo too: one of them says where to",
     ]);
   });
 
@@ -246,31 +249,42 @@ describe("the life of a ticket, with the gateway started again between each two 
 describe("a disk that fails", () => {
   eachWithItsServer();
 
-  it("refuses what moves, with the reason, and is open again when it works", async () => {
+  it("voids a start, says why, and takes starts again when it works", async () => {
     disk.behave("failing");
     const ticket = await nextId();
     await navigate(ticket);
-    await plc.until(slot("DoneId"), ticket);
-    expect(await shown("Outcome", "ErrorId", "RetrySafe")).toEqual([4, 1014, true]);
-    expect(await plc.value(slot("ErrorText"))).toContain("cannot be kept");
-    const next = await nextId();
-    await navigate(next);
-    expect(await shown("RejectedId", "ErrorId", "AcceptedId")).toEqual([next, 1014, ticket]);
+    await plc.until(slot("RejectedId"), ticket);
+    expect(await shown("RejectedError", "AcceptedId", "DoneId")).toEqual([1014, 0, 0]);
+    const random = await nextId();
+    expect(random).toBeGreaterThanOrEqual(2 ** 30);
+    await navigate(random);
+    expect(await shown("RejectedId", "RejectedError", "AcceptedId")).toEqual([random, 1014, 0]);
+    expect(await closed()).toEqual([random, ticket]);
     expect(commander.submitted).toHaveLength(0);
     disk.behave("well");
     clock.advance(1_000);
-    while ((await nextId()) === next) clock.advance(1_000);
-    await navigate(next);
-    expect(await shown("RejectedId", "ErrorId")).toEqual([next, 1012]);
+    while ((await nextId()) >= 2 ** 30) clock.advance(1_000);
+    for (const old of [ticket, random]) await navigate(old);
     await navigate(await nextId());
     expect((await commander.next()).command.operation).toBe("CreateMission");
+    expect(commander.submitted).toHaveLength(1);
+  });
+
+  it("that takes longer than a second has failed: nothing is sent", async () => {
+    disk.behave("hanging");
+    const ticket = await nextId();
+    await navigate(ticket);
+    await plc.write([slot("RequestId"), int32(-ticket)]);
+    expect(await closed()).toEqual([]);
+    clock.advance(1_000);
+    await plc.until(slot("RejectedId"), ticket);
+    expect(await shown("RejectedError", "AcceptedId")).toEqual([1014, 0]);
+    expect(await closed()).toEqual([ticket]);
+    expect(commander.submitted).toHaveLength(0);
   });
 
   it.each(["failing", "hanging"] as const)("lets a stop pass while it is %s", async (how) => {
-    const stops = fakeCatalogue("stops");
-    await plc.close();
-    await running.stop();
-    await start({ catalogue: stops });
+    await startWithStops();
     disk.behave(how);
     const ticket = await nextId();
     await navigate(ticket);
@@ -280,16 +294,42 @@ describe("a disk that fails", () => {
     expect(await shown("Outcome")).toEqual([3]);
   });
 
-  it("issues no more numbers than a restart skips", async () => {
-    const firstKept = await nextId();
+  it.each(["failing", "hanging"] as const)("is %s from the start: stops pass", async (how) => {
+    disk.behave(how);
+    disk.records.clear();
+    await startWithStops();
+    clock.advance(1_000);
+    const ticket = await nextId();
+    expect(ticket).toBeGreaterThanOrEqual(2 ** 30);
+    await navigate(ticket);
+    clock.advance(50);
+    (await commander.next()).end(succeeded(null));
+    await plc.until(slot("DoneId"), ticket);
+    // The next life of the slot knows nothing of that number.
+    await stop();
+    await start({ chance: () => 0.75 });
+    clock.advance(1_000);
+    await plc.write([slot("RequestId"), int32(-ticket)]);
+    await plc.until(slot("RejectedId"), ticket);
+    expect(await closed()).toEqual([-ticket]);
+    expect(await shown("RejectedError")).toEqual([1020]);
+  });
+
+  async function startWithStops(): Promise<void> {
+    await plc.close();
+    await running.stop();
+    await start({ catalogue: fakeCatalogue("stops") });
+  }
+
+  it("shows no number that it has not reserved", async () => {
+    const first = await nextId();
     disk.behave("failing");
-    let last = firstKept;
-    for (let number = firstKept; number !== 0; number = Number(await plc.value(slot("NextId")))) {
+    let last = first;
+    for (let number = first; number < 2 ** 30; number = await nextId()) {
       last = number;
       clock.advance(31_000);
     }
-    expect(last - firstKept).toBeGreaterThan(32);
-    expect(last - firstKept).toBeLessThan(64);
+    expect(last - first).toBeLessThan(256);
     disk.behave("well");
     await plc.close();
     await running.stop();
@@ -301,15 +341,14 @@ describe("a disk that fails", () => {
 describe("a record that cannot be read", () => {
   eachWithItsServer();
 
-  it("closes its slot for all but stops, and is not written over", async () => {
+  it("leaves its slot nothing but stops, and is not written over", async () => {
     await plc.close();
     await running.stop();
     disk.records.set("t/Robots.AMR01.MissionSlot", "rubbish");
     await start();
     const ticket = await nextId();
     await navigate(ticket);
-    expect(await shown("RejectedId", "ErrorId", "AcceptedId", "DoneId")).toEqual([ticket, 1014, 0, 0]);
-    expect(await plc.value(slot("ErrorText"))).toContain("cannot be read");
+    expect(await shown("RejectedId", "RejectedError", "AcceptedId", "DoneId")).toEqual([ticket, 1014, 0, 0]);
     expect(disk.records.get("t/Robots.AMR01.MissionSlot")).toBe("rubbish");
     expect(commander.submitted).toHaveLength(0);
   });
@@ -322,7 +361,7 @@ describe("a record that cannot be read", () => {
     await start({ openMemory: () => openMemory(join(file, "tickets"), silentLog) });
     const ticket = await nextId();
     await navigate(ticket);
-    expect(await shown("RejectedId", "ErrorId")).toEqual([ticket, 1014]);
+    expect(await shown("RejectedId", "RejectedError")).toEqual([ticket, 1014]);
     expect(commander.submitted).toHaveLength(0);
   });
 });

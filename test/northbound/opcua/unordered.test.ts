@@ -10,8 +10,8 @@ const robots = [
   { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [0] },
 ] as const;
 const users = [
-  { name: "careful", role: "operator", confirms: true, secret: { kind: "plain", text: "pw" } },
-  { name: "plain", role: "operator", confirms: false, secret: { kind: "plain", text: "pw" } },
+  { name: "careful", role: "operator", number: 3, confirms: true, secret: { kind: "plain", text: "pw" } },
+  { name: "plain", role: "operator", number: null, confirms: false, secret: { kind: "plain", text: "pw" } },
 ] as const;
 let running: RunningServer;
 let plc: Caller;
@@ -64,7 +64,21 @@ describe("a command as one array", () => {
     expect((await answer()).slice(0, 5)).toEqual([ticket, 0, 1, 0, 0]);
     sent.end(succeeded("m-1"));
     await plc.until(slot("DoneId"), ticket);
-    expect(await answer()).toEqual([ticket, ticket, 3, 0, 1, 0, await nextId(), 0]);
+    expect((await answer()).slice(0, 12)).toEqual([
+      ticket,
+      ticket,
+      3,
+      0,
+      1,
+      0,
+      0,
+      await nextId(),
+      3,
+      0,
+      0,
+      0,
+    ]);
+    expect(await shown("AcceptedBy", "AcceptedText")).toEqual(["careful", "traverse Dock A, Dock B"]);
   });
 
   it("does nothing when it is written in every cycle, also when its numbers change", async () => {
@@ -132,9 +146,16 @@ describe("a command as one array", () => {
     ["11 numbers", array([1], 11), StatusCodes.BadOutOfRange],
     ["a scalar", int32(1), StatusCodes.BadTypeMismatch],
     ["texts", texts(["1"]), StatusCodes.BadTypeMismatch],
-    ["a ticket that cannot be", array([-1]), StatusCodes.BadOutOfRange],
+    ["a ticket that cannot be", array([-2_147_483_648]), StatusCodes.BadOutOfRange],
   ])("is taken whole or not at all: %s", async (_what, value, status) => {
     expect(await plc.write([slot("Command"), value])).toEqual([status]);
+  });
+
+  it("closes a ticket, whatever stands behind it", async () => {
+    const ticket = await nextId();
+    await plc.write([slot("Command"), array([-ticket, 1, 1])]);
+    expect((await answer()).slice(12)).toEqual([ticket, 0, 0, 0, 0, 0, 0, 0]);
+    expect(commander.submitted).toHaveLength(0);
   });
 
   it("beside a RequestId in one request is nobody's command", async () => {
@@ -143,6 +164,64 @@ describe("a command as one array", () => {
       await plc.write([slot("Command"), array([ticket, 1, 1])], [slot("RequestId"), int32(ticket)]),
     ).toEqual([StatusCodes.BadInvalidArgument, StatusCodes.BadInvalidArgument]);
     expect(await shown("AcceptedId", "RejectedId")).toEqual([0, 0]);
+  });
+});
+
+describe("a command as one text", () => {
+  const conveyor = (name: string) => `Robots.AMR01.ConveyorSlot.${name}`;
+
+  it.each([
+    ["a destination by name", "1;Dock C", { navigateMission: { goal: { destinationId: "Dock C" } } }],
+    [
+      "a route",
+      "3; Dock C ;Dock B",
+      { traverseMission: { goals: [{ destinationId: "Dock C" }, { destinationId: "Dock B" }] } },
+    ],
+  ])("names %s", async (_what, rest, mission) => {
+    await plc.write([slot("CommandText"), text(`${await nextId()};${rest}`)]);
+    const { command } = await commander.next();
+    expect(JSON.parse(command.requestJson).mission.cartMission).toEqual(mission);
+  });
+
+  it("cancels the mission that it names", async () => {
+    await plc.write([slot("CommandText"), text(`${await nextId()};10;m-7`)]);
+    const { command } = await commander.next();
+    expect(JSON.parse(command.requestJson).missionCommand.missionId).toBe("m-7");
+  });
+
+  it("turns a conveyor", async () => {
+    const ticket = await plc.value(conveyor("NextId"));
+    await plc.write([conveyor("CommandText"), text(`${ticket};2;3`)]);
+    expect(JSON.parse((await commander.next()).command.requestJson).commands).toEqual([
+      { index: 2, command: "COMMAND_CONVEYOR_MOTOR_CCW" },
+    ]);
+  });
+
+  it("of a conveyor needs three fields", async () => {
+    const ticket = await plc.value(conveyor("NextId"));
+    await plc.write([conveyor("CommandText"), text(`${ticket};2`)]);
+    expect(await plc.value(conveyor("ErrorText"))).toBe(
+      "CommandText is not of the form ticket;conveyor;motor command",
+    );
+  });
+
+  it("closes a ticket", async () => {
+    const ticket = await nextId();
+    await plc.write([slot("CommandText"), text(`-${ticket};1;Dock C`)]);
+    expect((await answer())[12]).toBe(ticket);
+    expect(await plc.write([slot("CommandText"), text("")])).toEqual([StatusCodes.Good]);
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it.each([
+    ["go;Dock C", "CommandText is not of the form ticket;operation;destination"],
+    ["1;Dock C;Dock B", "Operation 1 has at most 1 destinations"],
+    ["12;m-1;m-2", "Operation 12 is for one mission"],
+    ["1", "Destination is missing, and DestinationNo too: one of them says where to"],
+  ])("is refused with a reason: %s", async (rest, reason) => {
+    const ticket = await nextId();
+    await plc.write([slot("CommandText"), text(`${ticket};${rest}`)]);
+    expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([ticket, 4, reason]);
   });
 });
 
@@ -155,8 +234,8 @@ describe("a user whose commands are confirmed", () => {
     await plc.write([slot("Destination"), text("Dock A")]);
     expect(await shown("LatchedId", "Latched.Destination", "Latched.Operation")).toEqual([ticket, "old", 1]);
     expect(commander.submitted).toHaveLength(0);
-    // It is not what was meant: withdrawn, and begun again.
-    await plc.write([slot("RequestId"), int32(0)]);
+    // It is not what was meant: closed, and begun again.
+    await plc.write([slot("RequestId"), int32(-ticket)]);
     expect(await shown("LatchedId")).toEqual([0]);
     const second = await nextId();
     await plc.write([slot("RequestId"), int32(second)]);
@@ -176,109 +255,72 @@ describe("a user whose commands are confirmed", () => {
     expect(commander.submitted).toHaveLength(1);
   });
 
-  it("is refused a confirmation of what was not latched", async () => {
+  it("voids a number that it confirms and has not latched", async () => {
     const ticket = await nextId();
     await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "ErrorId", "AcceptedId")).toEqual([ticket, 1012, 0]);
-    // What was rejected is not taken after all, and the slot goes on with the next number.
+    expect(await shown("RejectedId", "RejectedError", "AcceptedId")).toEqual([ticket, 1012, 0]);
     expect(await nextId()).not.toBe(ticket);
     await plc.write([slot("RequestId"), int32(ticket)]);
-    expect(await shown("LatchedId", "ErrorId")).toEqual([0, 1012]);
+    expect(await shown("LatchedId", "AcceptedId")).toEqual([0, 0]);
     expect(commander.submitted).toHaveLength(0);
     await completes(plc);
   });
 
-  it("is refused the confirmation of a number that is not the one it has latched", async () => {
-    await plc.write([slot("RequestId"), int32(await nextId())]);
-    const latched = await nextId();
-    clock.advance(31_000);
-    await plc.until(slot("NextId"), latched + 1);
-    const ticket = await nextId();
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "ErrorId", "LatchedId")).toEqual([ticket, 1012, 0]);
-    await plc.write([slot("ConfirmId"), int32(latched)]);
-    expect(await shown("RejectedId", "AcceptedId")).toEqual([latched, 0]);
-    expect(commander.submitted).toHaveLength(0);
-    await completes(plc);
-  });
-
-  it("loses what it has latched when it confirms a number that is nobody's", async () => {
+  it("loses what it has latched when its number has been replaced", async () => {
     const ticket = await nextId();
     await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
     await plc.write([slot("RequestId"), int32(ticket)]);
-    // Zero says nothing, and the number of a command that was taken does nothing.
-    await plc.write([slot("ConfirmId"), int32(0)]);
-    expect(await shown("LatchedId", "RejectedId")).toEqual([ticket, 0]);
-    const wrong = ((ticket + 100) % 32_767) + 1;
-    await plc.write([slot("ConfirmId"), int32(wrong)]);
-    expect(await shown("RejectedId", "ErrorId", "LatchedId")).toEqual([wrong, 1012, 0]);
+    clock.advance(31_000);
+    expect(await shown("LatchedId")).toEqual([0]);
     await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "AcceptedId")).toEqual([ticket, 0]);
+    expect(await shown("RejectedId", "RejectedError", "AcceptedId")).toEqual([ticket, 1012, 0]);
     expect(commander.submitted).toHaveLength(0);
     await completes(plc);
   });
 
-  it("keeps what it has latched when it confirms the number before once more", async () => {
+  it("keeps what it has latched when it writes 0, or confirms the number before once more", async () => {
     await completes(plc);
     const before = (await plc.value(slot("DoneId"))) as number;
     const ticket = await nextId();
     await plc.write([slot("RequestId"), int32(ticket)]);
     await plc.write([slot("ConfirmId"), int32(before)]);
+    await plc.write([slot("ConfirmId"), int32(0)]);
     expect(await shown("LatchedId", "RejectedId")).toEqual([ticket, 0]);
     await plc.write([slot("ConfirmId"), int32(ticket)]);
     await commander.next();
   });
 
-  it.each(["RequestId", "Command"])("keeps its ticket from another session's %s", async (tag) => {
+  it("cannot confirm what another session has latched: the number is void for both", async () => {
     const ticket = await nextId();
     await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
     await plc.write([slot("RequestId"), int32(ticket)]);
     const other = await open("plain");
-    const theirs = [slot(tag), tag === "Command" ? array([ticket, 1, 2]) : int32(ticket)] as const;
-    expect(await other.write(theirs)).toEqual([StatusCodes.BadUserAccessDenied]);
-    expect(await shown("LatchedId", "AcceptedId", "ErrorId")).toEqual([ticket, 0, 0]);
+    await other.write([slot("ConfirmId"), int32(ticket)]);
+    expect(await shown("RejectedId", "RejectedError", "LatchedId")).toEqual([ticket, 1012, 0]);
     await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect((await commander.next()).command.requestJson).toContain("Dock A");
-    expect(commander.submitted).toHaveLength(1);
+    expect(commander.submitted).toHaveLength(0);
+    await completes(plc);
     await other.close();
   });
 
-  it("lets go of a ticket that another session was denied only when nobody can take it any more", async () => {
+  it("is overtaken by a session that needs no confirmation, and sees by whom", async () => {
     const ticket = await nextId();
+    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
     await plc.write([slot("RequestId"), int32(ticket)]);
     const other = await open("plain");
-    const theirs = [slot("RequestId"), int32(ticket)] as const;
-    expect(await other.write(theirs)).toEqual([StatusCodes.BadUserAccessDenied]);
-    clock.advance(31_000);
-    const second = await nextId();
-    expect(second).not.toBe(ticket);
-    await plc.write([slot("RequestId"), int32(second)]);
-    expect(await shown("RejectedId", "LatchedId")).toEqual([second, 0]);
-    // Its writer was told no: delivered again, it must not start what stands in the parameters now.
-    await other.write(theirs);
-    expect(await shown("RejectedId", "AcceptedId")).toEqual([ticket, 0]);
-    expect(commander.submitted).toHaveLength(0);
-    await completes(plc);
+    await other.write([slot("Command"), array([ticket, 1, 2])]);
+    const sent = await commander.next();
+    sent.stage("accepted");
+    expect(sent.command.requestJson).toContain("Dock B");
+    expect(await shown("AcceptedId", "AcceptedBy", "LatchedId")).toEqual([ticket, "plain", 0]);
+    await plc.write([slot("ConfirmId"), int32(ticket)]);
+    expect(commander.submitted).toHaveLength(1);
     await other.close();
   });
 
   it("needs no confirmation for an array, which cannot come apart", async () => {
     await plc.write([slot("Command"), array([await nextId(), 1, 1])]);
     await commander.next();
-  });
-
-  it("has its own latch: another session can neither confirm nor replace it", async () => {
-    const ticket = await nextId();
-    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    const other = await open("plain");
-    expect(await other.write([slot("ConfirmId"), int32(ticket)])).toEqual([StatusCodes.BadUserAccessDenied]);
-    expect(await shown("RejectedId", "LatchedId", "ErrorId")).toEqual([0, ticket, 0]);
-    expect(commander.submitted).toHaveLength(0);
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    (await commander.next()).end(succeeded(null));
-    await plc.until(slot("DoneId"), ticket);
-    await other.close();
   });
 });
 

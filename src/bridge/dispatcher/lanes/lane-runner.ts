@@ -9,6 +9,7 @@ import type { EvidenceSearch } from "../evidence/search.ts";
 import type { Sightings } from "../evidence/sightings.ts";
 import { type Job, tellStage } from "../job.ts";
 import type { Journal, JournalEntry } from "../journal/journal.ts";
+import { RECORD_WITHIN_MS } from "../journal/watched-journal.ts";
 import type { DispatcherOptions } from "../options.ts";
 import { emptyLane, isIdle, type Lane, type LaneEffect, type LaneInput, newWork, stepLane } from "./lane.ts";
 
@@ -46,8 +47,6 @@ export interface LaneRunner {
 }
 
 const FIRST_PAUSE_MS = 200;
-/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). What is no stop is not sent then. */
-const RECORD_MS = 1_000;
 /** A stop waits for no expiry: one that came after its own gets the time that a connection or a token takes. */
 const STOP_LEAVES_MS = 2_000;
 
@@ -108,7 +107,8 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
         ? clock.after(options.stopSyncMs, () => feed(lane, { kind: "record_late", id }))
         : () => {};
     const written = journal.write(job.entry).then(() => null, describeError);
-    const failure = await noLaterThan(clock, RECORD_MS, written, `the disk took more than ${RECORD_MS} ms`);
+    const late = `the disk took more than ${RECORD_WITHIN_MS} ms`;
+    const failure = await noLaterThan(clock, RECORD_WITHIN_MS, written, late);
     cancelLate();
     if (failure === null) {
       feed(lane, { kind: "recorded", id, as, hold: as === "sent" ? parts.hold(job) : null });

@@ -41,7 +41,7 @@ export interface SlotResult {
 /** The half of a slot that the gateway writes, and what clients wrote. */
 export interface SlotTags {
   /** Everything at once: a subscriber to `Answer` never sees half of a change. */
-  show(tickets: TicketState, result: SlotResult): void;
+  show(tickets: TicketState, result: SlotResult, rejectedText: string): void;
   /** The ticket that a client wrote, where it wrote it. */
   showWritten(written: WrittenTicket): void;
   /** The ticket whose parameters are echoed; 0: none. */
@@ -97,6 +97,7 @@ export function addSlotTags(
   const [acceptedByNo, acceptedText] = [int32("AcceptedByNo"), text("AcceptedText")];
   const doneId = int32("DoneId");
   const [rejectedId, rejectedError] = [int32("RejectedId"), int32("RejectedError")];
+  const rejectedTextTag = text("RejectedText");
   const closedTag = builder.list(folder, "Closed", "Int32", CLOSED_SHOWN);
   const answer = builder.list(folder, "Answer", "Int32", ANSWER_LENGTH);
   const good = StatusCodes.Good;
@@ -111,7 +112,7 @@ export function addSlotTags(
   command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
   commandText.set("", good, zero);
   return {
-    show(tickets, result) {
+    show(tickets, result, rejectedText) {
       const at = times();
       const { accepted, rejected } = tickets;
       const closed = [...tickets.closed, ...new Array(CLOSED_SHOWN - tickets.closed.length).fill(0)];
@@ -126,6 +127,7 @@ export function addSlotTags(
       acceptedText.set(fittingText(accepted?.text ?? ""), good, at);
       rejectedId.set(rejected.id, good, at);
       rejectedError.set(errorId(rejected.error), good, at);
+      rejectedTextTag.set(fittingText(rejectedText), good, at);
       closedTag.setList(closed, good, at);
       doneId.set(tickets.doneId, good, at);
       nextId.set(tickets.open, good, at);

@@ -1,4 +1,5 @@
 import { type DataValue, type NumericRange, type StatusCode, StatusCodes } from "node-opcua";
+import type { ErrorName } from "../../../domain/errors.ts";
 import { isBusy, type TicketState, voidTicket, writeTicket } from "../../../domain/ticket.ts";
 import { describeError } from "../../../platform/log.ts";
 import { createAttempts } from "./attempt.ts";
@@ -45,6 +46,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const refusedWrites = new Map<string, Set<string>>();
   let latched: Latched | null = null;
   let result: SlotResult = stageResult("idle");
+  let rejected: TicketState["rejected"] | null = null;
+  let rejectedText = "";
   const book = openTicketBook(kind.path, parts, show);
   const attempts = createAttempts(kind, book, parts, (next) => {
     result = next;
@@ -53,7 +56,11 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
 
   function show(tickets: TicketState): void {
     if (latched !== null && latched.ticket !== tickets.open) unlatch();
-    tags.show(tickets, result);
+    if (tickets.rejected !== rejected) {
+      rejected = tickets.rejected;
+      rejectedText = rejectionText(rejected.error, book.trouble());
+    }
+    tags.show(tickets, result, rejectedText);
   }
 
   /** Shows what was kept, and goes on with the command that ran when the gateway stopped. */
@@ -71,6 +78,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     if (parts.signal.aborted) return;
     const message = "a slot takes stops only: what became of its command is not known";
     parts.log.error({ slot: kind.path, cause: describeError(error) }, message);
+    result = { ...stageResult("accepted"), error: "JOURNAL_FAILED", text: message };
+    show(book.tickets());
   }
 
   /**
@@ -173,4 +182,22 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       for (const { forget } of kind.parameters) forget(sessionId);
     },
   };
+}
+
+/** Why a number was put into `Closed`, for `RejectedText`; `trouble` is the disk's. */
+function rejectionText(error: ErrorName, trouble: string | null): string {
+  switch (error) {
+    case "OK":
+      return "";
+    case "OUT_OF_TURN":
+      return "the number was not NextId, and nothing was or will be sent under it: take a new one";
+    case "TICKET_IN_USE":
+      return "a command was still running, and nothing was sent: wait until DoneId is its number";
+    case "TICKET_NOT_SHOWN":
+      return "this slot does not know what became of the number: look at the robot";
+    case "SHUTTING_DOWN":
+      return "the gateway stopped before it was recorded, and nothing was sent: take a new number";
+    default:
+      return `${trouble ?? "the journal failed"}; nothing was sent, and stops are taken all the same`;
+  }
 }

@@ -138,7 +138,8 @@ export function addStationSlot(
   function inUse(sessionId: string): readonly Parameter[] {
     const operation = mission.operation.value(sessionId);
     const own = operation === CONVEYOR ? [conveyorIndex, motorCommand] : [];
-    return [robotName, robotNo, ...mission.inUse(sessionId), ...own];
+    const isNamed = robotName.value(sessionId) !== undefined && robotNo.value(sessionId) === undefined;
+    return [robotName, ...(isNamed ? [] : [robotNo]), ...mission.inUse(sessionId), ...own];
   }
 
   /** `Command`: see `placesOf`. */
