@@ -41,7 +41,10 @@ export function callCommand(): Command {
     .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
     .option("--json", "print a JSON object a line")
     .option("--list", "list the operations, or describe one")
-    .option("--override <robot>", "instead of an operation: end whoever's hold on the robot (for engineers)")
+    .option(
+      "--override <robot>",
+      "instead of an operation: end the lease of a robot, of any station (for engineers)",
+    )
     .action(async (operation: string | undefined, request: string, options: Options) => {
       try {
         process.exitCode = await run(operation, request, options);
@@ -102,7 +105,7 @@ async function call(
   }
 }
 
-/** Ends whoever's hold on a robot. It can be said again at no risk, so that no id is needed. */
+/** Ends the lease of a robot, of any station. It can be said again at no risk, so that no id is needed. */
 async function override(robot: string, operation: string | undefined, options: Options): Promise<number> {
   if (operation !== undefined) throw new CallFailed("--override takes no operation", false);
   const line: JsonObject = { id: options.id ?? randomUUID(), override: robot, user: userName() };

@@ -37,7 +37,7 @@ export function commandsPage(manual: OperationManual): string {
     "",
     ...outcomeTables,
     "",
-    ...holds,
+    ...leases,
     "",
     "## Requests",
     "",
@@ -57,7 +57,7 @@ const life = [
   "A command's identity is its source (the door, and the name that the door vouches for) and its request id. The same",
   "identity with the same request gets the recorded outcome, also after a crash; with another request it is refused.",
   "However it comes again (without an expiry, retained, while too many wait), it is never told that it was not done.",
-  "The door `gateway` is the gateway's own: by it goes the stop of conveyors when the hold of a station lapses (or its station is",
+  "The door `gateway` is the gateway's own: by it goes the stop of conveyors when the lease of a station lapses (or its station is",
   "no longer configured), and nothing else. Nobody can send by it; no right is needed for it, and none can be given.",
   "",
   "**Two gateways share no journal.** Where both take the same command, from one MQTT topic or of one PLC, each sends it once: the",
@@ -135,20 +135,20 @@ const outcomeTables = [
   ...Object.entries(gatewayErrors).map(([name, { id, advice }]) => `| ${id} | ${name} | ${advice} |`),
 ];
 
-const holds = [
-  "## Holds of stations",
+const leases = [
+  "## Leases of stations",
   "",
-  "While a station holds a robot, only its owner may send that robot anything but stops and reads. The owner is the source that asked:",
-  "a user of OPC UA or a client of MQTT. A hold is no command and has no identity: it can be asked for, kept and let go as often",
+  "While a station leases a robot, only the lease's owner may send that robot anything but stops and reads. The owner is the source that asked:",
+  "a user of OPC UA or a client of MQTT. A lease is no command and has no identity: it can be asked for, kept and released as often",
   "as one likes. What lets the service pick the robot (`amrId` 0, a `groupId`, a chain that no robot has yet) is refused to everybody but the owner",
-  "while any robot is held; a chain that was taken before may still be given to a robot that is held later. A restart of the gateway ends none. A robot that was never heard of is refused (`UNKNOWN_ROBOT`), also where its hold is to be let go or ended. Whoever the rights make engineer for the robot ends any hold on it, at every door:",
+  "while any robot is leased; a chain that was taken before may still be given to a robot that is leased later. A restart of the gateway ends none. A robot that was never heard of is refused (`UNKNOWN_ROBOT`), also where its lease is to be released or ended. A source with the role engineer for the robot ends any lease of it, by every protocol:",
   "",
   "| | OPC UA (docs/plc.md) | MQTT (docs/scada.md) | command line |",
   "|---|---|---|---|",
-  "| hold a robot | `Operation` 50 | `station/<station>/ask` | |",
+  "| lease a robot | `Operation` 50 | `station/<station>/ask` | |",
   "| be alive | a change of `Heartbeat` | `station/<station>/beat` | |",
-  "| let it go | `Operation` 51 | `station/<station>/release` | |",
-  "| end whoever's hold | `Operation` 52 | `station/<station>/override` | `fleetgate call --override ROBOT` |",
+  "| release it | `Operation` 51 | `station/<station>/release` | |",
+  "| end another's lease | `Operation` 52 | `station/<station>/override` | `fleetgate call --override ROBOT` |",
 ];
 
 const requests = [

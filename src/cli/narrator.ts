@@ -68,7 +68,7 @@ function noticeText(notice: FleetNotice, missions: ReadonlyMap<RobotId, MissionQ
     case "command":
       return `command ${notice.operation} ${notice.outcome.outcome}`;
     case "lease":
-      return `${notice.to === "held" ? "held by" : "no longer held by"} station ${notice.station}`;
+      return `${notice.to === "leased" ? "leased to" : "no longer leased to"} station ${notice.station}`;
   }
 }
 

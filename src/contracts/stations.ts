@@ -2,15 +2,15 @@ import type { Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
-/** Who holds a robot: one station, for the user that asked. */
-export interface LeaseHolder {
+/** A robot's lease: the station that has it, and the user that asked. */
+export interface RobotLease {
   readonly station: string;
   readonly owner: Source;
   readonly sinceMs: number;
 }
 
 /**
- * A station is one PLC and its destinations. While it holds a robot, nothing but
+ * A station is one PLC and its destinations. While it leases a robot, nothing but
  * stops may be sent to that robot by anybody else (design, OPC UA: stations).
  */
 export interface Stations {
@@ -21,11 +21,11 @@ export interface Stations {
   ask(station: string, source: Source, robotId: RobotId): Outcome | null;
   /** Ends the lease, by its owner. Null when it is ended, or there was none; UNKNOWN_ROBOT where there is no such robot. */
   release(station: string, source: Source, robotId: RobotId): Outcome | null;
-  /** The station's PLC is alive: keeps the leases that this user holds for it. */
+  /** The station's PLC is alive: keeps the leases that this user has for it. */
   beat(station: string, source: Source): void;
   /** Ends a lease whoever owns it: for engineers. Null when it is ended, or there was none, as with `release`. */
   override(source: Source, robotId: RobotId): Outcome | null;
-  holder(robotId: RobotId): LeaseHolder | null;
-  /** The robots that this user holds for the station now; null: there is no such station. */
-  held(station: string, source: Source): readonly RobotId[] | null;
+  leaseOf(robotId: RobotId): RobotLease | null;
+  /** The robots that this user leases for the station now; null: there is no such station. */
+  leased(station: string, source: Source): readonly RobotId[] | null;
 }

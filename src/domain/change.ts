@@ -22,7 +22,7 @@ export type StateChange =
   | { readonly kind: "presence"; readonly robotId: RobotId; readonly observed: Observed<Presence> }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> };
 
-/** Why a station's hold on a robot began, or ended. */
+/** Why a station's lease of a robot began, or ended. */
 export type LeaseReason =
   | "asked"
   | "released"
@@ -78,18 +78,18 @@ export type FleetNotice =
       /** What was seen of the command after its outcome was final, as one sentence. */
       readonly foundLater?: string;
     }
-  /** A station's hold on a robot has begun, or ended. */
+  /** A station's lease of a robot has begun, or ended. */
   | {
       readonly kind: "lease";
       readonly eventId: string;
       readonly robotId: RobotId;
       readonly atMs: number;
       readonly station: string;
-      /** Whose hold it is, or was. */
+      /** Whose lease it is, or was. */
       readonly owner: Source;
-      readonly to: "held" | "free";
+      readonly to: "leased" | "free";
       readonly reason: LeaseReason;
-      /** Who asked for it, let it go or ended it; null: the gateway has ended it by itself. */
+      /** Who asked for it, released it or ended it; null: the gateway has ended it by itself. */
       readonly by: Source | null;
     };
 

@@ -32,7 +32,7 @@ export interface Command {
   readonly startByMs: number;
   /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
-  /** Whose hold on the robot the gateway clears up after, where it sends of itself. */
+  /** Whose lease of the robot the gateway clears up after, where it sends of itself. */
   readonly onBehalfOf?: { readonly station: string; readonly owner: Source };
 }
 

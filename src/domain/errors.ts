@@ -112,7 +112,7 @@ export const gatewayErrors = {
   LEASE_HELD: {
     id: 1016,
     class: "operator_mistake",
-    advice: "Wait until the station that holds the robot lets go, then send it under a new id.",
+    advice: "Wait until the station that leases the robot releases it, then send it under a new id.",
   },
   UNKNOWN_ROBOT: {
     id: 1017,

@@ -240,7 +240,7 @@ describe("fleetgate call", () => {
     vi.stubEnv("SUDO_USER", "chief");
     expect(await call("--override", "r1")).toEqual({
       code: 0,
-      out: 'succeeded\n  station Dock held it for opcua "plc"\n',
+      out: 'succeeded\n  station Dock leased it for opcua "plc"\n',
       err: "",
     });
     expect(await call("SkipGoal", "--override", "r1")).toMatchObject({

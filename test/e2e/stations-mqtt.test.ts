@@ -43,23 +43,23 @@ async function order(slot: string, parameters: Readonly<Record<string, ReturnTyp
   return Promise.all(["Outcome", "ErrorId", "ErrorText"].map((name) => house.plc.value(`${slot}.${name}`)));
 }
 
-test("a client of MQTT holds a robot against a PLC, until an engineer at the PLC ends it", async () => {
+test("a client of MQTT leases a robot against a PLC, until an engineer at the PLC ends it", async () => {
   expect(await tell("ask")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
   const sent = await house.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
   expect(sent).toMatchObject({ outcome: "succeeded" });
   await house.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
-  expect(await tell("ask")).toMatchObject({ outcome: "succeeded", response: { held: [ROBOT] } });
+  expect(await tell("ask")).toMatchObject({ outcome: "succeeded", response: { leased: [ROBOT] } });
 
   const refused = await order(`Robots.${ROBOT}.MissionSlot`, {
     Operation: int32(NAVIGATE),
     Destination: text("Station B"),
   });
-  expect(refused).toEqual([4, 1016, `station dock holds robot ${ROBOT} for mqtt "e2e"`]);
+  expect(refused).toEqual([4, 1016, `robot ${ROBOT} is leased to station dock for mqtt "e2e"`]);
 
   const ended = await order("Stations.dock.Slot", { Robot: text(ROBOT), Operation: int32(OVERRIDE) });
   expect(ended).toEqual([3, 0, ""]);
-  expect(await tell("release")).toMatchObject({ outcome: "succeeded", response: { held: [] } });
+  expect(await tell("release")).toMatchObject({ outcome: "succeeded", response: { leased: [] } });
   expect(await tell("ask")).toMatchObject({ outcome: "succeeded" });
   expect(await tell("ask")).toMatchObject({ outcome: "succeeded" });
   expect(await tell("release")).toMatchObject({ outcome: "succeeded" });
@@ -70,10 +70,10 @@ test("a client of MQTT holds a robot against a PLC, until an engineer at the PLC
   const by = { door: "mqtt", user: "e2e" };
   const told = house.mqtt.texts(topic).map((event) => JSON.parse(event));
   expect(told).toMatchObject([
-    { from: "free", to: "held", reason: "asked", by },
-    { from: "held", to: "free", reason: "overridden", by: { door: "opcua", user: expect.any(String) } },
-    { from: "free", to: "held", reason: "asked", by },
-    { from: "held", to: "free", reason: "released", by },
+    { from: "free", to: "leased", reason: "asked", by },
+    { from: "leased", to: "free", reason: "overridden", by: { door: "opcua", user: expect.any(String) } },
+    { from: "free", to: "leased", reason: "asked", by },
+    { from: "leased", to: "free", reason: "released", by },
   ]);
   for (const event of told) expect(event).toMatchObject({ robot_id: ROBOT, station: "dock", ...by });
   expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(4);

@@ -56,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The cart stands at Station A, held by nobody, and all conveyors stand. */
+/** The cart stands at Station A, leased to nobody, and all conveyors stand. */
 beforeEach(async () => {
   await drive("Station A");
   for (const robotId of [ROBOT, "cart-02"])
@@ -100,11 +100,11 @@ async function order(
 
 const done: Answer = { outcome: SUCCEEDED, errorId: 0, errorText: "" };
 
-/** What a station shows of who holds the cart, which is looked at about once a second. */
-async function holder(station: string, held: boolean, user: string): Promise<void> {
-  await plcs.eva.shows(tag(station, "Held"), held);
-  await plcs.eva.shows(tag(station, "HolderStation"), user === "" ? "" : station);
-  await plcs.eva.shows(tag(station, "HolderUser"), user);
+/** What a station shows of the cart's lease, which is looked at about once a second. */
+async function shownLease(station: string, leased: boolean, user: string): Promise<void> {
+  await plcs.eva.shows(tag(station, "Leased"), leased);
+  await plcs.eva.shows(tag(station, "LeaseStation"), user === "" ? "" : station);
+  await plcs.eva.shows(tag(station, "LeaseUser"), user);
 }
 
 /** The PLC of the dock lives: its heartbeat changes several times in its period. */
@@ -147,8 +147,8 @@ const rolls = (robotId: string, index: number, is: boolean) =>
 /** Commands that the service was given for a robot since the house was opened. */
 const received = (robotId: string) => house.record(robotId).filter(({ fact }) => fact.what === "received");
 
-/** The next event of the cart's hold that ended for this reason, over MQTT. */
-async function holdEnded(reason: string, from: number): Promise<unknown> {
+/** The next event of the cart's lease that ended for this reason, over MQTT. */
+async function leaseEnded(reason: string, from: number): Promise<unknown> {
   const isIt = (event: string) => event.includes(`"reason":"${reason}"`);
   return JSON.parse((await house.mqtt.on(`robots/${ROBOT}/event/lease`, isIt, from)).text);
 }
@@ -160,7 +160,7 @@ const leaseLine = (what: string, from: number) =>
     from,
   );
 
-test("a robot that is not there, or a station that is not the user's, is not held", async () => {
+test("a robot that is not there, or a station that is not the user's, is not leased", async () => {
   expect(await order(plcs.line2, "gate", HOLD)).toEqual({
     outcome: REFUSED,
     errorId: NOT_AT_STATION,
@@ -171,26 +171,31 @@ test("a robot that is not there, or a station that is not the user's, is not hel
     errorId: NOT_ALLOWED,
     errorText: 'opcua "line2" is not a user of station dock',
   });
-  await holder("dock", false, "");
+  await shownLease("dock", false, "");
 });
 
-test("held at its destination, it obeys its station, and others are told whose it is; a lapse stops what the station started", async () => {
+test("leased at its destination, it obeys its station, and others are told whose it is; a lapse stops what the station started", async () => {
   // Somebody else's, before: on the same robot, and on another.
   await belts(ROBOT, CLOCKWISE, 2);
   await belts("cart-02", CLOCKWISE, 1);
 
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
-  await holder("dock", true, "line1");
+  await shownLease("dock", true, "line1");
   const rolling = { ConveyorIndex: int32(1), MotorCommand: int32(CLOCKWISE) };
   expect(await order(plcs.line1, "dock", CONVEYOR, rolling)).toEqual(done);
   await rolls(ROBOT, 1, true);
 
-  const held = `station dock holds robot ${ROBOT} for opcua "line1"`;
+  const leased = `robot ${ROBOT} is leased to station dock for opcua "line1"`;
   const before = received(ROBOT).length;
   const refused = await overMqtt("CreateMission", toStation("Station B"));
-  expect(refused).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message: held, retry_safe: true });
-  expect(await belts(ROBOT, CLOCKWISE, 1)).toMatchObject({ code: "LEASE_HELD", message: held });
+  expect(refused).toMatchObject({
+    outcome: "refused",
+    code: "LEASE_HELD",
+    message: leased,
+    retry_safe: true,
+  });
+  expect(await belts(ROBOT, CLOCKWISE, 1)).toMatchObject({ code: "LEASE_HELD", message: leased });
   // Another user through a slot of the robot itself.
   const ticket = Number(await house.plc.value(`Robots.${ROBOT}.MissionSlot.NextId`));
   await house.plc.write(
@@ -200,7 +205,7 @@ test("held at its destination, it obeys its station, and others are told whose i
   );
   await house.plc.shows(`Robots.${ROBOT}.MissionSlot.DoneId`, ticket);
   expect(await house.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorId`)).toBe(LEASE_HELD);
-  expect(await house.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorText`)).toBe(held);
+  expect(await house.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorText`)).toBe(leased);
   expect(received(ROBOT), "nothing of it was sent").toHaveLength(before);
 
   const from = house.log.entries.length;
@@ -209,16 +214,16 @@ test("held at its destination, it obeys its station, and others are told whose i
   await leaseLine("the station's heartbeat has lapsed", from);
   await rolls(ROBOT, 1, false);
   const whose = { station: "dock", door: "opcua", user: "line1" };
-  expect(await holdEnded("lapsed", heardFrom)).toMatchObject({
+  expect(await leaseEnded("lapsed", heardFrom)).toMatchObject({
     ...whose,
-    from: "held",
+    from: "leased",
     to: "free",
     by: null,
   });
   const isOwn = (event: string) => event.includes('"command_id":"gateway:fleetgate/');
   const stop = await house.mqtt.on(`robots/${ROBOT}/event/command`, isOwn, heardFrom);
   expect(JSON.parse(stop.text)).toMatchObject({ operation: "ControlConveyor", to: "succeeded" });
-  await holder("dock", false, "");
+  await shownLease("dock", false, "");
   // What the gateway sent of itself is one stop of one conveyor, and nothing else.
   const sent = received(ROBOT).slice(before);
   expect(sent.map(({ fact }) => fact)).toEqual([
@@ -235,7 +240,7 @@ test("held at its destination, it obeys its station, and others are told whose i
   expect(await belts(ROBOT, CLOCKWISE, 1)).toMatchObject({ outcome: "succeeded" });
 });
 
-test("stops pass whoever holds the robot", async () => {
+test("stops pass a lease", async () => {
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
   const rolling = { ConveyorIndex: int32(1), MotorCommand: int32(CLOCKWISE) };
@@ -244,30 +249,30 @@ test("stops pass whoever holds the robot", async () => {
   await rolls(ROBOT, 1, false);
 });
 
-test("departure ends the hold though the heartbeat is healthy", async () => {
+test("departure ends the lease though the heartbeat is healthy", async () => {
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
   const from = house.log.entries.length;
   const heardFrom = house.mqtt.heard.entries.length;
-  // Sent away by its holder: it heads for where the station has no say.
+  // Sent away by its owner: it heads for where the station has no say.
   expect(await order(plcs.line1, "dock", NAVIGATE, { Destination: text("Station B") })).toEqual(done);
   const line = await leaseLine("the robot has left", from);
   expect(JSON.parse(line)).toMatchObject({ robotId: ROBOT, station: "dock", user: "line1" });
-  expect(await holdEnded("left", heardFrom)).toMatchObject({ station: "dock", user: "line1", by: null });
+  expect(await leaseEnded("left", heardFrom)).toMatchObject({ station: "dock", user: "line1", by: null });
   const beatsThen = beats;
-  await plcs.line1.shows(tag("dock", "Held"), false);
-  await plcs.line1.shows(tag("dock", "HolderUser"), "");
+  await plcs.line1.shows(tag("dock", "Leased"), false);
+  await plcs.line1.shows(tag("dock", "LeaseUser"), "");
   await house.plc.shows(`Robots.${ROBOT}.Mission.StateText`, "STATE_SUCCEEDED");
   expect(beats, "its heart beats on").toBeGreaterThanOrEqual(beatsThen);
   // At its new place it is the other station's to ask for, and the first one's no more.
   expect(await order(plcs.line1, "dock", HOLD)).toMatchObject({ outcome: REFUSED, errorId: NOT_AT_STATION });
   expect(await order(plcs.line2, "gate", HOLD)).toEqual(done);
-  await holder("gate", true, "line2");
+  await shownLease("gate", true, "line2");
   expect(await order(plcs.line2, "gate", RELEASE)).toEqual(done);
-  await holder("gate", false, "");
+  await shownLease("gate", false, "");
 });
 
-test("an engineer ends anybody's hold, and nobody else does", async () => {
+test("an engineer ends anybody's lease, and nobody else does", async () => {
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
   expect(await order(plcs.line2, "gate", RELEASE)).toMatchObject({ outcome: REFUSED, errorId: LEASE_HELD });
@@ -277,10 +282,10 @@ test("an engineer ends anybody's hold, and nobody else does", async () => {
     errorText:
       'opcua "line2" may not send an override, which needs engineer: opcua.users.line2.role makes it operator',
   });
-  await holder("dock", true, "line1");
+  await shownLease("dock", true, "line1");
   const from = house.log.entries.length;
   expect(await order(plcs.eva, "gate", OVERRIDE)).toEqual(done);
   expect(JSON.parse(await leaseLine("overridden", from))).toMatchObject({ robotId: ROBOT, user: "eva" });
-  await holder("dock", false, "");
+  await shownLease("dock", false, "");
   expect(await overMqtt("CreateMission", toStation("Station B"))).toMatchObject({ outcome: "succeeded" });
 });

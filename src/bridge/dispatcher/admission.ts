@@ -33,7 +33,7 @@ export interface AdmissionParts {
   /** Whether every robot there is must have been heard of by now. */
   readonly listening: () => "heard" | "not_yet" | "cut_off";
   /** Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null when none does. */
-  readonly leaseHold: (robotId: RobotId | null, source: Source) => string | null;
+  readonly leaseRefusal: (robotId: RobotId | null, source: Source) => string | null;
   readonly queryDeadlineMs: number;
 }
 
@@ -99,8 +99,8 @@ function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string
   }
 }
 
-/** Why a command must not leave now; null when it may. Stops are held by nothing here, reads by time alone. */
-export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
+/** Why a command must not leave now; null when it may. Nothing here refuses stops; time alone refuses reads. */
+export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
   const { effect } = job.request;
   if (effect === "stops") return null;
   if (isExpired(parts.clock, job)) {
@@ -116,7 +116,7 @@ export function holdOf(parts: AdmissionParts, job: Job): Outcome | null {
       return refusal("ROBOT_NOT_GOOD", message);
     }
   }
-  const lease = parts.leaseHold(job.robotId, job.command.source);
+  const lease = parts.leaseRefusal(job.robotId, job.command.source);
   return lease === null ? null : refusal("LEASE_HELD", lease);
 }
 

@@ -17,7 +17,7 @@ import { abortable } from "./abortable.ts";
 import {
   type AdmissionParts,
   findPlace,
-  holdOf,
+  refusalNow,
   timeToLeaveMs,
   type Understood,
   understand,
@@ -64,7 +64,7 @@ export interface DispatcherParts {
   readonly auditLines?: AuditLines;
   /** No command is any more about to tell which mission it has made on this robot. */
   readonly onMissionsKnown?: (robotId: RobotId) => void;
-  /** Absent: nobody may hold a robot. */
+  /** Absent: nobody may lease a robot. */
   readonly stations?: StationParts;
 }
 
@@ -158,7 +158,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     refusedName: (robotId) => (parts.robot(robotId) === undefined ? unheardOf({ listening }, robotId) : null),
     stopConveyors,
-    refusedHold: (source, robotId) =>
+    refusedLease: (source, robotId) =>
       refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
     refusedOverride: (source, robotId) =>
       refusedRight(options.rights, { source, operation: "an override", role: "engineer", robotId }),
@@ -169,7 +169,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     ...parts,
     sightings,
     listening,
-    leaseHold: leases.holdOf,
+    leaseRefusal: leases.refusalFor,
     queryDeadlineMs: PLACE_QUERY_MS,
   };
   const conclusion = createConclusion({
@@ -179,13 +179,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     search,
     onEnd: (job) => running.delete(job.id),
   });
-  const hold = (job: Job) => (stopping.signal.aborted ? shuttingDown() : holdOf(admission, job));
+  const whyNotNow = (job: Job) => (stopping.signal.aborted ? shuttingDown() : refusalNow(admission, job));
   const runner = createLaneRunner({
     ...parts,
     journal,
     search,
     sightings,
-    hold,
+    whyNotNow,
     onCall(job) {
       conveyors.left(job);
       if (job.request.evidence.kind === "new_mission") attribution.expect(job);
@@ -283,8 +283,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const { robotId } = place;
       const refused = source === gatewaySource ? null : refusedRight(options.rights, { ...right, robotId });
       if (refused !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refused));
-      const held = hold(job);
-      if (held !== null) return await conclusion.conclude(job, held);
+      const notNow = whyNotNow(job);
+      if (notNow !== null) return await conclusion.conclude(job, notNow);
       armExpiry(job);
       runner.submit(job);
     } catch (error) {
@@ -297,8 +297,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     if (job.request.effect === "stops" || job.request.effect === "reads") return;
     // Timers may fire a moment early: then it is not expired yet, and looked at again.
     job.disarm = clock.after(Math.max(1, timeToLeaveMs(clock, job)), () => {
-      const held = hold(job);
-      if (held !== null) runner.withdraw(job, held);
+      const notNow = whyNotNow(job);
+      if (notNow !== null) runner.withdraw(job, notNow);
       else armExpiry(job);
     });
   }

@@ -12,11 +12,11 @@ export const stationsSection = z
     z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" }),
     z.strictObject({
       destinations: names(
-        "Display names of destinations, or codes of points: where the station may hold a robot.",
+        "Display names of destinations, or codes of points: where the station may lease a robot.",
       ).min(1),
-      users: names("OPC UA users who may hold robots for it.").min(1).optional(),
+      users: names("OPC UA users who may lease robots for it.").min(1).optional(),
       clients: names(
-        "MQTT clients who may hold robots for it, by the name in their topics. Left out with users: all who may command the robot.",
+        "MQTT clients who may lease robots for it, by the name in their topics. Left out with users: all who may command the robot.",
       )
         .min(1)
         .optional(),
@@ -24,7 +24,7 @@ export const stationsSection = z
         1_000,
         600_000,
         10_000,
-        "A hold ends, and the conveyors that the station started stop, when its Heartbeat did not change, and no message came to beat, for so long.",
+        "A lease ends, and the conveyors that the station started stop, when its Heartbeat did not change, and no message came to beat, for so long.",
       ),
     }),
   )

@@ -136,11 +136,11 @@ export const about: ReadonlyMap<string, About> = new Map([
   [
     "PauseRobot",
     {
-      summary: "Holds a robot; with `stopNow`, at once.",
-      examples: [one("hold", { amrId: 101, stopNow: true })],
+      summary: "Pauses a robot; with `stopNow`, at once.",
+      examples: [one("pause", { amrId: 101, stopNow: true })],
     },
   ],
-  ["ResumeRobot", { summary: "Lets a robot that was held go on.", examples: [one("go on", { amrId: 101 })] }],
+  ["ResumeRobot", { summary: "Lets a paused robot go on.", examples: [one("go on", { amrId: 101 })] }],
   ["GetMap", { summary: "Reads the points of a map.", examples: [one("read", { mapId: 1 })] }],
 ]);
 

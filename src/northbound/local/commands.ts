@@ -13,7 +13,7 @@ export interface LocalCommandParts {
   readonly commander: Commander;
   readonly ledger: CommandLedger;
   readonly catalogue: Catalogue;
-  readonly stations: Pick<Stations, "override" | "holder">;
+  readonly stations: Pick<Stations, "override" | "leaseOf">;
   /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
   readonly startByMs: number;
   readonly clock: Clock;
@@ -71,14 +71,14 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
     return { operation: operation.name, effect, robotId, requestJson: json, startByMs };
   }
 
-  /** Ends whoever's hold on the robot. */
+  /** Ends the robot's lease, of any station. */
   function override({ override: robotId, user }: OverrideLine): Outcome {
-    const holder = parts.stations.holder(robotId);
+    const lease = parts.stations.leaseOf(robotId);
     const refused = parts.stations.override({ door: "cli", name: user }, robotId);
     const was =
-      holder === null
-        ? "nobody held it"
-        : `station ${holder.station} held it for ${holder.owner.door} ${quoted(holder.owner.name)}`;
+      lease === null
+        ? "no station leased it"
+        : `station ${lease.station} leased it for ${lease.owner.door} ${quoted(lease.owner.name)}`;
     return refused ?? ending("succeeded", "OK", was, true);
   }
 

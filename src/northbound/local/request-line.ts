@@ -15,7 +15,7 @@ export interface RequestLine {
   readonly user: string;
 }
 
-/** A line that ends whoever's hold on a robot: for engineers. */
+/** A line that ends the lease of a robot, of any station: for engineers. */
 export interface OverrideLine {
   readonly id: string;
   /** The robot, by robot_id. */

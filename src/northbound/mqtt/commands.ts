@@ -174,7 +174,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       if (refused.length > 0)
         log.warn(
           { filter: stationFilter },
-          "the broker keeps stations from us: nobody can hold robots over MQTT",
+          "the broker keeps stations from us: nobody can lease robots over MQTT",
         );
     },
     problem: replies.problem,

@@ -114,7 +114,7 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
       return {
         station: notice.station,
         ...plainSource(notice.owner),
-        from: notice.to === "held" ? "free" : "held",
+        from: notice.to === "leased" ? "free" : "leased",
         to: notice.to,
         reason: notice.reason,
         by: notice.by === null ? null : plainSource(notice.by),

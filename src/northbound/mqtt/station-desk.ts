@@ -16,20 +16,20 @@ export interface StationAnswer {
   readonly robotId: string | null;
 }
 
-/** What a client may do about a station's hold on robots. */
+/** What a client may do about a station's leases of robots. */
 const actions = ["ask", "beat", "release", "override"] as const;
 type Action = (typeof actions)[number];
 
 const LONGEST_ROBOT_ID = 256;
 const aboutRobot: MessageShape = {
-  kind: "hold",
+  kind: "lease",
   fields: ["id", "robot_id"],
   example: '{"id","robot_id"}',
 };
 const ofNoRobot: MessageShape = { kind: "heartbeat", fields: ["id"], example: '{"id"}, or empty' };
 
 /**
- * Takes what a client says for a station: it asks for a robot, lets it go, ends somebody else's hold, or is alive.
+ * Takes what a client says for a station: it asks for a robot, releases it, ends somebody else's lease, or is alive.
  * All of it is done at once, and as often as it is said: so it needs no journal, and no expiry.
  */
 export function takeStationMessage(
@@ -58,10 +58,10 @@ export function takeStationMessage(
   const cannotAnswer = answerProblem(topics, topic.client, packet);
   if (cannotAnswer !== null) return refused("MALFORMED", cannotAnswer);
   const source: Source = { door: "mqtt", name: topic.client };
-  if (stations.held(topic.station, source) === null)
+  if (stations.leased(topic.station, source) === null)
     return refused("MALFORMED", `there is no station ${quoted(topic.station)}`);
   const outcome = perform(stations, action, topic.station, source, read.robotId);
-  return { to, outcome: outcome ?? done(stations.held(topic.station, source) ?? []), robotId };
+  return { to, outcome: outcome ?? done(stations.leased(topic.station, source) ?? []), robotId };
 }
 
 /** Null when it is done. */
@@ -85,9 +85,9 @@ function perform(
   }
 }
 
-/** With what the client holds now: a lease that has ended by itself is missed there. */
-function done(held: readonly string[]): Outcome {
-  return { ...ending("succeeded", "OK", "", true), responseJson: JSON.stringify({ held }) };
+/** With what the client leases now: a lease that has ended by itself is missed there. */
+function done(leased: readonly string[]): Outcome {
+  return { ...ending("succeeded", "OK", "", true), responseJson: JSON.stringify({ leased }) };
 }
 
 type ReadStationMessage =

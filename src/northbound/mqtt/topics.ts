@@ -73,7 +73,7 @@ export interface CommandTopic {
   readonly operation: string;
 }
 
-/** What a client asks of a station's hold on robots, by topic. Nothing is decoded: names of stations need no encoding. */
+/** What a client asks of a station's leases of robots, by topic. Nothing is decoded: names of stations need no encoding. */
 export interface StationTopic {
   readonly client: string;
   readonly station: string;

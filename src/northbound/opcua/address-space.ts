@@ -83,7 +83,7 @@ export async function openAddressSpace(
     gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
     for (const age of ageing) age(nowMs);
     for (const slot of writes.slots()) slot.tick();
-    for (const station of stations) station.showHolder();
+    for (const station of stations) station.showLease();
   };
   tick();
   every(clock, TICK_MS, signal, tick);

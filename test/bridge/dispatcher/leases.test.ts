@@ -24,10 +24,10 @@ async function rigAt(...list: Mission[]): Promise<Rig> {
 const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
 const toDock = mission("m", "D2");
 
-it("UNKNOWN_ROBOT: a robot that there is not is neither let go nor taken from anybody", async () => {
+it("UNKNOWN_ROBOT: a robot that there is not has no lease to release or to end", async () => {
   const rig = await rigAt(atDock);
   const { stations: leases } = rig.dispatcher;
-  // Robots are still being heard of: nobody can say yet that the name is a mistake, and nobody holds it.
+  // Robots are still being heard of: nobody can say yet that the name is a mistake, and no station leases it.
   expect([leases.release("Dock", plc, "nope"), leases.override(plc, "nope")]).toEqual([null, null]);
   await rig.clock.settle(10_000);
   const refused = { outcome: "refused", code: "UNKNOWN_ROBOT", message: 'robot "nope" was never heard of' };
@@ -51,7 +51,7 @@ describe("a station's lease", () => {
   ])("begins when it asks while the robot %s one of its destinations", async (_, at) => {
     const rig = await rigAt(at);
     expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
-    expect(rig.dispatcher.stations.holder("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
   });
 
   it.each([
@@ -96,25 +96,25 @@ describe("a station's lease", () => {
     for (const robot of ["AMR01", "AMR02"]) await rig.see(missions(robot, rig.clock.nowMs(), atDock));
     const { stations: leases } = rig.dispatcher;
     expect(leases.ask("Dock", plc, "AMR01")).toBeNull();
-    expect(leases.held("Dock", plc)).toEqual(["AMR01"]);
-    expect(leases.held("Press", plc)).toEqual([]);
-    expect(leases.held("Moon", plc)).toBeNull();
+    expect(leases.leased("Dock", plc)).toEqual(["AMR01"]);
+    expect(leases.leased("Press", plc)).toEqual([]);
+    expect(leases.leased("Moon", plc)).toBeNull();
     expect(leases.ask("Dock", plc, "AMR02")).toMatchObject({
       code: "NOT_ALLOWED",
-      message: 'opcua "plc" may not hold robots, which needs operator: rights[0] names only AMR01',
+      message: 'opcua "plc" may not lease robots, which needs operator: rights[0] names only AMR01',
     });
     expect(leases.ask("Dock", { door: "opcua", name: "panel" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
-      message: 'opcua "panel" may not hold robots, which needs operator: rights[1] makes it observer',
+      message: 'opcua "panel" may not lease robots, which needs operator: rights[1] makes it observer',
     });
     expect(leases.ask("Dock", scada, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message:
-        'mqtt "scada" may not hold robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "scada" may not lease robots, which needs operator: no rule names it, so it may only read',
     });
   });
 
-  it("LEASE_HELD: keeps others from what lets the service pick a robot, which may be the one that is held", async () => {
+  it("LEASE_HELD: keeps others from what lets the service pick a robot, which may be the one that is leased", async () => {
     const rig = await rigAt(atDock);
     rig.dispatcher.stations.ask("Dock", plc, "AMR01");
     const onNobody = async (source: typeof plc | typeof scada) => {
@@ -127,7 +127,8 @@ describe("a station's lease", () => {
     expect(refused.outcome).toMatchObject({
       outcome: "refused",
       code: "LEASE_HELD",
-      message: 'the service picks the robot, and station Dock holds robot AMR01 for opcua "plc": name one',
+      message:
+        'the service picks the robot, and robot AMR01 is leased to station Dock for opcua "plc": name one',
     });
     await onNobody(plc);
     expect(rig.calls.map(({ operation }) => operation)).toEqual(["FindChain", "FindChain", "Confirm"]);
@@ -136,7 +137,7 @@ describe("a station's lease", () => {
   it("LEASE_HELD: keeps others from moving the robot, with the owner's name; stops and reads pass", async () => {
     const rig = await rigAt(atDock);
     rig.dispatcher.stations.ask("Dock", plc, "AMR01");
-    const message = 'station Dock holds robot AMR01 for opcua "plc"';
+    const message = 'robot AMR01 is leased to station Dock for opcua "plc"';
     const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
     expect(refused.outcome).toMatchObject({ code: "LEASE_HELD", message });
     expect(rig.dispatcher.stations.ask("Dock", scada, "AMR01")).toMatchObject({
@@ -155,7 +156,7 @@ describe("a station's lease", () => {
     const { stations: leases } = rig.dispatcher;
     leases.ask("Dock", plc, "AMR01");
     expect(leases.release("Dock", plc, "AMR01")).toBeNull();
-    expect(leases.holder("AMR01")).toBeNull();
+    expect(leases.leaseOf("AMR01")).toBeNull();
     leases.ask("Dock", plc, "AMR01");
     expect(leases.override({ door: "cli", name: "clerk" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
@@ -163,7 +164,7 @@ describe("a station's lease", () => {
         'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read',
     });
     expect(leases.override({ door: "opcua", name: "chief" }, "AMR01")).toBeNull();
-    expect(leases.holder("AMR01")).toBeNull();
+    expect(leases.leaseOf("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({
       event: "lease",
       lease: "ended",
@@ -184,7 +185,7 @@ describe("a station's lease", () => {
     leases.release("Dock", plc, "AMR01");
     const lease = { kind: "lease", robotId: "AMR01", station: "Dock", owner: plc, atMs: rig.clock.nowMs() };
     expect(rig.notices).toEqual([
-      { ...lease, eventId: "s1.l1", to: "held", reason: "asked", by: plc },
+      { ...lease, eventId: "s1.l1", to: "leased", reason: "asked", by: plc },
       { ...lease, eventId: "s1.l2", to: "free", reason: "overridden", by: chief },
     ]);
     const line = {
@@ -206,7 +207,7 @@ describe("a station's lease", () => {
     await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
     leases.beat("Dock", plc);
     await rig.clock.settle(1_000);
-    expect(leases.holder("AMR01")).toBeNull();
+    expect(leases.leaseOf("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
   });
 
@@ -215,7 +216,7 @@ describe("a station's lease", () => {
     rig.dispatcher.stations.ask("Dock", plc, "AMR01");
     rig.quality.set("AMR01", "offline");
     await rig.clock.settle(1_000);
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
     expect(rig.notices).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "out_of_sight", by: null }),
@@ -232,9 +233,9 @@ describe("a station's lease", () => {
       leases.beat("Dock", plc);
       await rig.clock.settle(1_000);
     }
-    expect(leases.holder("AMR01")).not.toBeNull();
+    expect(leases.leaseOf("AMR01")).not.toBeNull();
     await rig.clock.settle(7_000);
-    expect(leases.holder("AMR01")).toBeNull();
+    expect(leases.leaseOf("AMR01")).toBeNull();
     expect(rig.calls.slice(1)).toMatchObject([
       { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
     ]);
@@ -268,7 +269,7 @@ describe("a station's lease", () => {
     await rig.send("StopBelts", { robot: "AMR01" });
     await rig.call(1).answer(OK);
     await rig.clock.settle(7_000);
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(rig.calls).toHaveLength(2);
   });
 
@@ -287,7 +288,7 @@ describe("a station's lease", () => {
 describe("a lease and a gateway that is killed", () => {
   const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
-  /** A gateway that holds AMR01 for the dock with its belts rolling, killed; and the next one, `list` of stations its own. */
+  /** A gateway that has leased AMR01 to the dock with its belts rolling, killed; and the next one, `list` of stations its own. */
   async function restarted(list: Parameters<typeof createRig>[0] = { stations }): Promise<Rig> {
     const disk = createLossyDisk();
     const clock = createManualClock();
@@ -302,23 +303,23 @@ describe("a lease and a gateway that is killed", () => {
     return createRig({ options, clock, journal: journal(), ...list });
   }
 
-  it("is held on for its station, which has as long as any to be heard of", async () => {
+  it("goes on for its station, which has as long as any to be heard of", async () => {
     const rig = await restarted();
-    expect(rig.dispatcher.stations.holder("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
     const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
     expect(refused.outcome).toMatchObject({ code: "LEASE_HELD" });
     await rig.clock.settle(4_000);
     rig.dispatcher.stations.beat("Dock", plc);
     await rig.see(missions("AMR01", rig.clock.nowMs(), atDock));
     await rig.clock.settle(4_000);
-    expect(rig.dispatcher.stations.holder("AMR01")).not.toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).not.toBeNull();
     expect(rig.calls).toEqual([]);
   });
 
   it("lapses when its station is not heard of again, and its conveyors are stopped", async () => {
     const rig = await restarted();
     await rig.clock.settle(7_000);
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(rig.calls).toMatchObject([
       { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
     ]);
@@ -328,14 +329,14 @@ describe("a lease and a gateway that is killed", () => {
     const rig = await restarted();
     await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
     await rig.clock.settle(1_000);
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
   });
 
   it("of a station that is no longer configured ends at once, and its conveyors are stopped", async () => {
     const rig = await restarted({ stations: [] });
     await rig.clock.settle(0);
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(rig.audit).toContainEqual(
       expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
     );

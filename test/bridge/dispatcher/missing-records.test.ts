@@ -173,7 +173,7 @@ describe("the lines that a crash has kept from the audit log", () => {
   });
 
   it("say that it was never accepted where it was refused at once", async () => {
-    const outcome = refusal("LEASE_HELD", "held");
+    const outcome = refusal("LEASE_HELD", "leased");
     await journaled(ended("a", 0, { acceptedAtMs: T0, sentAtMs: null, outcome }));
     expect(await start()).toMatchObject([{ accepted_at: null, sent_at: null, code: "LEASE_HELD" }]);
   });

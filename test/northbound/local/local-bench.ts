@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandLedger, RefusedRequest } from "../../../src/contracts/commander.ts";
-import type { LeaseHolder, Stations } from "../../../src/contracts/stations.ts";
+import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import { createLineReader } from "../../../src/northbound/local/line-reader.ts";
 import { createLocalServer } from "../../../src/northbound/local/server.ts";
@@ -77,13 +77,13 @@ function createFakeLedger(): FakeLedger {
 }
 
 /** Station Dock holds r1 for a PLC, and only an engineer may end that. */
-export function createFakeStations(): Pick<Stations, "override" | "holder"> {
-  let held: LeaseHolder | null = { station: "Dock", owner: { door: "opcua", name: "plc" }, sinceMs: 0 };
+export function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {
+  let lease: RobotLease | null = { station: "Dock", owner: { door: "opcua", name: "plc" }, sinceMs: 0 };
   return {
-    holder: (robotId) => (robotId === "r1" ? held : null),
+    leaseOf: (robotId) => (robotId === "r1" ? lease : null),
     override(source, robotId) {
       if (source.name !== "chief") return refusal("NOT_ALLOWED", `${source.door} "${source.name}" may not`);
-      if (robotId === "r1") held = null;
+      if (robotId === "r1") lease = null;
       return null;
     },
   };

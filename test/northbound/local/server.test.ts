@@ -134,11 +134,11 @@ describe("an engineer's override", () => {
       id: "o1",
       outcome: "succeeded",
       code: "OK",
-      message: 'station Dock held it for opcua "plc"',
+      message: 'station Dock leased it for opcua "plc"',
       retry_safe: true,
     });
     client.send({ id: "o2", override: "r1", user: "chief" });
-    expect(await client.next()).toMatchObject({ outcome: "succeeded", message: "nobody held it" });
+    expect(await client.next()).toMatchObject({ outcome: "succeeded", message: "no station leased it" });
   });
 
   it("NOT_ALLOWED: is for nobody else", async () => {

@@ -147,8 +147,8 @@ export const noStations: Stations = {
   release: () => null,
   beat() {},
   override: () => null,
-  holder: () => null,
-  held: () => null,
+  leaseOf: () => null,
+  leased: () => null,
 };
 
 interface Received {

@@ -150,15 +150,15 @@ test("a hold's event says whose it is, and who began or ended it", () => {
     station: "dock",
     door: "opcua",
     user: "line1",
-    from: "held",
+    from: "leased",
     to: "free",
     reason: "overridden",
     by: { door: "cli", user: "eva" },
   });
   const lapsed = noticePayload({ ...notice, reason: "lapsed", by: null }, "s1");
   expect(JSON.parse(lapsed)).toMatchObject({ reason: "lapsed", by: null });
-  const begun = noticePayload({ ...notice, to: "held", reason: "asked" }, "s1");
-  expect(JSON.parse(begun)).toMatchObject({ from: "free", to: "held" });
+  const begun = noticePayload({ ...notice, to: "leased", reason: "asked" }, "s1");
+  expect(JSON.parse(begun)).toMatchObject({ from: "free", to: "leased" });
 });
 
 describe("values as text", () => {

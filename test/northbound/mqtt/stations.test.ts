@@ -50,20 +50,20 @@ async function tell(client: string, topic: string, fields: object): Promise<Reco
 const robot = { robot_id: "AMR01" };
 const ask = (client: string) => tell(client, "station/Dock/ask", robot);
 
-describe("a station's hold, over MQTT", () => {
+describe("a station's lease, over MQTT", () => {
   test("is the client's that asks; others are refused with its name until it lets go", async () => {
     expect(await ask("line1")).toMatchObject({
       outcome: "succeeded",
       code: "OK",
       retry_safe: true,
-      response: { held: ["AMR01"] },
+      response: { leased: ["AMR01"] },
       duplicate: false,
     });
-    expect(rig.dispatcher.stations.holder("AMR01")).toMatchObject({
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({
       station: "Dock",
       owner: { door: "mqtt", name: "line1" },
     });
-    const message = 'station Dock holds robot AMR01 for mqtt "line1"';
+    const message = 'robot AMR01 is leased to station Dock for mqtt "line1"';
     expect(await ask("line2")).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
     const move = await tell("line2", "command/Go", { request: { robot: "AMR01", to: "X" } });
     expect(move).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
@@ -71,9 +71,9 @@ describe("a station's hold, over MQTT", () => {
     expect(theft).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
     expect(await tell("line1", "station/Dock/release", robot)).toMatchObject({
       outcome: "succeeded",
-      response: { held: [] },
+      response: { leased: [] },
     });
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
   test("lasts while the client is heard of, also by an empty message, and ends when it falls silent", async () => {
@@ -82,15 +82,15 @@ describe("a station's hold, over MQTT", () => {
       await rig.clock.settle(4_000);
       await clients.client.publishAsync(`${base}/clients/line1/station/Dock/beat`, "", { qos: 1 });
       // Another client's sign of life is none of the owner's. Its answer comes after the empty one was heard.
-      expect(await tell("line2", "station/Dock/beat", {})).toMatchObject({ response: { held: [] } });
+      expect(await tell("line2", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
     }
     await rig.clock.settle(4_000);
-    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { held: ["AMR01"] } });
+    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { leased: ["AMR01"] } });
     await rig.clock.settle(7_000);
     expect(rig.audit.at(-1)).toMatchObject({ user: "line1", reason: "the station's heartbeat has lapsed" });
     expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({
       outcome: "succeeded",
-      response: { held: [] },
+      response: { leased: [] },
     });
   });
 
@@ -98,7 +98,7 @@ describe("a station's hold, over MQTT", () => {
     await ask("line1");
     await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
     await rig.clock.settle(1_000);
-    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { held: [] } });
+    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
     expect(await ask("line1")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
   });
 
@@ -110,7 +110,7 @@ describe("a station's hold, over MQTT", () => {
       message: 'mqtt "line2" may not send an override, which needs engineer: rights[1] makes it operator',
     });
     expect(await tell("chief", "station/Dock/override", robot)).toMatchObject({ outcome: "succeeded" });
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({ event: "lease", user: "chief", reason: "overridden" });
   });
 
@@ -119,7 +119,7 @@ describe("a station's hold, over MQTT", () => {
       outcome: "refused",
       code: "NOT_ALLOWED",
       message:
-        'mqtt "stranger" may not hold robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "stranger" may not lease robots, which needs operator: no rule names it, so it may only read',
     });
     expect(await tell("line1", "station/Press/ask", robot)).toMatchObject({
       outcome: "refused",
@@ -147,7 +147,7 @@ describe("refusals with a reply", () => {
       "Dock/release",
       { ...robot, force: true },
       "MALFORMED",
-      '"force": is not a field of a hold; it has id and robot_id',
+      '"force": is not a field of a lease; it has id and robot_id',
     ],
     [
       "a heartbeat with more",
@@ -166,7 +166,7 @@ describe("refusals with a reply", () => {
   ])("%s", async (_what, topic, fields, code, message) => {
     const answer = await tell("line1", `station/${topic}`, fields);
     expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
   test("MALFORMED: a heartbeat that is no object, where there is nowhere to answer", () => {
@@ -187,6 +187,6 @@ describe("refusals with a reply", () => {
       code: "RETAINED",
       message: "commands must not be retained",
     });
-    expect(rig.dispatcher.stations.holder("AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 });

@@ -75,8 +75,8 @@ const noStations: Stations = {
   release: () => null,
   beat() {},
   override: () => null,
-  holder: () => null,
-  held: () => null,
+  leaseOf: () => null,
+  leased: () => null,
 };
 
 export interface RunningServer {

@@ -18,12 +18,12 @@ const observer: OpcUaUser = { ...operator, name: "scada", role: "observer" };
 const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [] }] as const;
 
 const stations: Stations = {
-  ask: () => refusal("LEASE_HELD", "station labels holds it"),
+  ask: () => refusal("LEASE_HELD", "station labels leases it"),
   release: () => null,
   beat() {},
   override: () => null,
-  holder: () => null,
-  held: () => [],
+  leaseOf: () => null,
+  leased: () => [],
 };
 
 it("the audit log has who was refused by role, and what a method or a slot refused by itself", async () => {
@@ -96,7 +96,7 @@ it("the audit log has who was refused by role, and what a method or a slot refus
       null,
       from,
       "LEASE_HELD",
-      "station labels holds it",
+      "station labels leases it",
     ],
   ]);
 });

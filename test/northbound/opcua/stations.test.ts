@@ -1,6 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { LeaseHolder, Stations } from "../../../src/contracts/stations.ts";
+import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -19,35 +19,35 @@ let plc: Caller;
 let commander = createFakeCommander();
 let clock = createManualClock();
 let asked: string[] = [];
-let holder: LeaseHolder | null = null;
+let lease: RobotLease | null = null;
 
 const stations: Stations = {
   ask(station, source, robotId) {
     asked.push(`ask ${station} ${source.name} ${robotId}`);
-    if (holder !== null) return refusal("LEASE_HELD", `station ${holder.station} holds it`);
-    holder = { station, owner: source, sinceMs: 0 };
+    if (lease !== null) return refusal("LEASE_HELD", `station ${lease.station} leases it`);
+    lease = { station, owner: source, sinceMs: 0 };
     return null;
   },
   release(station, source, robotId) {
     asked.push(`release ${station} ${source.name} ${robotId}`);
-    holder = null;
+    lease = null;
     return null;
   },
   beat: (station, source) => void asked.push(`beat ${station} ${source.name}`),
   override(_source, robotId) {
     asked.push(`override ${robotId}`);
-    holder = null;
+    lease = null;
     return null;
   },
-  holder: () => holder,
-  held: () => [],
+  leaseOf: () => lease,
+  leased: () => [],
 };
 
 beforeEach(async () => {
   commander = createFakeCommander();
   clock = createManualClock();
   asked = [];
-  holder = null;
+  lease = null;
   running = await startServer(
     { robots, stations: ["packing"], destinations: new Map([[4, "Station A"]]) },
     { commander, clock, stations },
@@ -79,9 +79,9 @@ async function send(operation: number, robot = "AMR01"): Promise<number> {
   return ticket;
 }
 
-it("holds a robot for the user that asks, and shows who does", async () => {
+it("leases a robot for the user that asks, and shows it", async () => {
   const ticket = await send(50);
-  expect(await shown("DoneId", "Outcome", "Held", "HolderStation", "HolderUser")).toEqual([
+  expect(await shown("DoneId", "Outcome", "Leased", "LeaseStation", "LeaseUser")).toEqual([
     ticket,
     3,
     true,
@@ -93,12 +93,12 @@ it("holds a robot for the user that asks, and shows who does", async () => {
     again,
     4,
     1016,
-    "station packing holds it",
+    "station packing leases it",
   ]);
   expect(await shown("AcceptedText")).toEqual(["r1: take the lease"]);
   await send(51);
   expect(await shown("AcceptedText")).toEqual(["r1: release the lease"]);
-  expect(await shown("Outcome", "Held", "HolderStation")).toEqual([3, false, ""]);
+  expect(await shown("Outcome", "Leased", "LeaseStation")).toEqual([3, false, ""]);
   expect(asked).toEqual([
     "ask packing anonymous r1",
     "ask packing anonymous r1",
@@ -117,7 +117,7 @@ it("NOT_ALLOWED: leaves an override to engineers", async () => {
   expect(asked).toEqual([]);
 });
 
-it("ends another's hold for an engineer", async () => {
+it("ends another's lease for an engineer", async () => {
   await send(50);
   await plc.close();
   await running.stop();
@@ -134,17 +134,17 @@ it("ends another's hold for an engineer", async () => {
   );
   running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
   plc = await openSession(running.url, { user: { name: "chief", password: "a secret" } });
-  expect(holder).not.toBeNull();
+  expect(lease).not.toBeNull();
   await send(52);
-  expect(await shown("Outcome", "ErrorId", "Held", "HolderUser")).toEqual([3, 0, false, ""]);
+  expect(await shown("Outcome", "ErrorId", "Leased", "LeaseUser")).toEqual([3, 0, false, ""]);
   expect(asked.at(-1)).toBe("override r1");
 });
 
-it("shows a hold that ends by itself", async () => {
+it("shows a lease that ends by itself", async () => {
   await send(50);
-  holder = null;
+  lease = null;
   clock.advance(1_000);
-  expect(await shown("Held")).toEqual([false]);
+  expect(await shown("Leased")).toEqual([false]);
 });
 
 it("takes a heartbeat that changes for a sign of life, and no other", async () => {
@@ -189,7 +189,7 @@ it.each([
   ["a mission", [1, 7, 0, 2, 4], 4, 2],
   ["a mission with one destination", [1, 7, 0, 0, 4, 4], 6, 4],
   ["a conveyor", [40, 7, 0, 2, 4], 5, 4],
-  ["a hold", [50, 7, 0, 0, 4], 5, 4],
+  ["a lease", [50, 7, 0, 0, 4], 5, 4],
   ["a skipped goal", [31, 7, 0, 0, 4], 5, 4],
 ] as const)("refuses %s with a number that it does not use: %j", async (_what, numbers, place, value) => {
   const ticket = (await plc.value(slot("NextId"))) as number;
@@ -259,9 +259,9 @@ it.each([
 it.each([
   ["another robot", 8],
   ["no robot", 9],
-])("refuses a name beside a number of %s, and shows no holder", async (_what, number) => {
+])("refuses a name beside a number of %s, and shows no lease", async (_what, number) => {
   await send(50);
-  expect(await shown("Outcome", "Held")).toEqual([3, true]);
+  expect(await shown("Outcome", "Leased")).toEqual([3, true]);
   await plc.write([slot("RobotNo"), int32(number)], [slot("MotorCommand"), int32(1)]);
   const ticket = await send(40);
   expect(await shown("DoneId", "Outcome", "ErrorId", "ErrorText")).toEqual([
@@ -272,9 +272,9 @@ it.each([
   ]);
   expect(commander.submitted).toHaveLength(0);
   clock.advance(1_000);
-  expect(await shown("Held", "HolderStation")).toEqual([false, ""]);
+  expect(await shown("Leased", "LeaseStation")).toEqual([false, ""]);
   await send(51);
-  expect(holder).not.toBeNull();
+  expect(lease).not.toBeNull();
 });
 
 it("takes a name and a number of the same robot", async () => {

@@ -38,7 +38,7 @@ export interface EndedCommand {
   readonly finalAtMs: number;
 }
 
-/** A station's hold on a robot, as it survives the gateway. Plain data: it is stored as JSON. */
+/** A station's lease of a robot, as it survives the gateway. Plain data: it is stored as JSON. */
 export interface StoredLease {
   readonly robotId: RobotId;
   readonly station: string;
@@ -67,7 +67,7 @@ export interface Journal {
   ended(): readonly EndedCommand[];
   /** Resolves when the entry is on the disk; rejects when it may not be. */
   write(entry: JournalEntry): Promise<void>;
-  /** The leases that were held when the run before this one ended. */
+  /** The leases that there were when the run before this one ended. */
   leases(): readonly StoredLease[];
   /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
   writeLease(robotId: RobotId, lease: StoredLease | null): Promise<void>;

@@ -22,7 +22,7 @@ export interface LaneRunnerParts {
   readonly search: EvidenceSearch;
   readonly sightings: Sightings;
   /** Why a command must not leave now; null when it may. */
-  readonly hold: (job: Job) => Outcome | null;
+  readonly whyNotNow: (job: Job) => Outcome | null;
   /** A call leaves. */
   readonly onCall: (job: Job) => void;
   /** The service named missions that the call has made. */
@@ -111,7 +111,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     const failure = await noLaterThan(clock, RECORD_WITHIN_MS, written, late);
     cancelLate();
     if (failure === null) {
-      feed(lane, { kind: "recorded", id, as, hold: as === "sent" ? parts.hold(job) : null });
+      feed(lane, { kind: "recorded", id, as, refused: as === "sent" ? parts.whyNotNow(job) : null });
     } else {
       log.error({ cause: failure, command: id }, "the journal failed");
       feed(lane, { kind: "record_failed", id, message: failure });

@@ -52,12 +52,12 @@ export interface LaneLimits {
 
 export type LaneInput =
   | { readonly kind: "submitted"; readonly work: Work }
-  /** `hold` refuses what must not leave any more: expired, not good, leased, shutting down. */
+  /** `refused`: why it must not leave any more (expired, not good, leased, shutting down); null when it may. */
   | {
       readonly kind: "recorded";
       readonly id: string;
       readonly as: "accepted" | "sent";
-      readonly hold: Outcome | null;
+      readonly refused: Outcome | null;
     }
   | { readonly kind: "record_failed"; readonly id: string; readonly message: string }
   /** The disk lets a stop wait too long. */
@@ -114,7 +114,7 @@ export function stepLane(lane: Lane, input: LaneInput, limits: LaneLimits): Lane
     case "submitted":
       return submitted(lane, input.work, limits);
     case "recorded":
-      return recorded(lane, input.id, input.as, input.hold);
+      return recorded(lane, input.id, input.as, input.refused);
     case "record_failed":
       return recordFailed(lane, input.id, input.message);
     case "record_late":
@@ -216,7 +216,7 @@ function advance(lane: Lane): LaneStep {
   return { lane: { ...step.lane, queue }, effects: step.effects };
 }
 
-function recorded(lane: Lane, id: string, as: "accepted" | "sent", hold: Outcome | null): LaneStep {
+function recorded(lane: Lane, id: string, as: "accepted" | "sent", refused: Outcome | null): LaneStep {
   const work = findWork(lane, id);
   if (work === undefined) return { lane, effects: [] };
   const stages: LaneEffect[] = work.isRecorded ? [] : [{ kind: "stage", id, stage: "accepted" }];
@@ -227,7 +227,7 @@ function recorded(lane: Lane, id: string, as: "accepted" | "sent", hold: Outcome
   if (work.phase !== "leaving" || as === "accepted") {
     return { lane: replaceWork(lane, known), effects: stages };
   }
-  if (hold !== null && work.effect !== "stops") return after(stages, finish(lane, id, hold));
+  if (refused !== null && work.effect !== "stops") return after(stages, finish(lane, id, refused));
   return after(stages, call(lane, known));
 }
 

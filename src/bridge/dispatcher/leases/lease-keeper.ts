@@ -13,7 +13,7 @@ import type { StationOptions } from "../options.ts";
 import {
   beaten,
   changedLeases,
-  describeHolder,
+  describeLease,
   grant,
   isAt,
   type Lease,
@@ -53,20 +53,20 @@ export interface LeaseParts {
   readonly refusedName: (robotId: RobotId) => Outcome | null;
   /** Sends the stop of conveyors that a station has left running. */
   readonly stopConveyors: (lease: Lease) => void;
-  /** Why a source may not hold the robot, whatever station it is of; null when it may. */
-  readonly refusedHold: (source: Source, robotId: RobotId) => string | null;
+  /** Why a source may not lease the robot, whatever station it is of; null when it may. */
+  readonly refusedLease: (source: Source, robotId: RobotId) => string | null;
   /** Why a source may not end another's lease; null when it may. */
   readonly refusedOverride: (source: Source, robotId: RobotId) => string | null;
   /** Keeps a lease over a restart; null: there is none any more. Never throws. */
   readonly remember: (robotId: RobotId, lease: StoredLease | null) => void;
 }
 
-/** Holds the leases, and ends them when the robot leaves or the station falls silent. */
+/** Keeps the leases, and ends them when the robot leaves or the station falls silent. */
 export interface LeaseKeeper extends Stations {
   /** Takes up the leases of the run before this one. */
   resume(stored: readonly StoredLease[]): void;
-  /** Why the robot is kept from `source`; null when it is not. Null for a robot: the service picks one, and may pick any that is held. */
-  holdOf(robotId: RobotId | null, source: Source): string | null;
+  /** Why the robot is kept from `source`; null when it is not. Null for a robot: the service picks one, and may pick any that is leased. */
+  refusalFor(robotId: RobotId | null, source: Source): string | null;
   rolled(
     source: Source,
     robotId: RobotId,
@@ -96,12 +96,12 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
 
   /** @param by who did it; null: the gateway by itself, which the audit log puts down to the owner */
   function tell(
-    to: "held" | "free",
+    to: "leased" | "free",
     { robotId, station, owner }: Pick<Lease, "robotId" | "station" | "owner">,
     reason: LeaseReason,
     by: Source | null,
   ): void {
-    const what = to === "held" ? "begun" : "ended";
+    const what = to === "leased" ? "begun" : "ended";
     const source = by ?? owner;
     const reasonText = reasonTexts[reason];
     const atMs = clock.nowMs();
@@ -149,11 +149,11 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     if (known.users !== undefined && !known.users.some((user) => sameSource(user, source))) {
       return refusal("NOT_ALLOWED", `${source.door} "${source.name}" is not a user of station ${station}`);
     }
-    const right = parts.refusedHold(source, robotId);
+    const right = parts.refusedLease(source, robotId);
     if (right !== null) return refusal("NOT_ALLOWED", right);
-    const held = leases.get(robotId);
-    if (held !== undefined && !(held.station === station && sameSource(held.owner, source))) {
-      return refusal("LEASE_HELD", describeHolder(held, robotId));
+    const lease = leases.get(robotId);
+    if (lease !== undefined && !(lease.station === station && sameSource(lease.owner, source))) {
+      return refusal("LEASE_HELD", describeLease(lease, robotId));
     }
     const unheard = parts.refusedName(robotId);
     if (unheard !== null) return unheard;
@@ -168,8 +168,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   }
 
   /**
-   * Nobody holds this robot, so there is nothing to end: but whoever mistypes a name must not be told that it is done.
-   * While it cannot be known whether there is such a robot, it is: nobody holds it, whatever it is.
+   * This robot has no lease, so there is nothing to end: but a mistyped name must not be answered as done.
+   * While it cannot be known whether there is such a robot, it is done: no robot of that name is leased.
    */
   function mistaken(robotId: RobotId): Outcome | null {
     const unheard = parts.refusedName(robotId);
@@ -179,11 +179,11 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   return {
     resume(stored) {
       const nowMs = clock.monotonicMs();
-      const held = new Map(leases);
+      const next = new Map(leases);
       for (const each of stored) {
         const lease = resumed(each, nowMs);
         if (stationOf(lease.station) !== undefined) {
-          held.set(lease.robotId, lease);
+          next.set(lease.robotId, lease);
           unseen.add(lease.robotId);
           continue;
         }
@@ -191,50 +191,50 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
         parts.remember(lease.robotId, null);
         if (lease.rolling.length > 0) parts.stopConveyors(lease);
       }
-      leases = held;
+      leases = next;
     },
     ask(station, source, robotId) {
       const refused = refusedAsk(station, source, robotId);
       if (refused !== null) return refused;
       const isNew = !leases.has(robotId);
       change(grant(leases, station, source, robotId, clock.monotonicMs()));
-      if (isNew) tell("held", { robotId, station, owner: source }, "asked", source);
+      if (isNew) tell("leased", { robotId, station, owner: source }, "asked", source);
       return null;
     },
     release(station, source, robotId) {
-      const held = leases.get(robotId);
-      if (held === undefined) return mistaken(robotId);
-      if (held.station !== station || !sameSource(held.owner, source)) {
-        return refusal("LEASE_HELD", describeHolder(held, robotId));
+      const lease = leases.get(robotId);
+      if (lease === undefined) return mistaken(robotId);
+      if (lease.station !== station || !sameSource(lease.owner, source)) {
+        return refusal("LEASE_HELD", describeLease(lease, robotId));
       }
-      end(held, "released", source);
+      end(lease, "released", source);
       return null;
     },
     beat(station, source) {
       change(beaten(leases, station, source, clock.monotonicMs()));
     },
     override(source, robotId) {
-      const held = leases.get(robotId);
+      const lease = leases.get(robotId);
       const refused = parts.refusedOverride(source, robotId);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
-      if (held === undefined) return mistaken(robotId);
-      end(held, "overridden", source);
+      if (lease === undefined) return mistaken(robotId);
+      end(lease, "overridden", source);
       return null;
     },
-    holder: (robotId) => leases.get(robotId) ?? null,
-    held(station, source) {
+    leaseOf: (robotId) => leases.get(robotId) ?? null,
+    leased(station, source) {
       if (stationOf(station) === undefined) return null;
       const isOwn = (lease: Lease) => lease.station === station && sameSource(lease.owner, source);
       return Array.from(leases.values())
         .filter(isOwn)
         .map(({ robotId }) => robotId);
     },
-    holdOf(robotId, source) {
+    refusalFor(robotId, source) {
       const candidates = robotId === null ? [...leases.values()] : [leases.get(robotId)];
-      const held = candidates.find((lease) => lease !== undefined && !sameSource(lease.owner, source));
-      if (held === undefined) return null;
-      const holder = describeHolder(held, held.robotId);
-      return robotId === null ? `the service picks the robot, and ${holder}: name one` : holder;
+      const others = candidates.find((lease) => lease !== undefined && !sameSource(lease.owner, source));
+      if (others === undefined) return null;
+      const lease = describeLease(others, others.robotId);
+      return robotId === null ? `the service picks the robot, and ${lease}: name one` : lease;
     },
     rolled(source, robotId, conveyors) {
       change(rolled(leases, source, robotId, conveyors));

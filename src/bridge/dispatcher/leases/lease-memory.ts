@@ -11,7 +11,7 @@ export interface LeaseMemory {
 }
 
 /**
- * One write at a time for a robot, and then the newest: clients may ask and let go as often as they like, and a disk that
+ * One write at a time for a robot, and then the newest: clients may ask and release as often as they like, and a disk that
  * hangs must not gather all of it.
  */
 export function createLeaseMemory(journal: Pick<Journal, "writeLease">, log: Log): LeaseMemory {

@@ -1,4 +1,4 @@
-import type { LeaseHolder } from "../../../contracts/stations.ts";
+import type { RobotLease } from "../../../contracts/stations.ts";
 import type { Source } from "../../../domain/command.ts";
 import {
   currentGoal,
@@ -11,8 +11,8 @@ import type { RobotId } from "../../../domain/robot.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { StationOptions } from "../options.ts";
 
-/** A station's hold on one robot. Times are monotonic, in milliseconds. */
-export interface Lease extends LeaseHolder, StoredLease {
+/** A station's lease of one robot. Times are monotonic, in milliseconds. */
+export interface Lease extends RobotLease, StoredLease {
   readonly beatAtMs: number;
 }
 
@@ -23,8 +23,8 @@ export function sameSource(a: Source, b: Source): boolean {
   return a.door === b.door && a.name === b.name;
 }
 
-export function describeHolder({ station, owner }: LeaseHolder, robotId: RobotId): string {
-  return `station ${station} holds robot ${robotId} for ${owner.door} "${owner.name}"`;
+export function describeLease({ station, owner }: RobotLease, robotId: RobotId): string {
+  return `robot ${robotId} is leased to station ${station} for ${owner.door} "${owner.name}"`;
 }
 
 /** Gives the lease, or renews it for the same owner. The caller has checked where the robot is. */
@@ -35,11 +35,11 @@ export function grant(
   robotId: RobotId,
   nowMs: number,
 ): Leases {
-  const held = leases.get(robotId);
+  const known = leases.get(robotId);
   const lease: Lease =
-    held === undefined
+    known === undefined
       ? { station, owner, robotId, sinceMs: nowMs, beatAtMs: nowMs, rolling: [] }
-      : { ...held, beatAtMs: nowMs };
+      : { ...known, beatAtMs: nowMs };
   return new Map(leases).set(robotId, lease);
 }
 

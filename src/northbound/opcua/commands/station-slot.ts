@@ -50,8 +50,8 @@ export interface StationParts {
 
 /** The slot of a station: one for whichever robot it names. */
 export interface StationSlot extends Slot {
-  /** Shows who holds the robot that is named now. */
-  showHolder(): void;
+  /** Shows the lease of the robot that is named now. */
+  showLease(): void;
 }
 
 /** The robot that a station names: undefined when none has nodes, `two` when its name and number differ. */
@@ -89,9 +89,9 @@ export function addStationSlot(
   const motorCommand = addNumberParameter(place, "MotorCommand", isMotorCommand);
   const heartbeat = addHeartbeat(builder, folder, (account) => stations.beat(stationName, sourceOf(account)));
   const tags = addSlotTags(builder, folder, parts);
-  const held = builder.tag(folder, "Held", "Boolean");
-  const holderStation = builder.tag(folder, "HolderStation", "String");
-  const holderUser = builder.tag(folder, "HolderUser", "String");
+  const leased = builder.tag(folder, "Leased", "Boolean");
+  const leaseStation = builder.tag(folder, "LeaseStation", "String");
+  const leaseUser = builder.tag(folder, "LeaseUser", "String");
 
   /** The robot of the last ticket: a client that writes whole commands leaves `Robot` empty. */
   let lastOrdered: MissionRobot | undefined;
@@ -181,7 +181,7 @@ export function addStationSlot(
   function lease(operation: number, account: Account, robotId: RobotId): Outcome {
     const source = sourceOf(account);
     const refused = changeLease(operation, account, source, robotId);
-    showHolder();
+    showLease();
     return refused ?? ending("succeeded", "OK", "", true);
   }
 
@@ -197,15 +197,15 @@ export function addStationSlot(
     return roleRefusal(account, "an override", "engineer");
   }
 
-  function showHolder(): void {
+  function showLease(): void {
     const [name, number] = [robotName.shown(), robotNo.shown()];
-    const shown = name === "" && number === 0 ? lastOrdered : namedRobot(name, number);
-    const holder = shown === undefined || shown === "two" ? null : stations.holder(shown.robotId);
+    const robot = name === "" && number === 0 ? lastOrdered : namedRobot(name, number);
+    const shown = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
     const now = new Date(parts.clock.nowMs());
     const times: TagTimes = { source: now, server: now };
-    held.set(holder?.station === stationName, StatusCodes.Good, times);
-    holderStation.set(holder?.station ?? "", StatusCodes.Good, times);
-    holderUser.set(holder?.owner.name ?? "", StatusCodes.Good, times);
+    leased.set(shown?.station === stationName, StatusCodes.Good, times);
+    leaseStation.set(shown?.station ?? "", StatusCodes.Good, times);
+    leaseUser.set(shown?.owner.name ?? "", StatusCodes.Good, times);
   }
 
   const slot = createSlot(
@@ -223,8 +223,8 @@ export function addStationSlot(
     },
     parts,
   );
-  showHolder();
-  return { ...slot, showHolder };
+  showLease();
+  return { ...slot, showLease };
 }
 
 /** The places of `Command` that an operation uses. */

@@ -22,20 +22,20 @@ function start(config: string): Daemon {
   return daemon;
 }
 
-test("a hold outlives kill -9; one whose station the next configuration does not have ends, and MQTT is told", async () => {
+test("a lease outlives kill -9; one whose station the next configuration does not have ends, and MQTT is told", async () => {
   expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
-  const folder = await mkdtemp(join(tmpdir(), "fleetgate-hold-"));
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-lease-"));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   // The robot is on its way to the station for as long as the test takes.
   const simulator = await startSimulator({ timeFactor: 1 });
   cleanups.push(() => simulator.stop());
   const broker = await startPlantBroker();
   cleanups.push(() => broker.close());
-  const ear = await listenMqtt(broker.url, "hmi", "fleetgate/hold");
+  const ear = await listenMqtt(broker.url, "hmi", "fleetgate/lease");
   cleanups.push(() => ear.close());
   const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 0 });
   cleanups.push(() => client.endAsync(true));
-  const config = await writeConfiguration(folder, "hold", simulator.endpoints, [ROBOT], broker.url);
+  const config = await writeConfiguration(folder, "lease", simulator.endpoints, [ROBOT], broker.url);
   const without = await readFile(config, "utf8");
   const stations = { dock: { destinations: ["Station A"], heartbeatMs: 600_000 } };
   await writeFile(config, stringify({ ...parse(without), stations }), { mode: 0o600 });
@@ -49,7 +49,7 @@ test("a hold outlives kill -9; one whose station the next configuration does not
   expect(await ear.send("CreateMission", "go", request)).toMatchObject({ outcome: "succeeded" });
   await ear.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
   const asked = JSON.stringify({ id: "ask", robot_id: ROBOT });
-  await client.publishAsync("fleetgate/hold/clients/hmi/station/dock/ask", asked, { qos: 1 });
+  await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/ask", asked, { qos: 1 });
   expect(JSON.parse(await ear.replyText("ask"))).toMatchObject({ outcome: "succeeded" });
   await ear.on(topic, (text) => text.includes('"asked"'));
   // Its outcome is on the disk when it is told, and so is what was recorded before it.
@@ -58,17 +58,17 @@ test("a hold outlives kill -9; one whose station the next configuration does not
 
   const second = start(config);
   await good(ear.heard.entries.length);
-  await client.publishAsync("fleetgate/hold/clients/hmi/station/dock/beat", '{"id":"beat"}', { qos: 1 });
-  expect(JSON.parse(await ear.replyText("beat"))).toMatchObject({ response: { held: [ROBOT] } });
+  await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/beat", '{"id":"beat"}', { qos: 1 });
+  expect(JSON.parse(await ear.replyText("beat"))).toMatchObject({ response: { leased: [ROBOT] } });
   await second.kill();
 
   await writeFile(config, without, { mode: 0o600 });
   const third = start(config);
   await ear.on(topic, (text) => text.includes('"not_configured"'));
-  const holder = { station: "dock", door: "mqtt", user: "hmi" };
+  const owner = { station: "dock", door: "mqtt", user: "hmi" };
   expect(ear.texts(topic).map((text) => JSON.parse(text))).toMatchObject([
-    { ...holder, to: "held", by: { door: "mqtt", user: "hmi" } },
-    { ...holder, to: "free", by: null },
+    { ...owner, to: "leased", by: { door: "mqtt", user: "hmi" } },
+    { ...owner, to: "free", by: null },
   ]);
   expect(await third.stop()).toBe(0);
 }, 60_000);
