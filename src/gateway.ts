@@ -15,10 +15,10 @@ import type { Batch, Sink } from "./contracts/link.ts";
 import type { OperationManual } from "./contracts/operation-manual.ts";
 import { QUALITY_TICK_MS } from "./domain/detection.ts";
 import type { FleetEvent } from "./domain/event.ts";
-import { conveyorStop } from "./fleet/conveyor-stop.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
+import { stopRequest } from "./fleet/stop-request.ts";
 import { createLocalServer } from "./northbound/local/server.ts";
 import { createBroker } from "./northbound/mqtt/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
@@ -193,7 +193,8 @@ function furnish(
     log: log.child({ part: "commands" }),
     sessionId,
     robot: state.robot,
-    stations: { list: config.stations, conveyorStop },
+    stations: config.stations,
+    stopRequest,
     notify: (notice) => offer({ changes: [], notices: [notice] }),
     onMissionsKnown: gate.release,
     audit: (record) => audit.append(JSON.stringify(record)),

@@ -32,8 +32,15 @@ export interface Command {
   readonly startByMs: number;
   /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
-  /** Whose lease of the robot the gateway clears up after, where it sends of itself. */
-  readonly onBehalfOf?: { readonly station: string; readonly owner: Source };
+  /** For whom the gateway sends of itself: the owner of a lease that lapsed, with its station. */
+  readonly onBehalfOf?: OnBehalfOf;
+}
+
+/** For whom the gateway sends a command of itself. */
+export interface OnBehalfOf {
+  readonly owner: Source;
+  /** Whose lease it was. */
+  readonly station: string;
 }
 
 /** How far a command has come, for a sender that watches. */

@@ -8,6 +8,7 @@ import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { FleetTimes } from "../../src/fleet/options.ts";
+import { stopRequest } from "../../src/fleet/stop-request.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
@@ -108,6 +109,8 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     robot: state.robot,
     notify: () => {},
     audit: () => {},
+    stations: [],
+    stopRequest,
   });
   await dispatcher.start();
   dispatcher.fleetLink(true);

@@ -5,8 +5,9 @@ import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import type { Batch } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
+import type { MakeStopRequest } from "../../contracts/stop-request.ts";
 import type { FleetNotice } from "../../domain/change.ts";
-import { type Command, type CommandStage, commandId, type Source } from "../../domain/command.ts";
+import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { identityReused } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -37,11 +38,11 @@ import { pruneJournal } from "./journal/pruning.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
 import { createLaneRunner, interrupted } from "./lanes/lane-runner.ts";
 import { createConveyorCalls } from "./leases/conveyor-calls.ts";
-import type { Lease } from "./leases/lease.ts";
 import { createLeaseKeeper } from "./leases/lease-keeper.ts";
 import { createLeaseMemory } from "./leases/lease-memory.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { fault, shuttingDown, unrecorded } from "./own-refusals.ts";
+import { createOwnStops, gatewaySource } from "./own-stops.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights, refusedRight, rightsAnywhere } from "./rights.ts";
 
@@ -64,18 +65,9 @@ export interface DispatcherParts {
   readonly auditLines?: AuditLines;
   /** No command is any more about to tell which mission it has made on this robot. */
   readonly onMissionsKnown?: (robotId: RobotId) => void;
-  /** Absent: nobody may lease a robot. */
-  readonly stations?: StationParts;
-}
-
-/** The stations of the configuration, and how a silent one's conveyors are stopped. */
-export interface StationParts {
-  readonly list: readonly StationOptions[];
-  /** A request of the catalogue, canonical JSON. */
-  readonly conveyorStop: (
-    robotId: RobotId,
-    indexes: readonly number[],
-  ) => { readonly operation: string; readonly requestJson: string };
+  /** The stations of the configuration. */
+  readonly stations: readonly StationOptions[];
+  readonly stopRequest: MakeStopRequest;
 }
 
 /** The way of every command: at most once, and no guessing (design, Commands). */
@@ -103,14 +95,10 @@ export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
 }
 
 const LOOK_PERIOD_MS = 1_000;
-/** How long the conveyors of a station that fell silent are tried to be stopped. */
-const LAPSE_STOP_MS = 10_000;
 /** How long the service may take to say which robot a task chain is on. */
 const PLACE_QUERY_MS = 2_000;
 /** How long a start waits for the service before it gives up on evidence for what its predecessor had sent. */
 const LONGEST_UNSEEN_MS = 60_000;
-/** The gateway's own commands, which need no right: this very object counts, and no door has it. */
-const gatewaySource: Source = { door: "gateway", name: "fleetgate" };
 /** How long after the link came up every robot's first message may take: streams open one after the other. */
 const HEARD_AFTER_MS = 10_000;
 /** Streams may show a mission before the answer to its command does. */
@@ -127,7 +115,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const anywhere = rightsAnywhere(options.rights);
   let linkUpSinceMs: number | null = null;
-  let lapses = 0;
 
   const foreign = createForeignWatch(parts);
   const attribution = createAttribution(clock, CLAIM_MS, foreign.seen, (robotId) =>
@@ -147,17 +134,17 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     conveyor: search.conveyor,
     newMission: attribution.seen,
   });
+  const ownStops = createOwnStops({ ...parts, receive });
   const leaseMemory = createLeaseMemory(journal, log);
   const leases = createLeaseKeeper({
     ...parts,
-    stations: parts.stations?.list ?? [],
     sightings,
     isVisible(robotId) {
       const quality = parts.robot(robotId)?.quality;
       return quality === "good" || quality === "stale";
     },
     refusedName: (robotId) => (parts.robot(robotId) === undefined ? unheardOf({ listening }, robotId) : null),
-    stopConveyors,
+    stopConveyors: ownStops.lapse,
     refusedLease: (source, robotId) =>
       refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
     refusedOverride: (source, robotId) =>
@@ -204,25 +191,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function listening() {
     if (linkUpSinceMs === null) return "cut_off";
     return clock.monotonicMs() - linkUpSinceMs < HEARD_AFTER_MS ? "not_yet" : "heard";
-  }
-
-  /** The stop is the gateway's own: it is for nobody to forbid. */
-  function stopConveyors({ robotId, rolling, station, owner }: Lease): void {
-    const stop = parts.stations?.conveyorStop(robotId, rolling);
-    if (stop === undefined) return;
-    lapses += 1;
-    const command: Command = {
-      source: gatewaySource,
-      requestId: `${parts.sessionId}.lapse${lapses}`,
-      effect: "stops",
-      robotId,
-      startByMs: clock.nowMs() + LAPSE_STOP_MS,
-      onBehalfOf: { station, owner },
-      ...stop,
-    };
-    void receive(command).then(({ outcome, code, message }) => {
-      log.info({ station, robotId, outcome, code, detail: message }, "conveyors of a silent station stopped");
-    });
   }
 
   /** Everything up to the first wait, so that no second command of the same identity can slip in between. */

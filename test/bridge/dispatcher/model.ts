@@ -10,7 +10,7 @@ import { createManualClock } from "../../support/manual-clock.ts";
 import { createLossyDisk } from "./lossy-store.ts";
 import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } from "./model-record.ts";
 import { type Fate, fates, robots, type Step } from "./model-steps.ts";
-import { testCatalogue } from "./operations.ts";
+import { testCatalogue, testStopRequest } from "./operations.ts";
 import { mission, missions, plc } from "./rig.ts";
 
 /** Longer than the wall clock is set by: after a restart, nobody knows that it was. */
@@ -71,6 +71,8 @@ export class World {
       }),
       notify: () => {},
       audit: () => {},
+      stations: [],
+      stopRequest: testStopRequest,
     });
   }
 

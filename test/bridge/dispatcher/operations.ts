@@ -5,6 +5,7 @@ import type {
   ParsedRequest,
   Subject,
 } from "../../../src/contracts/operation.ts";
+import type { MakeStopRequest } from "../../../src/contracts/stop-request.ts";
 import type { Role } from "../../../src/domain/command.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 
@@ -75,6 +76,14 @@ export const testCatalogue: Catalogue = new Map(
     })),
   ].map((each) => [each.name, each]),
 );
+
+/** The stops that the gateway sends of itself, as operations of the catalogue. */
+export const testStopRequest: MakeStopRequest = (robot, stop) => {
+  if (stop.kind === "stop_conveyors")
+    return { operation: "StopBelts", requestJson: JSON.stringify({ robot, belts: stop.indexes }) };
+  const what = stop.kind === "pause_mission" ? { mission: stop.missionId } : { number: stop.amrId };
+  return { operation: "Halt", requestJson: JSON.stringify({ robot, ...what }) };
+};
 
 function operation(
   name: string,

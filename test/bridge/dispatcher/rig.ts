@@ -17,7 +17,7 @@ import type { Outcome } from "../../../src/domain/outcome.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { testCatalogue } from "./operations.ts";
+import { testCatalogue, testStopRequest } from "./operations.ts";
 
 export const OK: CallEnding = { kind: "ok", responseJson: "{}", missionId: null };
 export const LOST: CallEnding = { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer in time" };
@@ -131,13 +131,8 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     },
     audit: (record) => audit.push(record),
     ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
-    stations: {
-      list: parts.stations ?? [],
-      conveyorStop: (robot, belts) => ({
-        operation: "StopBelts",
-        requestJson: JSON.stringify({ robot, belts }),
-      }),
-    },
+    stations: parts.stations ?? [],
+    stopRequest: testStopRequest,
   });
   const starting = dispatcher.start();
   await clock.settle(0);

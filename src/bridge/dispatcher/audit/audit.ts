@@ -1,7 +1,7 @@
 import type { RefusedRequest } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import { clip } from "../../../domain/clip.ts";
-import type { Command } from "../../../domain/command.ts";
+import type { Command, OnBehalfOf } from "../../../domain/command.ts";
 import type { Outcome } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { isJsonObject } from "../../../platform/json.ts";
@@ -58,7 +58,7 @@ export function commandRecord(
   };
 }
 
-function behalf({ station, owner }: NonNullable<Command["onBehalfOf"]>) {
+function behalf({ station, owner }: OnBehalfOf) {
   return { station, door: owner.door, user: owner.name };
 }
 

@@ -73,6 +73,8 @@ const dispatcher = createDispatcher({
   robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
   notify: () => {},
   audit: () => {},
+  stations: [],
+  stopRequest: () => ({ operation: move.name, requestJson: "{}" }),
 });
 await dispatcher.start();
 const commands = Array.from({ length: Number(count) }, async (_, place) => {

@@ -1,0 +1,11 @@
+import type { RobotId } from "../domain/robot.ts";
+import type { Stop } from "../domain/stops.ts";
+
+/** A stop as a request of the catalogue; `requestJson` is canonical JSON. */
+export interface StopRequest {
+  readonly operation: string;
+  readonly requestJson: string;
+}
+
+/** Makes the request of a stop, for code that names no operation. */
+export type MakeStopRequest = (robotId: RobotId, stop: Stop) => StopRequest;

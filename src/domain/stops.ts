@@ -1,0 +1,113 @@
+import type { Conveyor } from "./conveyor.ts";
+import { currentMission, type MissionQueue } from "./mission.ts";
+import type { Observed, Stamp } from "./observed.ts";
+import type { Presence } from "./presence.ts";
+
+/** The last that was seen of one robot; undefined where nothing was. */
+export interface RobotSight {
+  readonly missions: Observed<MissionQueue> | undefined;
+  readonly presence: Observed<Presence> | undefined;
+  readonly conveyors: readonly Observed<Conveyor>[];
+}
+
+/** One thing that a robot does, and that a stop ends. */
+export type Activity =
+  | { readonly kind: "mission"; readonly missionId: string }
+  | { readonly kind: "chain"; readonly chainId: number; readonly amrId: number }
+  | { readonly kind: "conveyor"; readonly index: number };
+
+/** An activity as it was seen last. */
+export interface SeenActivity {
+  readonly activity: Activity;
+  /** True: a value that is good shows it under way. False: it may be under way, or was when the robot was seen last. */
+  readonly isSeen: boolean;
+  /** Of the message that showed it: another one means that it was seen anew. */
+  readonly stamp: Stamp;
+}
+
+/** What is to be sent to end activities of one robot. `amrId` is the number by which task chains name it. */
+export type Stop =
+  | { readonly kind: "pause_mission"; readonly missionId: string }
+  | { readonly kind: "pause_chain"; readonly amrId: number }
+  | { readonly kind: "stop_conveyors"; readonly indexes: readonly number[] };
+
+/** The simulator's name: the interface document shows no state but idle (fleet-service-interface, Robot run state). */
+const PAUSED = "ROBOT_STATE_PAUSED";
+
+/**
+ * What a robot does, by the last that was seen of it:
+ *
+ * - its current mission, unless its state says that it does not run (fleet-service-interface, Mission states);
+ * - its task chain, unless the robot is paused (fleet-service-interface, Robot run state);
+ * - each conveyor that the robot still lists and that rolls, or is not known to stand now.
+ */
+export function activitiesOf({ missions, presence, conveyors }: RobotSight): readonly SeenActivity[] {
+  const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
+  // A message lists all conveyors: one that is lost since an earlier message is not there any more.
+  const isListed = ({ quality, stamp }: Observed<Conveyor>) =>
+    quality !== "lost" || stamp.receivedAtMs === newestMs;
+  return [...missionsOf(missions), ...chainsOf(presence), ...conveyors.filter(isListed).flatMap(rollingOf)];
+}
+
+/**
+ * The stops that end these activities. Conveyors that were seen rolling share one request. Those in doubt have another:
+ * the service refuses a request as a whole when one of its conveyors is not there any more.
+ */
+export function stopsOf(activities: readonly SeenActivity[]): readonly Stop[] {
+  const stops: Stop[] = [];
+  const rolling: number[] = [];
+  const inDoubt: number[] = [];
+  for (const { activity, isSeen } of activities) {
+    switch (activity.kind) {
+      case "mission":
+        stops.push({ kind: "pause_mission", missionId: activity.missionId });
+        break;
+      case "chain":
+        stops.push({ kind: "pause_chain", amrId: activity.amrId });
+        break;
+      case "conveyor":
+        (isSeen ? rolling : inDoubt).push(activity.index);
+    }
+  }
+  for (const indexes of [rolling, inDoubt]) {
+    if (indexes.length > 0) stops.push({ kind: "stop_conveyors", indexes });
+  }
+  return stops;
+}
+
+/** Names an activity of a robot: the same text for the same mission, task chain or conveyor. */
+export function activityKey(activity: Activity): string {
+  switch (activity.kind) {
+    case "mission":
+      return `mission ${activity.missionId}`;
+    case "chain":
+      return `chain ${activity.chainId}`;
+    case "conveyor":
+      return `conveyor ${activity.index}`;
+  }
+}
+
+function missionsOf(missions: Observed<MissionQueue> | undefined): readonly SeenActivity[] {
+  const mission = missions === undefined ? undefined : currentMission(missions.value);
+  if (missions === undefined || mission === undefined) return [];
+  const { state, missionId } = mission;
+  const mayRun = typeof state !== "string" || state === "STATE_RUNNING" || state === "STATE_UNKNOWN";
+  if (!mayRun) return [];
+  const isSeen = state === "STATE_RUNNING" && missions.quality === "good";
+  return [{ activity: { kind: "mission", missionId }, isSeen, stamp: missions.stamp }];
+}
+
+function chainsOf(presence: Observed<Presence> | undefined): readonly SeenActivity[] {
+  if (presence === undefined) return [];
+  const { taskChainId: chainId, amrId, stateId } = presence.value;
+  if (chainId === 0 || stateId === PAUSED) return [];
+  const isSeen = presence.quality === "good";
+  return [{ activity: { kind: "chain", chainId, amrId }, isSeen, stamp: presence.stamp }];
+}
+
+function rollingOf({ value, quality, stamp }: Observed<Conveyor>): readonly SeenActivity[] {
+  const { index, operation } = value;
+  if (operation === "OPERATION_STATE_STOP" && quality === "good") return [];
+  const isSeen = operation === "OPERATION_STATE_ROLLING" && quality === "good";
+  return [{ activity: { kind: "conveyor", index }, isSeen, stamp }];
+}
