@@ -47,7 +47,11 @@ export function demoConfig(demo: {
       tags: true,
       commands: { requireExpiry: false },
     },
-    opcua: { listen: { host: "127.0.0.1", port: ports.opcua }, insecureLoopback: { role: "engineer" } },
+    opcua: {
+      listen: { host: "127.0.0.1", port: ports.opcua },
+      insecureLoopback: { role: "engineer" },
+      destinations: { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" },
+    },
     web: { listen: { host: "127.0.0.1", port: ports.web } },
     commands: { drainMs: 1_000 },
     rights: ["mqtt", "opcua", "web", "cli"].map(everyone),

@@ -298,7 +298,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
       pruneJournal({ journal, clock, log, signal: stopping.signal });
     },
-    rights: commandRights(options.rights, parts.stations?.list ?? []),
+    rights: commandRights(options.rights, parts.stations ?? []),
     stations: leases,
     fleetLink(isUp) {
       linkUpSinceMs = isUp ? (linkUpSinceMs ?? clock.monotonicMs()) : null;

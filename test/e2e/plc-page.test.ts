@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type House, openHouse } from "./house.ts";
+import { createPageController, type PageController, type Retained } from "./plc-controller.ts";
+
+/** The program of docs/plc.md, interpreted, with the simulated plant that the demo has. */
+let house: House;
+const destinations = { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" };
+
+beforeAll(async () => {
+  house = await openHouse({ timeFactor: 50 }, { opcua: { destinations } });
+});
+afterAll(() => house.close());
+
+/** Runs cycles, one at least, until `is` holds; the PLC's clock goes 100 ms a cycle. */
+async function until(controller: PageController, is: () => boolean, inputs = {}): Promise<void> {
+  let cycles = 0;
+  do {
+    if (cycles > 600) throw new Error("the program does not get on");
+    await controller.cycle(inputs);
+    nowMs += 100;
+    cycles += 1;
+  } while (!is());
+}
+let nowMs = 0;
+
+function controllerOf(robot: string, driver: "cyclic" | "on-change", retained?: Retained): PageController {
+  return createPageController({ robot, session: () => house.plc, nowMs: () => nowMs, driver, retained });
+}
+
+function missionsOf(robot: string): number {
+  const isMission = ({ fact }: { fact: { what: string; operation?: string } }) =>
+    fact.what === "received" && fact.operation === "CreateMission";
+  return house.record(robot).filter(isMission as never).length;
+}
+
+test.each([
+  ["cart-01", "cyclic"],
+  ["cart-02", "on-change"],
+] as const)("%s comes when the button is pressed, once, with a %s driver", async (robot, driver) => {
+  await house.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
+  const controller = controllerOf(robot, driver);
+  await until(controller, () => !controller.output("Busy"));
+  // The button stays pressed: that is one command.
+  await until(controller, () => controller.output("Done"), { call: true });
+  expect(controller.outcome()).toBe(3);
+  for (let cycles = 0; cycles < 20; cycles += 1) await controller.cycle({ call: true });
+  expect(missionsOf(robot)).toBe(1);
+  await house.plc.shows(`Robots.${robot}.MissionSlot.MissionState`, 5);
+});
+
+test("a second command is a second number", async () => {
+  const controller = controllerOf("cart-01", "on-change");
+  const before = missionsOf("cart-01");
+  await until(controller, () => !controller.output("Busy"));
+  for (let presses = 0; presses < 2; presses += 1) {
+    await until(controller, () => controller.output("Done"), { call: true });
+    await until(controller, () => !controller.output("Busy"));
+  }
+  expect(missionsOf("cart-01")).toBe(before + 2);
+});
+
+test("the stop goes out while the mission is under way", async () => {
+  const controller = controllerOf("cart-02", "cyclic");
+  await until(controller, () => !controller.output("Busy"));
+  await until(controller, () => controller.output("Busy"), { call: true });
+  await until(controller, () => controller.output("Done"), { halt: true });
+  const stops = house
+    .record("cart-02")
+    .filter(({ fact }) => fact.what === "received" && fact.operation === "UpdateMission");
+  expect(stops.length).toBeGreaterThan(0);
+});
+
+test.each(["with", "without"])(
+  "a PLC that starts again %s retained memory sends nothing twice",
+  async (how) => {
+    const controller = controllerOf("cart-01", "cyclic");
+    await until(controller, () => !controller.output("Busy"));
+    const before = missionsOf("cart-01");
+    await until(controller, () => controller.output("Busy"), { call: true });
+    const again = controllerOf("cart-01", "cyclic", how === "with" ? controller.retained() : undefined);
+    await until(again, () => !again.output("Busy"));
+    const sent = missionsOf("cart-01") - before;
+    expect(sent).toBeLessThanOrEqual(1);
+    if (how === "with") expect([again.output("Done"), again.output("NotSent")]).toContain(true);
+  },
+);
