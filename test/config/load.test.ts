@@ -71,6 +71,7 @@ opcua: { users: { line1: { password: line1, role: operator } } }
       {
         name: "line1",
         role: "operator",
+        number: null,
         confirms: false,
         secret: { kind: "scrypt", text: "scrypt:c2FsdA==:aGFzaA==" },
       },

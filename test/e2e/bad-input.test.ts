@@ -123,7 +123,7 @@ test.each<readonly [string, string, VariantOptions, string]>([
   ],
   ["a motor command that there is not", belt("MotorCommand"), int32(4), "BadOutOfRange"],
   ["a text as a conveyor", belt("ConveyorIndex"), text("1"), "BadTypeMismatch"],
-  ["a negative ticket", slot("RequestId"), int32(-1), "BadOutOfRange"],
+  ["a ticket that cannot be closed", slot("RequestId"), int32(-2_147_483_648), "BadOutOfRange"],
   ["a text as a ticket", slot("RequestId"), text("1"), "BadTypeMismatch"],
 ])(
   "%s written to a slot gets a status code, and no call leaves, ticket or not",
