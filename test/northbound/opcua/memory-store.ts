@@ -9,12 +9,17 @@ export interface FakeDisk {
   open(): Memory;
   /** What writes do from now on: `hang` are those that nobody hears of again. */
   behave(how: "well" | "failing" | "hanging"): void;
+  /** Writes that hang. */
+  hanging(): number;
+  /** Writes that hang come through, in their order. */
+  release(): void;
   /** What lies under a key; written by a test to spoil it. */
   readonly records: Map<string, unknown>;
 }
 
 export function createFakeDisk(): FakeDisk {
   const records = new Map<string, unknown>();
+  let held: Array<() => void> = [];
   let how: "well" | "failing" | "hanging" = "well";
   const store: Store = {
     get: (key) => records.get(key),
@@ -22,7 +27,7 @@ export function createFakeDisk(): FakeDisk {
       for (const [key, value] of records) if (key >= from && key < to) yield { key, value };
     },
     async write(changes) {
-      if (how === "hanging") await new Promise(() => {});
+      if (how === "hanging") await new Promise<void>((resolve) => held.push(resolve));
       if (how === "failing") {
         const cause = new Error("the disk is full: 0.3 MB free, at least 8.0 are needed");
         throw new StoreFailed("cannot write to tickets", { cause });
@@ -40,6 +45,12 @@ export function createFakeDisk(): FakeDisk {
     }),
     behave(next) {
       how = next;
+    },
+    hanging: () => held.length,
+    release() {
+      const released = held;
+      held = [];
+      for (const resolve of released) resolve();
     },
     records,
   };

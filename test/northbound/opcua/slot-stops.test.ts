@@ -1,5 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Outcome } from "../../../src/domain/outcome.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { openSession } from "./opcua-bench.ts";
 import {
@@ -23,6 +24,9 @@ import {
 const stopping = [...fakeCatalogue("stops")].filter(([name]) => name === "UpdateMission");
 const catalogue = new Map([...fakeCatalogue(), ...stopping]);
 
+/** What the audit log was told of refusals. */
+let audited: string[] = [];
+
 /** Writes a cancel with the number that the slot shows now. */
 async function cancel(writer = plc) {
   const ticket = await nextId();
@@ -45,7 +49,9 @@ describe("a stop while the slot's command runs", () => {
   beforeEach(async () => {
     await startAnew();
     await stop();
-    await start({ catalogue });
+    audited = [];
+    const refused = (_request: unknown, { code, message }: Outcome) => audited.push(`${code} ${message}`);
+    await start({ catalogue, ledger: { knows: () => false, refused } });
   });
   afterEach(stop);
 
@@ -110,6 +116,9 @@ describe("a stop while the slot's command runs", () => {
     sent.end(succeeded(null));
     await plc.until(slot("DoneId"), stopping.ticket);
     expect(commander.submitted).toHaveLength(1);
+    expect(audited).toEqual([
+      "CANCELED_BY_STOP a stop took the slot before it was recorded; it was not sent",
+    ]);
   });
 
   it("is taken after a restart of the gateway too, while what became of the command is still looked into", async () => {

@@ -283,6 +283,26 @@ describe("a disk that fails", () => {
     expect(commander.submitted).toHaveLength(0);
   });
 
+  it("is asked for nothing more while it hangs, whatever the slot takes, and gets the newest then", async () => {
+    await startWithStops();
+    disk.behave("hanging");
+    for (let stops = 0; stops < 20; stops += 1) {
+      const ticket = await nextId();
+      await navigate(ticket);
+      clock.advance(50);
+      (await commander.next()).end(succeeded(null));
+      await plc.until(slot("DoneId"), ticket);
+      clock.advance(1_000);
+    }
+    expect(disk.hanging()).toBeLessThan(5);
+    const last = await plc.value(slot("DoneId"));
+    disk.behave("well");
+    disk.release();
+    clock.advance(1_000);
+    while ((await nextId()) >= 2 ** 30) clock.advance(1_000);
+    expect(disk.records.get("t/Robots.AMR01.MissionSlot")).toMatchObject({ tickets: { doneId: last } });
+  });
+
   it.each(["failing", "hanging"] as const)("lets a stop pass while it is %s", async (how) => {
     await startWithStops();
     disk.behave(how);

@@ -53,8 +53,15 @@ export function createAttempts(
   ): Promise<void> {
     const isStop = command.effect === "stops";
     const isKept = await (isStop ? noLaterThan(clock, STOP_SYNC_MS, kept, false) : kept);
-    if (!isStop && isReplaced(ticket)) return;
+    if (!isStop && isReplaced(ticket)) {
+      audited(
+        command,
+        refusal("CANCELED_BY_STOP", "a stop took the slot before it was recorded; it was not sent"),
+      );
+      return;
+    }
     if (!isStop && !isKept) {
+      audited(command, refusal("JOURNAL_FAILED", `${book.trouble() ?? "the disk failed"}; it was not sent`));
       void book.adopt(ticketVoid(book.tickets(), ticket, "JOURNAL_FAILED"));
       return;
     }
@@ -107,9 +114,12 @@ export function createAttempts(
   }
 
   /** What never reaches the dispatcher is in no audit log but by this. */
-  function audited(identity: Pick<RefusedRequest, "source" | "requestId" | "origin">, outcome: Outcome) {
+  function audited(
+    request: Pick<RefusedRequest, "source" | "requestId" | "origin"> & Partial<RefusedRequest>,
+    outcome: Outcome,
+  ): Outcome {
     if (outcome.outcome === "refused") {
-      parts.ledger.refused({ ...identity, operation: kind.path, robotId: null }, outcome);
+      parts.ledger.refused({ operation: kind.path, robotId: null, ...request }, outcome);
     }
     return outcome;
   }

@@ -86,6 +86,9 @@ export function openTicketBook(
   function keep(): Promise<boolean> {
     // What cannot be read is not written over: it may be all that is left for somebody to mend.
     if (loaded.unreadable !== null) return Promise.resolve(false);
+    // A disk that hangs must not gather the records of every stop.
+    if (trouble !== null && saving > 0) return Promise.resolve(false);
+    const asked = tickets;
     claimedTo = Math.max(claimedTo, blockToReserve(tickets) ?? 0);
     const reservedTo = claimedTo;
     saving += 1;
@@ -93,6 +96,7 @@ export function openTicketBook(
       () => {
         saving -= 1;
         succeeded(reservedTo);
+        if (saving === 0 && mustKeep(asked, tickets)) void keep();
         return true;
       },
       (error: unknown) => {
