@@ -5,6 +5,7 @@ import { createDispatcher, type Dispatcher } from "./bridge/dispatcher/dispatche
 import { openDurableJournal } from "./bridge/dispatcher/journal/durable-journal.ts";
 import { createFanOut, type FanOut } from "./bridge/fan-out.ts";
 import type { QueueLimits } from "./bridge/feed.ts";
+import { createHoldView } from "./bridge/hold-view.ts";
 import { createLinkRunner } from "./bridge/link-runner.ts";
 import { createNoticeGate, type NoticeGate } from "./bridge/notice-gate.ts";
 import { createFleetState, type FleetState } from "./bridge/state/fleet-state.ts";
@@ -35,6 +36,7 @@ import { lockFolder } from "./platform/folder-lock.ts";
 import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import type { Log } from "./platform/log.ts";
+import { processHealth } from "./platform/process-health.ts";
 import { openStore } from "./platform/store.ts";
 import { version } from "./version.ts";
 
@@ -78,8 +80,8 @@ interface House extends GatewayParts {
   readonly catalogue: OperationManual;
   readonly state: FleetState;
   readonly fanOut: FanOut;
-  /** What happens, on its way to the northbounds. */
-  readonly offer: (batch: Batch) => void;
+  /** What happens, on its way to the dispatcher and the northbounds. */
+  readonly tell: (batch: Batch) => void;
   readonly dispatcher: Dispatcher;
   readonly audit: LineFile;
   readonly isFleetLinkUp: () => boolean;
@@ -158,7 +160,8 @@ function furnish(
     log,
     commandOf: (missionId) => dispatcher.commandOf(missionId),
   });
-  const fanOut = createFanOut({ state, clock, log });
+  const view = createHoldView({ state, holdState: (robotId) => dispatcher.holds.holdState(robotId) });
+  const fanOut = createFanOut({ state: view, clock, log });
   let isFleetLinkUp = false;
 
   const gate: NoticeGate = createNoticeGate({
@@ -171,7 +174,7 @@ function furnish(
 
   function tell(batch: Batch): void {
     dispatcher.observe(batch);
-    offer(batch);
+    offer(view.withHolds(batch));
   }
   function hear(event: FleetEvent): void {
     if (event.kind === "link") {
@@ -197,6 +200,7 @@ function furnish(
     stopRequest,
     notify: (notice) => offer({ changes: [], notices: [notice] }),
     onMissionsKnown: gate.release,
+    onHold: (robotId) => offer({ changes: view.changesOf(robotId), notices: [] }),
     audit: (record) => audit.append(JSON.stringify(record)),
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
@@ -207,7 +211,7 @@ function furnish(
     catalogue,
     state,
     fanOut,
-    offer,
+    tell,
     dispatcher,
     audit,
     isFleetLinkUp: () => isFleetLinkUp,
@@ -236,14 +240,6 @@ function auditHealth(audit: LineFile): Health {
   return { state: "degraded", detail: `lines of the audit log are lost: ${problem}`, figures };
 }
 
-function processHealth(): Health {
-  const { rss, heapUsed } = process.memoryUsage();
-  return {
-    state: "up",
-    figures: { rssBytes: rss, heapBytes: heapUsed, uptimeSeconds: Math.round(process.uptime()) },
-  };
-}
-
 /**
  * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves: the OPC UA
  * server takes the processor for a second or two while it is made, and calls that wait for it time out.
@@ -262,12 +258,12 @@ function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Prom
 }
 
 /** Quality changes with time alone: silence is noticed by looking. */
-function qualityTicker({ clock, state, offer }: House): Component {
+function qualityTicker({ clock, state, tell }: House): Component {
   return {
     name: "quality",
     health: () => ({ state: "up" }),
     async run(signal, ready) {
-      every(clock, QUALITY_TICK_MS, signal, () => offer(state.tick()));
+      every(clock, QUALITY_TICK_MS, signal, () => tell(state.tick()));
       ready();
       await aborted(signal);
     },
@@ -304,6 +300,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
     records: dispatcher,
     rights: dispatcher.rights,
     stations: dispatcher.stations,
+    holds: dispatcher.holds,
     catalogue,
     openMemory: () => openMemory(join(options.dataDir, "tickets"), log),
     run: sessionId,
@@ -333,6 +330,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     commander: dispatcher,
     ledger: dispatcher,
     stations: dispatcher.stations,
+    holds: dispatcher.holds,
     health,
     openBroker: broker?.open ?? null,
     onTwin: twinAlarm(house),
@@ -383,6 +381,7 @@ function local(options: NonNullable<Config["local"]>, house: House): Component {
     ledger: dispatcher,
     catalogue,
     stations: dispatcher.stations,
+    holds: dispatcher.holds,
     clock,
     log: log.child({ part: "local" }),
   });

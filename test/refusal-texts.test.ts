@@ -12,6 +12,7 @@ const places = [
   "src/northbound/local/commands.ts",
   "src/northbound/local/request-line.ts",
   "src/northbound/mqtt/command-message.ts",
+  "src/northbound/mqtt/hold-message.ts",
   "src/northbound/mqtt/commands.ts",
   "src/northbound/mqtt/message.ts",
   "src/northbound/mqtt/reply-to.ts",

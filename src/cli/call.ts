@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { userInfo } from "node:os";
 import { text as readAll } from "node:stream/consumers";
 import { Command, Option } from "commander";
-import { readSocketPath } from "../config/control-socket.ts";
 import { nearest } from "../config/nearest.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
 import { type Outcome, outcomeJson } from "../domain/outcome.ts";
@@ -10,9 +8,9 @@ import { badRequest, idUnasked, unknownOperation } from "../domain/refusals.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { operationList, operationPage } from "./call-list.ts";
-import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { needsNumber, numberOf, readRequest } from "./call-request.ts";
 import { CallFailed, callGateway } from "./control-client.ts";
+import { findSocket, finish, print, report, userName } from "./control-command.ts";
 import { exitCodes, fail } from "./exit.ts";
 import { positive } from "./option.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -112,16 +110,6 @@ async function override(robot: string, operation: string | undefined, options: O
   return finish(await callGateway(await findSocket(options), line, () => {}, stopSignal()), options);
 }
 
-async function findSocket({ config, socket }: Options): Promise<string> {
-  if (socket !== undefined) return socket;
-  if (config === undefined)
-    throw new CallFailed("give --config FILE of the gateway, or --socket PATH", false);
-  const found = await readSocketPath(config, process.env);
-  if (found.ok) return found.path;
-  process.stderr.write(`fleetgate: ${found.problem}\n`);
-  process.exit(exitCodes.config);
-}
-
 /** What is to stand in the request for `--robot`; a number that is not given is asked of the service, through the gateway. */
 async function findRobot(
   operation: DescribedOperation,
@@ -147,29 +135,8 @@ function asUnsent(error: unknown): never {
   throw error instanceof CallFailed ? new CallFailed(error.message, false, { cause: error }) : error;
 }
 
-/** Who sits at the terminal, for rights and for the audit log; root by sudo is whoever called it. */
-function userName(): string {
-  const { SUDO_USER: caller } = process.env;
-  return (caller ?? userInfo().username).replaceAll("/", "_");
-}
-
 /** Refuses before anything has left. */
 function refuse(id: string, outcome: Outcome, options: Options): number {
   const told = options.id === undefined ? outcome : idUnasked(outcome);
   return finish(JSON.parse(outcomeJson(id, told)), options);
-}
-
-function finish(message: JsonObject, { json }: Options): number {
-  return print(json === true ? JSON.stringify(message) : outcomeText(message), exitCodeOf(message.outcome));
-}
-
-/** Says why there is no outcome. What had left may have been done. */
-function report({ message, wasSent }: CallFailed): number {
-  process.stderr.write(`fleetgate: ${message}\n`);
-  return wasSent ? exitCodeOf("unknown") : exitCodes.failure;
-}
-
-function print(text: string, exitCode: number): number {
-  process.stdout.write(`${text}\n`);
-  return exitCode;
 }

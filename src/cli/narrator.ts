@@ -1,6 +1,7 @@
 import type { Batch, Sink } from "../contracts/link.ts";
 import type { FleetNotice } from "../domain/change.ts";
 import type { Goal } from "../domain/goal.ts";
+import { holderName } from "../domain/hold.ts";
 import { currentGoal, currentMission, type Mission, type MissionQueue } from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
 
@@ -69,6 +70,8 @@ function noticeText(notice: FleetNotice, missions: ReadonlyMap<RobotId, MissionQ
       return `command ${notice.operation} ${notice.outcome.outcome}`;
     case "lease":
       return `${notice.to === "leased" ? "leased to" : "no longer leased to"} station ${notice.station}`;
+    case "hold":
+      return `${notice.to === "held" ? "held" : "no longer held"} by ${holderName(notice.owner)}`;
   }
 }
 

@@ -3,6 +3,7 @@ import { version } from "../version.ts";
 import { callCommand } from "./call.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
+import { holdCommand } from "./hold.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { watchCommand } from "./watch.ts";
@@ -16,6 +17,7 @@ export function createProgram(): Command {
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(callCommand())
+    .addCommand(holdCommand())
     .addCommand(simulateCommand())
     .addCommand(demoCommand())
     .addCommand(watchCommand());

@@ -2,6 +2,7 @@ import type { Battery } from "./battery.ts";
 import type { Coded } from "./coded.ts";
 import type { CommandStage, Source } from "./command.ts";
 import type { Conveyor } from "./conveyor.ts";
+import type { HoldState } from "./hold.ts";
 import type { MissionQueue, MissionStateName } from "./mission.ts";
 import type { Observed } from "./observed.ts";
 import type { Outcome } from "./outcome.ts";
@@ -20,6 +21,10 @@ export type StateChange =
   | { readonly kind: "battery"; readonly robotId: RobotId; readonly observed: Observed<Battery> }
   | { readonly kind: "conveyor"; readonly robotId: RobotId; readonly observed: Observed<Conveyor> }
   | { readonly kind: "presence"; readonly robotId: RobotId; readonly observed: Observed<Presence> }
+  /** What holds a robot now. */
+  | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
+  /** What holds all robots now. */
+  | { readonly kind: "hold_all"; readonly hold: HoldState }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> };
 
 /** Why a station's lease of a robot began, or ended. */
@@ -91,6 +96,18 @@ export type FleetNotice =
       readonly reason: LeaseReason;
       /** Who asked for it, released it or ended it; null: the gateway has ended it by itself. */
       readonly by: Source | null;
+    }
+  /** A user's hold has begun, or was lifted. `robotId` is "" where it is of all robots. */
+  | {
+      readonly kind: "hold";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      /** Whose hold it is, or was. */
+      readonly owner: Source;
+      readonly to: "held" | "free";
+      /** Who has begun or lifted it: the owner, or an engineer. */
+      readonly by: Source;
     };
 
 /** Which value a state change is about: the newest of each key is kept. */
@@ -98,12 +115,15 @@ export function changeKey(change: StateChange): string {
   switch (change.kind) {
     case "conveyor":
       return `conveyor/${change.observed.value.index}/${change.robotId}`;
+    case "hold_all":
+      return "hold_all";
     case "task_chain":
       return `task_chain/${change.chainId}`;
     case "robot":
     case "mission":
     case "battery":
     case "presence":
+    case "hold":
       return `${change.kind}/${change.robotId}`;
   }
 }

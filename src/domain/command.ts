@@ -32,15 +32,15 @@ export interface Command {
   readonly startByMs: number;
   /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
-  /** For whom the gateway sends of itself: the owner of a lease that lapsed, with its station. */
+  /** For whom the gateway sends of itself: the owner of a lease that lapsed, or of a hold. */
   readonly onBehalfOf?: OnBehalfOf;
 }
 
 /** For whom the gateway sends a command of itself. */
 export interface OnBehalfOf {
   readonly owner: Source;
-  /** Whose lease it was. */
-  readonly station: string;
+  /** The station of a lease; absent for a hold. */
+  readonly station?: string;
 }
 
 /** How far a command has come, for a sender that watches. */

@@ -134,6 +134,11 @@ export const gatewayErrors = {
     class: "bad_input",
     advice: "Look at the robot: the slot cannot tell what became of the number.",
   },
+  HELD: {
+    id: 1021,
+    class: "operator_mistake",
+    advice: "Wait until each user that holds the robot has lifted the hold, then send it under a new id.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

@@ -49,28 +49,36 @@ export function activitiesOf({ missions, presence, conveyors }: RobotSight): rea
   return [...missionsOf(missions), ...chainsOf(presence), ...conveyors.filter(isListed).flatMap(rollingOf)];
 }
 
+/** A stop, and what it ends. */
+export interface PlannedStop {
+  readonly stop: Stop;
+  readonly ends: readonly SeenActivity[];
+}
+
 /**
  * The stops that end these activities. Conveyors that were seen rolling share one request. Those in doubt have another:
  * the service refuses a request as a whole when one of its conveyors is not there any more.
  */
-export function stopsOf(activities: readonly SeenActivity[]): readonly Stop[] {
-  const stops: Stop[] = [];
-  const rolling: number[] = [];
-  const inDoubt: number[] = [];
-  for (const { activity, isSeen } of activities) {
+export function stopsOf(activities: readonly SeenActivity[]): readonly PlannedStop[] {
+  const stops: PlannedStop[] = [];
+  const rolling: SeenActivity[] = [];
+  const inDoubt: SeenActivity[] = [];
+  for (const seen of activities) {
+    const { activity, isSeen } = seen;
     switch (activity.kind) {
       case "mission":
-        stops.push({ kind: "pause_mission", missionId: activity.missionId });
+        stops.push({ stop: { kind: "pause_mission", missionId: activity.missionId }, ends: [seen] });
         break;
       case "chain":
-        stops.push({ kind: "pause_chain", amrId: activity.amrId });
+        stops.push({ stop: { kind: "pause_chain", amrId: activity.amrId }, ends: [seen] });
         break;
       case "conveyor":
-        (isSeen ? rolling : inDoubt).push(activity.index);
+        (isSeen ? rolling : inDoubt).push(seen);
     }
   }
-  for (const indexes of [rolling, inDoubt]) {
-    if (indexes.length > 0) stops.push({ kind: "stop_conveyors", indexes });
+  for (const ends of [rolling, inDoubt]) {
+    const indexes = ends.flatMap(({ activity }) => (activity.kind === "conveyor" ? [activity.index] : []));
+    if (indexes.length > 0) stops.push({ stop: { kind: "stop_conveyors", indexes }, ends });
   }
   return stops;
 }

@@ -250,6 +250,36 @@ describe("fleetgate call", () => {
     vi.unstubAllEnvs();
   });
 
+  it("hold holds a robot, or all, and lifts the hold again", async () => {
+    vi.stubEnv("SUDO_USER", "bob");
+    const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", bench.socketPath);
+    expect(await hold("r1")).toEqual({ code: 0, out: "succeeded\n  held by cli:bob\n", err: "" });
+    expect(await hold("--all", "--json")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"held":true'),
+    });
+    expect(bench.holds.holdState("r1").by).toEqual(["cli:bob", "cli:bob (all)"]);
+    expect((await hold("--all", "--release")).out).toBe("succeeded\n  held by nobody\n");
+    vi.stubEnv("SUDO_USER", "chief");
+    expect(await hold("r1", "--release", "--user", "cli:bob")).toMatchObject({ code: 0 });
+    expect(bench.holds.holdState("r1").isHeld).toBe(false);
+    vi.unstubAllEnvs();
+  });
+
+  it("hold refuses what does not fit together, and prints the gateway's refusal", async () => {
+    const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", bench.socketPath);
+    vi.stubEnv("SUDO_USER", "ann");
+    expect(await hold("r1")).toMatchObject({ code: 4, out: expect.stringContaining("refused: NOT_ALLOWED") });
+    for (const args of [[], ["r1", "--all"]]) {
+      expect(await hold(...args)).toMatchObject({ code: 1, err: "fleetgate: name a robot, or give --all\n" });
+    }
+    expect(await hold("r1", "--user", "cli:bob")).toMatchObject({
+      code: 1,
+      err: "fleetgate: --user needs --release\n",
+    });
+    vi.unstubAllEnvs();
+  });
+
   it("lists every operation", async () => {
     const { code, out } = await run("call", "--list");
     expect(code).toBe(0);

@@ -43,7 +43,7 @@ function presence(taskChainId: number, stateId: string, quality: Quality = "good
   return observed({ amrId: 101, mapId: 1, position: "P1", stateId, taskChainId, info: {} }, quality);
 }
 
-const stops = (sight: RobotSight) => stopsOf(activitiesOf(sight));
+const stops = (sight: RobotSight) => stopsOf(activitiesOf(sight)).map(({ stop }) => stop);
 
 describe("what stops a robot now", () => {
   it("is nothing where nothing was seen", () => {
@@ -142,7 +142,9 @@ it("stops each activity exactly once, whatever is seen", () => {
   fc.assert(
     fc.property(sights, (sight) => {
       const activities = activitiesOf(sight);
-      const stopped = stopsOf(activities).flatMap((stop) =>
+      const planned = stopsOf(activities);
+      expect(planned.flatMap(({ ends }) => ends).length).toBe(activities.length);
+      const stopped = planned.flatMap(({ stop }) =>
         stop.kind === "stop_conveyors"
           ? stop.indexes.map((index) => `conveyor ${index}`)
           : [

@@ -34,7 +34,7 @@ export function truthOf(robots: readonly RobotState[], { isFor, presence }: Conc
 export function shownAsGood(view: FleetView): Truth {
   const shown: Record<string, RobotTruth> = {};
   for (const change of view.snapshot()) {
-    if (change.kind === "robot" || change.kind === "task_chain") continue;
+    if (!("observed" in change) || change.kind === "task_chain") continue;
     if (change.observed.quality !== "good") continue;
     const robot = shown[change.robotId] ?? { conveyors: {} };
     shown[change.robotId] = robot;
@@ -46,7 +46,7 @@ export function shownAsGood(view: FleetView): Truth {
 /** Every value that is shown as anything but good now, in words. */
 export function shownAsElse(view: FleetView): readonly string[] {
   return view.snapshot().flatMap((change) => {
-    if (change.kind === "robot" || change.kind === "task_chain") return [];
+    if (!("observed" in change) || change.kind === "task_chain") return [];
     const { quality } = change.observed;
     return quality === "good" ? [] : [`${change.robotId}: ${change.kind} ${quality}`];
   });

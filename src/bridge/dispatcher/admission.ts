@@ -34,10 +34,14 @@ export interface AdmissionParts {
   readonly listening: () => "heard" | "not_yet" | "cut_off";
   /** Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null when none does. */
   readonly leaseRefusal: (robotId: RobotId | null, source: Source) => string | null;
+  /** The refusal of a start of a held robot, or (null) of one that the service picks; null when nothing is held. */
+  readonly holdRefusal: (robotId: RobotId | null) => Outcome | null;
   readonly queryDeadlineMs: number;
 }
 
 export const LONGEST_REQUEST_ID = 256;
+/** The lane of what concerns no single robot, or one that the service picks. */
+export const SERVICE_PICKS = "fleet";
 
 /** Reads a command by its operation, or says what is wrong with it. Doors have done so too; nothing is sent on their word. */
 export function understand(catalogue: Catalogue, command: Command): Understood | Outcome {
@@ -63,7 +67,7 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
   const { subject } = request;
   switch (subject.kind) {
     case "fleet":
-      return { lane: "fleet", robotId: null };
+      return { lane: SERVICE_PICKS, robotId: null };
     case "robot":
       return placeOf(subject.robotId);
     case "robot_number":
@@ -74,7 +78,7 @@ export async function findPlace(parts: AdmissionParts, request: ParsedRequest): 
       if (typeof amrId !== "number") return amrId;
       if (amrId !== 0) return byNumber(parts, amrId, request);
       // Not the fleet's lane for a stop: it would cancel what has nothing to do with this chain.
-      return { lane: request.effect === "stops" ? `chain/${subject.chainId}` : "fleet", robotId: null };
+      return { lane: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS, robotId: null };
     }
   }
 }
@@ -108,6 +112,8 @@ export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
     return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
   }
   if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
+  const held = effect === "moves" ? parts.holdRefusal(job.robotId) : null;
+  if (held !== null) return held;
   if (effect === "moves" && job.robotId !== null) {
     const robot = parts.robot(job.robotId);
     if (robot === undefined) return unheardOf(parts, job.robotId);

@@ -2,6 +2,7 @@ import type { CommandRights } from "../../contracts/command-rights.ts";
 import type { Commander, CommandLedger, CommandRecords } from "../../contracts/commander.ts";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
+import type { Holds } from "../../contracts/holds.ts";
 import type { Batch } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
@@ -19,6 +20,7 @@ import {
   type AdmissionParts,
   findPlace,
   refusalNow,
+  SERVICE_PICKS,
   timeToLeaveMs,
   type Understood,
   understand,
@@ -32,6 +34,7 @@ import { createAttribution } from "./evidence/attribution.ts";
 import { createForeignWatch } from "./evidence/foreign-watch.ts";
 import { createEvidenceSearch } from "./evidence/search.ts";
 import { createSightings } from "./evidence/sightings.ts";
+import { createHoldKeeper } from "./holds/hold-keeper.ts";
 import { createJob, digestOf, fillIdentity, type Job, watchStages } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/pruning.ts";
@@ -68,6 +71,8 @@ export interface DispatcherParts {
   /** The stations of the configuration. */
   readonly stations: readonly StationOptions[];
   readonly stopRequest: MakeStopRequest;
+  /** What holds this robot, or (null) all robots, is another than before. Synchronous; never throws. */
+  readonly onHold?: (robotId: RobotId | null) => void;
 }
 
 /** The way of every command: at most once, and no guessing (design, Commands). */
@@ -78,6 +83,7 @@ export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   readonly rights: CommandRights;
   /** The leases of stations. */
   readonly stations: Stations;
+  readonly holds: Holds;
   /** Whether there is a session to the service. What a predecessor has sent is looked into from the first one on. */
   fleetLink(isUp: boolean): void;
   /** What robots send, for evidence and for names. To be called with every batch, in order. */
@@ -134,6 +140,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     conveyor: search.conveyor,
     newMission: attribution.seen,
   });
+  const refusedName = (robotId: RobotId) =>
+    parts.robot(robotId) === undefined ? unheardOf({ listening }, robotId) : null;
   const ownStops = createOwnStops({ ...parts, receive });
   const leaseMemory = createLeaseMemory(journal, log);
   const leases = createLeaseKeeper({
@@ -143,7 +151,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const quality = parts.robot(robotId)?.quality;
       return quality === "good" || quality === "stale";
     },
-    refusedName: (robotId) => (parts.robot(robotId) === undefined ? unheardOf({ listening }, robotId) : null),
+    refusedName,
     stopConveyors: ownStops.lapse,
     refusedLease: (source, robotId) =>
       refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
@@ -151,12 +159,24 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       refusedRight(options.rights, { source, operation: "an override", role: "engineer", robotId }),
     remember: leaseMemory.remember,
   });
+  const holds = createHoldKeeper({
+    ...parts,
+    journal,
+    sightings,
+    onHold: (robotId) => parts.onHold?.(robotId),
+    refuseStarts,
+    sendStop: ownStops.hold,
+    rights: options.rights,
+    refusedName,
+    isStopping: () => stopping.signal.aborted,
+  });
   const conveyors = createConveyorCalls(leases);
   const admission: AdmissionParts = {
     ...parts,
     sightings,
     listening,
     leaseRefusal: leases.refusalFor,
+    holdRefusal: holds.refusalFor,
     queryDeadlineMs: PLACE_QUERY_MS,
   };
   const conclusion = createConclusion({
@@ -166,7 +186,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     search,
     onEnd: (job) => running.delete(job.id),
   });
-  const whyNotNow = (job: Job) => (stopping.signal.aborted ? shuttingDown() : refusalNow(admission, job));
+  const whyNotNow = (job: Job) =>
+    stopping.signal.aborted ? shuttingDown() : (job.heldBack ?? refusalNow(admission, job));
   const runner = createLaneRunner({
     ...parts,
     journal,
@@ -261,6 +282,17 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
   }
 
+  /** A hold has begun: what would move the robot, or (null) any robot, does not leave any more. */
+  function refuseStarts(robotId: RobotId | null): void {
+    for (const job of running.values()) {
+      const { effect } = job.request;
+      const isConcerned = robotId === null || job.robotId === robotId || job.lane === SERVICE_PICKS;
+      if (effect !== "moves" || !isConcerned) continue;
+      job.heldBack ??= holds.refusalFor(job.robotId);
+      if (job.heldBack !== null) runner.withdraw(job, job.heldBack);
+    }
+  }
+
   function armExpiry(job: Job): void {
     if (job.request.effect === "stops" || job.request.effect === "reads") return;
     // Timers may fire a moment early: then it is not expired yet, and looked at again.
@@ -285,6 +317,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const { auditLines } = parts;
       // First: the audit log is in the order in which things happened.
       if (auditLines !== undefined) await recordMissing({ ...parts, journal, auditLines });
+      holds.resume(journal.holds());
       leases.resume(journal.leases());
       for (const { missionId, commandId: maker } of journal.made()) attribution.claim(missionId, maker);
       clock.after(LONGEST_UNSEEN_MS, seeFleet);
@@ -293,6 +326,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       for (const job of running.values()) conveyors.left(job);
       every(clock, LOOK_PERIOD_MS, stopping.signal, () => {
         leases.tick();
+        holds.tick();
         attribution.judge();
         foreign.tick();
       });
@@ -300,11 +334,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     rights: commandRights(options.rights, parts.stations ?? []),
     stations: leases,
+    holds,
     fleetLink(isUp) {
       linkUpSinceMs = isUp ? (linkUpSinceMs ?? clock.monotonicMs()) : null;
       if (isUp) seeFleet();
     },
-    observe: sightings.observe,
+    observe(batch) {
+      sightings.observe(batch);
+      holds.observed(batch.changes);
+    },
     commandOf: attribution.commandOf,
     expectsMission: attribution.isExpected,
     health() {
@@ -314,6 +352,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         lanes,
         waiting,
         leases: leases.count(),
+        ...holds.figures(),
         foreignMissions: attribution.foreignMissions(),
         foreignAlarms: foreign.count(),
         ...journal.figures(),
@@ -335,6 +374,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       }
       await allDone();
       await leaseMemory.settled();
+      await holds.settled();
       await journal.close();
     },
   };

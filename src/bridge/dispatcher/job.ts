@@ -31,6 +31,8 @@ export interface Job {
   unknownSinceMs: number | null;
   /** The start that has left after this stop and undoes it: sent again, the stop would undo the later command. */
   overtakenBy: string | null;
+  /** The refusal of a start that a hold met before it left, also when the hold is lifted again; null where none did. */
+  heldBack: Outcome | null;
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];
   isConcluded: boolean;
@@ -69,6 +71,7 @@ export function createJob(parts: {
     sendings: 0,
     unknownSinceMs: null,
     overtakenBy: null,
+    heldBack: null,
     missionIds: [],
     isConcluded: false,
     stage: null,

@@ -21,6 +21,8 @@ export interface OwnStopParts {
 export interface OwnStops {
   /** Stops the conveyors that a station has left running. */
   lapse(lease: Pick<Lease, "robotId" | "station" | "owner" | "rolling">): void;
+  /** Stops what a held robot does, for the owner of the hold. */
+  hold(robotId: RobotId, stop: Stop, owner: Source): Promise<Outcome>;
 }
 
 /** The gateway's own commands, which need no right: this very object counts, and no protocol has it. */
@@ -31,7 +33,12 @@ const LEAVES_WITHIN_MS = 10_000;
 export function createOwnStops({ clock, log, sessionId, stopRequest, receive }: OwnStopParts): OwnStops {
   let sent = 0;
 
-  function send(cause: "lapse", robotId: RobotId, stop: Stop, onBehalfOf: OnBehalfOf): Promise<Outcome> {
+  function send(
+    cause: "lapse" | "hold",
+    robotId: RobotId,
+    stop: Stop,
+    onBehalfOf: OnBehalfOf,
+  ): Promise<Outcome> {
     sent += 1;
     return receive({
       source: gatewaySource,
@@ -53,6 +60,12 @@ export function createOwnStops({ clock, log, sessionId, stopRequest, receive }: 
           "conveyors of a silent station stopped",
         );
       });
+    },
+    async hold(robotId, stop, owner) {
+      const stopped = await send("hold", robotId, stop, { owner });
+      const { outcome, code, message } = stopped;
+      log.info({ robotId, stop, outcome, code, detail: message }, "a held robot was stopped");
+      return stopped;
     },
   };
 }

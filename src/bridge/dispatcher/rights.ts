@@ -6,7 +6,7 @@ import type { RightsRule, StationOptions } from "./options.ts";
 /** What is asked for. `robotId` is null when it concerns no single robot, or one that is not known. */
 export interface RightsQuestion {
   readonly source: Source;
-  /** Null: to lease the robot, for which any operation that is allowed will do. */
+  /** Null: to lease or hold the robot, for which any operation that is allowed will do. */
   readonly operation: string | null;
   /** The role that the operation needs. */
   readonly role: Role;
@@ -29,7 +29,7 @@ export function refusedRight(rules: readonly RightsRule[], question: RightsQuest
   if (reasons.includes("")) return null;
   const who = `${question.source.door} "${question.source.name}"`;
   const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
-  const act = question.operation === null ? "lease robots" : `send ${question.operation}`;
+  const act = question.operation === null ? "command robots" : `send ${question.operation}`;
   return `${who} may not ${act}, which needs ${question.role}: ${why}`;
 }
 

@@ -125,7 +125,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       return changes;
     },
     current(change) {
-      const robot = change.kind === "task_chain" ? undefined : robots.find(change.robotId);
+      const robot = "robotId" in change ? robots.find(change.robotId) : undefined;
       return currentChange(change, robot, chains, reader, clock.monotonicMs());
     },
     figures: () => ({

@@ -30,11 +30,15 @@ const topics = z
     conveyor: template(usual.conveyor, "One conveyor of a cart."),
     presence: template(usual.presence, "A robot as the online list shows it."),
     taskChain: template(usual.taskChain, "A task chain."),
+    hold: template(usual.hold, "What holds a robot."),
+    holdAll: template(usual.holdAll, "What holds all robots."),
     event: template(usual.event, "What happened to a robot, one message each."),
     gatewayEvent: template(usual.gatewayEvent, "What happened that concerns no single robot."),
     tag: template(usual.tag, "One bare value."),
     command: template(usual.command, "Where clients publish commands."),
     station: template(usual.station, "Where clients ask for robots for a station, and let them go."),
+    holdCommand: template(usual.holdCommand, "Where clients hold a robot."),
+    holdAllCommand: template(usual.holdAllCommand, "Where clients hold all robots."),
     reply: template(usual.reply, "Where they are answered."),
   })
   .prefault({})

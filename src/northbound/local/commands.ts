@@ -1,4 +1,5 @@
 import type { Commander, CommandLedger, RefusedRequest } from "../../contracts/commander.ts";
+import type { Holds } from "../../contracts/holds.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { quoted } from "../../domain/clip.ts";
@@ -7,13 +8,14 @@ import { ending, type Outcome, outcomeJson, refusal } from "../../domain/outcome
 import { badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type OverrideLine, type RequestLine, readRequestLine } from "./request-line.ts";
+import { type HoldLine, type OverrideLine, type RequestLine, readRequestLine } from "./request-line.ts";
 
 export interface LocalCommandParts {
   readonly commander: Commander;
   readonly ledger: CommandLedger;
   readonly catalogue: Catalogue;
   readonly stations: Pick<Stations, "override" | "leaseOf">;
+  readonly holds: Holds;
   /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
   readonly startByMs: number;
   readonly clock: Clock;
@@ -82,6 +84,16 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
     return refused ?? ending("succeeded", "OK", was, true);
   }
 
+  /** Begins or lifts a hold, and tells what holds the robot then. */
+  function hold({ hold: { robotId, ...asked }, user }: HoldLine): Outcome {
+    const unknown = robotId === null ? null : parts.holds.refusedName(robotId);
+    const refused = unknown ?? parts.holds.hold({ source: sourceOf(user), robotId, ...asked });
+    if (refused !== null) return refused;
+    const { isHeld: held, by } = parts.holds.holdState(robotId);
+    const message = held ? `held by ${by.join(", ")}` : "held by nobody";
+    return { ...ending("succeeded", "OK", message, true), responseJson: JSON.stringify({ held, by }) };
+  }
+
   return {
     figures: () => ({ ...counts, commandsInFlight: inFlightOfAll }),
     converse(say, onIdle) {
@@ -104,6 +116,16 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
         const { id, user, override: robotId } = line;
         if (outcome.outcome !== "refused") say(outcomeJson(id, outcome));
         else refuse({ source: sourceOf(user), requestId: id, operation: "override", robotId }, outcome);
+      }
+
+      function holdOrLift(line: HoldLine): void {
+        const outcome = hold(line);
+        const { id, user } = line;
+        if (outcome.outcome !== "refused") say(outcomeJson(id, outcome));
+        else {
+          const { robotId } = line.hold;
+          refuse({ source: sourceOf(user), requestId: id, operation: "hold", robotId }, outcome);
+        }
       }
 
       /** Who asks for what is recorded has the stops' room. */
@@ -157,6 +179,7 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
           const read = readRequestLine(bytes);
           if (!read.ok) reject(read.id, read.reason);
           else if ("override" in read.line) end(read.line);
+          else if ("hold" in read.line) holdOrLift(read.line);
           else order(read.line);
         },
       };

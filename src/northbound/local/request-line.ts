@@ -23,9 +23,22 @@ export interface OverrideLine {
   readonly user: string;
 }
 
+/** A line that begins or lifts a hold. */
+export interface HoldLine {
+  readonly id: string;
+  readonly hold: {
+    /** Null: all robots. */
+    readonly robotId: string | null;
+    readonly isHeld: boolean;
+    /** Whose hold is lifted; absent: the sender's own. */
+    readonly user?: string;
+  };
+  readonly user: string;
+}
+
 /** What became of a line. `id` is the line's own where it could be read: then it can be answered. */
 export type ReadLine =
-  | { readonly ok: true; readonly line: RequestLine | OverrideLine }
+  | { readonly ok: true; readonly line: RequestLine | OverrideLine | HoldLine }
   | { readonly ok: false; readonly id: string | null; readonly reason: string };
 
 const ID_LIMIT = 128;
@@ -33,10 +46,11 @@ const USER_LIMIT = 64;
 const ROBOT_LIMIT = 256;
 const DEPTH_LIMIT = 64;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const known = ["id", "operation", "request", "expires_at", "user", "override"] as const;
+const known = ["id", "operation", "request", "expires_at", "user", "override", "hold"] as const;
 
 /**
- * Reads `{"id","operation","request":{…},"expires_at"?,"user"?}`, or `{"id","override","user"?}`, strictly:
+ * Reads `{"id","operation","request":{…},"expires_at"?,"user"?}`, `{"id","override","user"?}`, or
+ * `{"id","hold":{"robot_id"?,"hold":true|false,"user"?},"user"?}`, strictly:
  * what is not understood is refused, never ignored.
  */
 export function readRequestLine(bytes: Uint8Array): ReadLine {
@@ -45,7 +59,7 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   const { value } = parsed;
   if (!isJsonObject(value))
     return { ok: false, id: null, reason: `the line must be a JSON object with ${known.join(", ")}` };
-  const [id, operation, request, expiry, user, override] = known.map((name) => own(value, name));
+  const [id, operation, request, expiry, user, override, hold] = known.map((name) => own(value, name));
   const refused = (reason: string): ReadLine => ({ ok: false, id: readableId(id), reason });
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
   if (stranger !== undefined) return refused(`${quoted(stranger)}: is not one of ${known.join(", ")}`);
@@ -53,6 +67,12 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   if (user !== undefined && !isUser(user))
     return refused(`user: must be text of 1 to ${USER_LIMIT} printable characters without /`);
   const by = user ?? "local";
+  if (hold !== undefined) {
+    if ([operation, request, expiry, override].some((value) => value !== undefined))
+      return refused("hold: stands beside no operation, request, expires_at or override");
+    const asked = readHold(hold);
+    return typeof asked === "string" ? refused(asked) : { ok: true, line: { id, hold: asked, user: by } };
+  }
   if (override !== undefined) {
     if (operation !== undefined || request !== undefined || expiry !== undefined)
       return refused("override: stands beside no operation, request or expires_at");
@@ -68,6 +88,21 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   if (expiry !== undefined && expiresAtMs === null)
     return refused("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
   return { ok: true, line: { id, operation, request, expiresAtMs, user: by } };
+}
+
+/** What is asked of a hold, or what is wrong with it. No robot_id: all robots. */
+function readHold(value: unknown): HoldLine["hold"] | string {
+  if (!isJsonObject(value)) return "hold: must be an object with robot_id, hold and user";
+  const stranger = Object.keys(value).find((key) => !["robot_id", "hold", "user"].includes(key));
+  if (stranger !== undefined) return `hold: ${quoted(stranger)} is not one of robot_id, hold and user`;
+  const [robotId, isHeld, user] = ["robot_id", "hold", "user"].map((name) => own(value, name));
+  if (robotId !== undefined && !isPlainText(robotId, ROBOT_LIMIT))
+    return `hold.robot_id: must be text of 1 to ${ROBOT_LIMIT} printable characters`;
+  if (typeof isHeld !== "boolean") return "hold.hold: must be true or false";
+  if (user === undefined) return { robotId: robotId ?? null, isHeld };
+  if (isHeld || typeof user !== "string")
+    return "hold.user: must be text, as opcua:plc1, beside hold false: it names whose hold is lifted";
+  return { robotId: robotId ?? null, isHeld, user };
 }
 
 type Parsed =

@@ -35,7 +35,7 @@ export function identify(
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
   if (identity.kind === "gateway") return true;
-  const heard = topics.readCommand(topic) ?? topics.readStation(topic);
+  const heard = topics.readCommand(topic) ?? topics.readStation(topic) ?? topics.readHold(topic);
   if (heard === null) return false;
   return identity.kind === "anonymous" || heard.client === identity.name;
 }

@@ -1,5 +1,6 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Commander, CommandLedger } from "../../contracts/commander.ts";
+import type { Holds } from "../../contracts/holds.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { clip } from "../../domain/clip.ts";
@@ -8,11 +9,12 @@ import { badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
+import { takeHoldMessage } from "./hold-message.ts";
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyBounds, type ReplyTo } from "./replies.ts";
 import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
 import { takeStationMessage } from "./station-desk.ts";
-import type { CommandTopic, StationTopic, Topics } from "./topics.ts";
+import type { CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
 
 /** What the command desk needs of the house. */
 export interface CommandParts {
@@ -24,6 +26,7 @@ export interface CommandParts {
   readonly commander: Commander;
   readonly ledger: CommandLedger;
   readonly stations: Stations;
+  readonly holds: Holds;
   /** Where they are not the usual ones. */
   readonly replyBounds?: ReplyBounds;
 }
@@ -50,7 +53,7 @@ const LONGEST_NAME = 128;
 
 export function createCommandDesk(parts: CommandParts): CommandDesk {
   const { options, topics, clock, log } = parts;
-  const counts = { commands: 0, stationMessages: 0, refusedMessages: 0 };
+  const counts = { commands: 0, stationMessages: 0, holdMessages: 0, refusedMessages: 0 };
   const inFlight = new Map<string, number>();
   let allInFlight = 0;
   const replies = createReplies(clock, log, parts.replyBounds);
@@ -141,11 +144,19 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     else replies.send(to, outcome);
   };
 
+  const takeHold = (topic: HoldTopic, packet: IPublishPacket) => {
+    counts.holdMessages += 1;
+    const { to, outcome, robotId } = takeHoldMessage(parts, topic, packet);
+    if (outcome.outcome === "refused") refuse(to, outcome, to.operation, robotId);
+    else replies.send(to, outcome);
+  };
+
   const cleared = createClearing();
   const hear = (client: MqttClient, name: string, packet: IPublishPacket) => {
     const command = topics.readCommand(name);
     const station = command === null ? topics.readStation(name) : null;
-    if (command === null && station === null) return;
+    const hold = topics.readHold(name);
+    if (command === null && station === null && hold === null) return;
     const empty = bytesOf(packet).byteLength === 0;
     if (empty && cleared.echo(name)) return;
     if (packet.retain && !empty) {
@@ -154,6 +165,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     }
     if (command !== null) take(command, packet);
     if (station !== null) takeForStation(station, packet);
+    if (hold !== null) takeHold(hold, packet);
   };
 
   return {
@@ -166,15 +178,16 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       client.on("message", onMessage);
       void lost.then(() => client.removeListener("message", onMessage));
       // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
-      const { commandFilter, stationFilter } = topics;
-      const granted = await client.subscribeAsync([commandFilter, stationFilter], { qos: 1, rap: true });
+      const { commandFilter, stationFilter, holdFilters } = topics;
+      const filters = [commandFilter, stationFilter, ...holdFilters];
+      const granted = await client.subscribeAsync(filters, { qos: 1, rap: true });
       const refused = granted.filter((grant) => grant.qos === 128).map(({ topic }) => topic);
       if (refused.includes(commandFilter))
         throw new Error(`the broker refused the subscription ${commandFilter}`);
       if (refused.length > 0)
         log.warn(
-          { filter: stationFilter },
-          "the broker keeps stations from us: nobody can lease robots over MQTT",
+          { filters: refused },
+          "the broker keeps subscriptions from us: nobody can lease or hold robots over MQTT by them",
         );
     },
     problem: replies.problem,

@@ -1,4 +1,5 @@
 import type { Commander, CommandLedger } from "../../contracts/commander.ts";
+import type { Holds } from "../../contracts/holds.ts";
 import type { Link } from "../../contracts/link.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
@@ -26,6 +27,7 @@ export interface MqttParts {
   readonly commander: Commander;
   readonly ledger: CommandLedger;
   readonly stations: Stations;
+  readonly holds: Holds;
   /** The daemon's health for the `health` topic; asked once a second. */
   readonly health: () => HealthReport;
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */

@@ -4,6 +4,7 @@ import { type Coded, codeText } from "../../domain/coded.ts";
 import type { Source } from "../../domain/command.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Goal } from "../../domain/goal.ts";
+import type { HoldState } from "../../domain/hold.ts";
 import {
   currentGoal,
   currentMission,
@@ -63,6 +64,13 @@ export function envelope(
   return `{"robot_id":${robot},"quality":"${quality}","received_at":${jsonTime(receivedAtMs)},"session_id":${jsonText(sessionId)},"state":${quality === "lost" ? "null" : state}}`;
 }
 
+/** What holds a robot, or (null) all robots: for `robots/<id>/hold` and `hold`. */
+export function holdPayload(robotId: string | null, hold: HoldState, sessionId: string): string {
+  const { isHeld, by, isStored } = hold;
+  const robot = robotId === null ? {} : { robot_id: robotId };
+  return JSON.stringify({ ...robot, held: isHeld, by, stored: isStored, session_id: sessionId });
+}
+
 /** One transition, for `robots/<id>/event/<kind>`. */
 export function noticePayload(notice: FleetNotice, sessionId: string): string {
   return JSON.stringify({
@@ -118,6 +126,13 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
         to: notice.to,
         reason: notice.reason,
         by: notice.by === null ? null : plainSource(notice.by),
+      };
+    case "hold":
+      return {
+        ...plainSource(notice.owner),
+        from: notice.to === "held" ? "free" : "held",
+        to: notice.to,
+        by: plainSource(notice.by),
       };
   }
 }

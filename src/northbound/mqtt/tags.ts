@@ -76,6 +76,10 @@ export function createTagWriter(topics: Topics, publish: PublishState): TagWrite
           ]);
           break;
         }
+        case "hold":
+          show(topics.robot(change.robotId).tag("held"), String(change.hold.isHeld));
+          break;
+        case "hold_all":
         case "task_chain":
           break;
       }

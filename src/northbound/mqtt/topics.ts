@@ -1,3 +1,4 @@
+import type { FleetNotice } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
 /** Topics under the base; `{…}` is filled in. What is in braces must be a whole level. */
@@ -10,11 +11,15 @@ export interface TopicTemplates {
   readonly conveyor: string;
   readonly presence: string;
   readonly taskChain: string;
+  readonly hold: string;
+  readonly holdAll: string;
   readonly event: string;
   readonly gatewayEvent: string;
   readonly tag: string;
   readonly command: string;
   readonly station: string;
+  readonly holdCommand: string;
+  readonly holdAllCommand: string;
   readonly reply: string;
 }
 
@@ -28,11 +33,15 @@ export const defaultTopicTemplates: TopicTemplates = {
   conveyor: "robots/{robot}/conveyors/{index}",
   presence: "robots/{robot}/presence",
   taskChain: "task_chains/{chain}",
+  hold: "robots/{robot}/hold",
+  holdAll: "hold",
   event: "robots/{robot}/event/{kind}",
   gatewayEvent: "event/{kind}",
   tag: "robots/{robot}/tags/{tag}",
   command: "clients/{client}/command/{operation}",
   station: "clients/{client}/station/{station}/{action}",
+  holdCommand: "clients/{client}/hold/{robot}",
+  holdAllCommand: "clients/{client}/hold",
   reply: "clients/{client}/reply/{id}",
 };
 
@@ -45,15 +54,19 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   conveyor: ["robot", "index"],
   presence: ["robot"],
   taskChain: ["chain"],
+  hold: ["robot"],
+  holdAll: [],
   event: ["robot", "kind"],
   gatewayEvent: ["kind"],
   tag: ["robot", "tag"],
   command: ["client", "operation"],
   station: ["client", "station", "action"],
+  holdCommand: ["client", "robot"],
+  holdAllCommand: ["client"],
   reply: ["client", "id"],
 };
 
-type EventKind = "mission" | "alarm" | "conveyor" | "command" | "lease";
+type EventKind = FleetNotice["kind"];
 
 /** A robot's topics, made once. */
 interface RobotTopics {
@@ -61,6 +74,7 @@ interface RobotTopics {
   readonly mission: string;
   readonly battery: string;
   readonly presence: string;
+  readonly hold: string;
   conveyor(index: number): string;
   event(kind: EventKind): string;
   /** A flat topic; `name` may have levels. */
@@ -80,20 +94,31 @@ export interface StationTopic {
   readonly action: string;
 }
 
+/** Whose hold a client asks for, of which robot. Robots are decoded; null: all robots; undefined: no robot's name. */
+export interface HoldTopic {
+  readonly client: string;
+  readonly robotId: RobotId | null | undefined;
+}
+
 /** Every topic of one gateway. */
 export interface Topics {
   readonly status: string;
   readonly health: string;
+  /** What holds all robots. */
+  readonly holdAll: string;
   /** The subscription that hears every client's commands. */
   readonly commandFilter: string;
   /** The subscription that hears what every client asks of stations. */
   readonly stationFilter: string;
+  /** The subscriptions that hear every client's holds: of a robot, and of all. */
+  readonly holdFilters: readonly [string, string];
   robot(robotId: RobotId): RobotTopics;
   /** What happened, but to no single robot. */
   gatewayEvent(kind: EventKind): string;
   taskChain(chainId: number): string;
   readCommand(topic: string): CommandTopic | null;
   readStation(topic: string): StationTopic | null;
+  readHold(topic: string): HoldTopic | null;
   reply(client: string, id: string): string;
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
@@ -114,6 +139,16 @@ export function encodeLevel(id: string): string {
         .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
         .join(""),
     );
+}
+
+/** The id that a topic level stands for; undefined for one that is not encoded as `encodeLevel` does. */
+function decodeLevel(level: string): string | undefined {
+  try {
+    return decodeURIComponent(level);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }
 
 const plainLevel = /^[A-Za-z0-9_-]+$/;
@@ -141,7 +176,7 @@ export function templateProblems(base: string, templates: TopicTemplates): strin
     if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
     seen.set(shape, name);
   }
-  for (const name of ["station", "reply"] as const)
+  for (const name of ["station", "holdCommand", "holdAllCommand", "reply"] as const)
     if (ownPrefix(templates[name]) !== ownPrefix(templates.command))
       problems.push(`${name}: must begin as command does up to {client}: it is that client's own subtree`);
   return problems;
@@ -159,6 +194,8 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
   const own = `${ownPrefix(under(templates.command))}/`;
   const commandLevels = levelReader(under(templates.command));
   const stationLevels = levelReader(under(templates.station));
+  const holdLevels = levelReader(under(templates.holdCommand));
+  const holdAllLevels = levelReader(under(templates.holdAllCommand));
 
   const readCommand = (topic: string): CommandTopic | null => {
     const { client, operation } = commandLevels(topic) ?? {};
@@ -168,12 +205,20 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     const { client, station, action } = stationLevels(topic) ?? {};
     return client && station && action ? { client, station, action } : null;
   };
+  const readHold = (topic: string): HoldTopic | null => {
+    const all = holdAllLevels(topic)?.client;
+    if (all) return { client: all, robotId: null };
+    const { client, robot } = holdLevels(topic) ?? {};
+    return client && robot ? { client, robotId: decodeLevel(robot) } : null;
+  };
 
   return {
     status: under(templates.status),
     health: under(templates.health),
+    holdAll: under(templates.holdAll),
     commandFilter: filterOf(under(templates.command)),
     stationFilter: filterOf(under(templates.station)),
+    holdFilters: [filterOf(under(templates.holdCommand)), filterOf(under(templates.holdAllCommand))],
     robot(robotId) {
       let topics = robots.get(robotId);
       if (topics === undefined) {
@@ -186,6 +231,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
     readCommand,
     readStation,
+    readHold,
     reply: (client, id) => fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {
       if (!topic.startsWith(own)) return null;
@@ -196,7 +242,8 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
       topic.startsWith(`${own}${client}/`) &&
       !/[#+\0]/.test(topic) &&
       readCommand(topic) === null &&
-      readStation(topic) === null,
+      readStation(topic) === null &&
+      readHold(topic) === null,
   };
 }
 
@@ -213,6 +260,7 @@ function robotTopics(
     mission: of(templates.mission),
     battery: of(templates.battery),
     presence: of(templates.presence),
+    hold: of(templates.hold),
     conveyor: (index) => cached(conveyors, index, () => fill(of(templates.conveyor), "index", String(index))),
     event: (kind) => fill(of(templates.event), "kind", kind),
     tag: (name) => cached(tags, name, () => fill(of(templates.tag), "tag", name)),

@@ -1,7 +1,7 @@
 import type { StateChange } from "../../domain/change.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
-import { batteryState, conveyorState, envelope, missionState } from "./payloads.ts";
+import { batteryState, conveyorState, envelope, holdPayload, missionState } from "./payloads.ts";
 import type { TagWriter } from "./tags.ts";
 import type { Topics } from "./topics.ts";
 
@@ -30,13 +30,15 @@ export interface ValueParts {
  */
 export function createValueWriter(parts: ValueParts): ValueWriter {
   const { topics, sessionId, publish, tags } = parts;
-  const availability = new Map<string, string>();
+  /** What was said last on topics whose text tells all there is to tell. */
+  const said = new Map<string, string>();
+  const availabilities = new Map<string, string>();
   /** By the number that the online list gives them: task chains know no other name of a robot. */
   const robotIds = new Map<number, string>();
 
   const say = (topic: string, text: string) => {
-    if (availability.get(topic) === text) return;
-    availability.set(topic, text);
+    if (said.get(topic) === text) return;
+    said.set(topic, text);
     publish(topic, text);
   };
   const show = (topic: string, robotId: string | null, observed: Observed<unknown>, state: string) => {
@@ -50,9 +52,12 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
   return {
     write(change) {
       switch (change.kind) {
-        case "robot":
-          say(topics.robot(change.robotId).availability, availabilityText(change.quality));
+        case "robot": {
+          const { availability } = topics.robot(change.robotId);
+          availabilities.set(availability, availabilityText(change.quality));
+          say(availability, availabilityText(change.quality));
           break;
+        }
         case "mission": {
           const { observed, robotId } = change;
           show(
@@ -85,6 +90,12 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           show(topics.robot(robotId).presence, robotId, observed, JSON.stringify(observed.value.info));
           break;
         }
+        case "hold":
+          say(topics.robot(change.robotId).hold, holdPayload(change.robotId, change.hold, sessionId));
+          break;
+        case "hold_all":
+          say(topics.holdAll, holdPayload(null, change.hold, sessionId));
+          break;
         case "task_chain": {
           const { observed, chainId } = change;
           const robotId = robotIds.get(observed.value.amrId) ?? null;
@@ -95,7 +106,7 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
       tags?.write(change);
     },
     sayOffline() {
-      for (const [topic, text] of availability)
+      for (const [topic, text] of availabilities)
         if (text === "good" || text === "stale") publish(topic, "offline");
     },
   };

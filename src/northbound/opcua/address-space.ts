@@ -1,4 +1,5 @@
 import type { OPCUAServer } from "node-opcua";
+import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
 import { addMethods } from "./commands/methods.ts";
@@ -10,6 +11,7 @@ import { takeWriteRequests } from "./commands/write-requests.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
+import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
 import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
@@ -27,6 +29,7 @@ export interface OpcUaParts
   > {
   readonly facts: GatewayFacts;
   readonly stations: Stations;
+  readonly holds: Holds;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
 }
@@ -45,7 +48,7 @@ export async function openAddressSpace(
   parts: OpcUaParts,
   memory: Memory,
   signal: AbortSignal,
-): Promise<Pick<GatewayTags, "showLink">> {
+): Promise<Pick<GatewayTags, "showLink" | "showHold">> {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
@@ -53,9 +56,10 @@ export async function openAddressSpace(
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
   const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions(options));
-  const gateway = addGatewayTags(builder, parts.facts);
   const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts.ledger);
+  const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
+  const gateway = addGatewayTags(builder, parts.facts, holds);
   const slots = slotParts(options, parts, memory, signal);
   const methods = addMethods(builder, {
     ...slots,
@@ -70,7 +74,7 @@ export async function openAddressSpace(
   for (const station of stations) writes.add(station);
 
   const ageing: RobotParts["ageing"] = new Set();
-  const robotParts = { slots, addSlot: writes.add, methods, note: memory.robots.note, ageing };
+  const robotParts = { slots, holds, addSlot: writes.add, methods, note: memory.robots.note, ageing };
   const known = space.open(knownRobots(options.robots, memory.robots.seen), (name, robot) => {
     const { robotId, family, conveyorIndexes } = robot;
     const tags = addRobotTags(builder, robots, name, robot, robotParts);

@@ -27,7 +27,7 @@ export interface FleetSpace {
    */
   open(known: readonly KnownRobot[], build: BuildRobot): Promise<void>;
   close(): void;
-  apply(change: StateChange): void;
+  apply(change: Exclude<StateChange, { kind: "hold_all" }>): void;
   /** Robots with nodes. */
   robots(): Iterable<RobotTags>;
   readonly robotCount: number;
@@ -139,7 +139,9 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
       if (change.kind === "task_chain") return;
       const tags = built.get(change.robotId);
       if (tags !== undefined) tags.apply(change);
-      else expect(change.robotId)?.changes.set(changeKey(change), change);
+      // A hold alone is no sign that there is such a robot.
+      else if (change.kind !== "hold" || waiting.has(change.robotId))
+        expect(change.robotId)?.changes.set(changeKey(change), change);
     },
     robots: () => built.values(),
     get robotCount() {

@@ -1,4 +1,6 @@
 import { StatusCodes } from "node-opcua";
+import type { HoldState } from "../../domain/hold.ts";
+import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import type { NodeBuilder } from "./node-builder.ts";
 
 /** What the gateway knows of itself, asked for when it is shown. */
@@ -24,14 +26,21 @@ export interface GatewayTags {
   tick(nowMs: number, figures: GatewayFigures): void;
   /** Shows at once whether the link is up: called before robots' qualities are shown, which follow it. */
   showLink(nowMs: number): void;
+  /** Shows what holds all robots. */
+  showHold(hold: HoldState): void;
 }
 
 /** What an INT of a PLC holds; the heartbeat starts again from 0 after it. */
 const LAST_HEARTBEAT = 32_767;
 
 /** Adds the folder. */
-export function addGatewayTags(builder: NodeBuilder, facts: GatewayFacts): GatewayTags {
+export function addGatewayTags(
+  builder: NodeBuilder,
+  facts: GatewayFacts,
+  holdParts: HoldTagParts,
+): GatewayTags {
   const folder = builder.root("Gateway", "What the gateway says of itself");
+  const hold = addHoldTags(builder, folder, null, holdParts);
   const heartbeat = builder.tag(folder, "Heartbeat", "Int32");
   const fleetLinkUp = builder.tag(folder, "FleetLinkUp", "Boolean");
   const robotCount = builder.tag(folder, "RobotCount", "Int32");
@@ -45,6 +54,7 @@ export function addGatewayTags(builder: NodeBuilder, facts: GatewayFacts): Gatew
   let shownLink: boolean | null = null;
 
   return {
+    showHold: hold.show,
     showLink(nowMs) {
       const isUp = facts.fleetLinkUp();
       if (isUp === shownLink) return;

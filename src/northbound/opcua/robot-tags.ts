@@ -1,5 +1,7 @@
 import { StatusCodes } from "node-opcua";
 import type { StateChange } from "../../domain/change.ts";
+import { clip } from "../../domain/clip.ts";
+import type { HoldState } from "../../domain/hold.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
@@ -12,6 +14,7 @@ import type { Slot } from "./commands/slot.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { createEnumTable } from "./enumeration.ts";
+import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { KnownRobot } from "./options.ts";
@@ -23,7 +26,7 @@ import type { TagTimes } from "./tag.ts";
 const qualityTable = createEnumTable(qualities);
 
 /** The changes that concern one robot. */
-export type RobotChange = Exclude<StateChange, { kind: "task_chain" }>;
+export type RobotChange = Exclude<StateChange, { kind: "task_chain" | "hold_all" }>;
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {
@@ -44,6 +47,7 @@ type Age = (nowMs: number) => void;
 /** What a robot's nodes need of the rest of the server. */
 export interface RobotParts {
   readonly slots: SlotParts;
+  readonly holds: HoldTagParts;
   readonly addSlot: (slot: Slot) => void;
   readonly methods: Methods;
   /** Something was learned of the robot that its nodes depend on. */
@@ -58,11 +62,13 @@ export function addRobotTags(
   robots: Folder,
   name: string,
   { robotId, number }: KnownRobot,
-  { slots: slotParts, addSlot, methods, note, ageing }: RobotParts,
+  { slots: slotParts, holds, addSlot, methods, note, ageing }: RobotParts,
 ): RobotTags {
   const folder = builder.folder(robots, name);
   methods.addRobot(folder, robotId);
   const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs(), ageing);
+  const hold = addHoldTags(builder, folder, robotId, holds);
+  robot.showHold(holds.holds.holdState(robotId));
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const position = addPositionTags(builder, folder);
@@ -104,6 +110,11 @@ export function addRobotTags(
           note({ robotId, family, conveyorIndexes: [] });
         }
         robot.show(change.family, change.quality);
+        return;
+      }
+      if (change.kind === "hold") {
+        hold.show(change.hold);
+        robot.showHold(change.hold);
         return;
       }
       const { observed } = change;
@@ -172,6 +183,7 @@ function addSummaryTags(
   let quality: Quality = "unknown";
   let family: Family = "unknown";
   let lastGoodMs = nowMs();
+  let heldBy: readonly string[] = [];
   let isListed: boolean | null = null;
   let shownAgeSeconds: number | null = null;
 
@@ -182,6 +194,11 @@ function addSummaryTags(
   function showPresent(at: TagTimes): void {
     present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }
+  function showReady(at: TagTimes): void {
+    const reason = quality !== "good" ? notReady[quality] : heldBy.length === 0 ? "" : `held by ${heldBy[0]}`;
+    ready.set(reason === "", good, at);
+    notReadyReason.set(reason, good, at);
+  }
   function show(nextFamily: Family, next: Quality): void {
     const at = times();
     family = nextFamily;
@@ -190,8 +207,7 @@ function addSummaryTags(
     valid.set(next === "good", good, at);
     qualityTag.set(qualities.indexOf(next), good, at);
     familyTag.set(family, good, at);
-    ready.set(next === "good", good, at);
-    notReadyReason.set(next === "good" ? "" : notReady[next], good, at);
+    showReady(at);
     showPresent(at);
     age(nowMs());
     if (next === "good") ageing.delete(age);
@@ -213,9 +229,16 @@ function addSummaryTags(
       isListed = listed;
       showPresent(times());
     },
+    showHold(hold: HoldState) {
+      heldBy = hold.by.map((name) => clip(name, LONGEST_HOLDER));
+      showReady(times());
+    },
     family: () => family,
   };
 }
+
+/** Of a user's name in a reason. */
+const LONGEST_HOLDER = 70;
 
 const notReady: Readonly<Record<Exclude<Quality, "good">, string>> = {
   stale: "the robot's values are stale: its stream is silent or cut",

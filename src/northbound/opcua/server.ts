@@ -44,7 +44,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     url: () => url,
     write(batch) {
       gateway?.showLink(parts.clock.nowMs());
-      for (const change of batch.changes) space.apply(change);
+      for (const change of batch.changes) {
+        if (change.kind === "hold_all") gateway?.showHold(change.hold);
+        else space.apply(change);
+      }
     },
     health: () => ({
       state,

@@ -101,16 +101,16 @@ describe("a station's lease", () => {
     expect(leases.leased("Moon", plc)).toBeNull();
     expect(leases.ask("Dock", plc, "AMR02")).toMatchObject({
       code: "NOT_ALLOWED",
-      message: 'opcua "plc" may not lease robots, which needs operator: rights[0] names only AMR01',
+      message: 'opcua "plc" may not command robots, which needs operator: rights[0] names only AMR01',
     });
     expect(leases.ask("Dock", { door: "opcua", name: "panel" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
-      message: 'opcua "panel" may not lease robots, which needs operator: rights[1] makes it observer',
+      message: 'opcua "panel" may not command robots, which needs operator: rights[1] makes it observer',
     });
     expect(leases.ask("Dock", scada, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message:
-        'mqtt "scada" may not lease robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "scada" may not command robots, which needs operator: no rule names it, so it may only read',
     });
   });
 

@@ -52,6 +52,8 @@ export interface Rig {
   readonly story: string[];
   readonly audit: AuditRecord[];
   readonly quality: Map<string, Quality>;
+  /** Robots of which something else is held now, or null for all, each time that it was said. */
+  readonly held: Array<string | null>;
   /** Sends a command and lets everything happen that needs no time. */
   send(operation: string, request: object, more?: Partial<Command>): Promise<Sent>;
   call(place: number): Call;
@@ -88,6 +90,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   const missionsKnown: string[] = [];
   const story: string[] = [];
   const audit: AuditRecord[] = [];
+  const held: Rig["held"] = [];
   const quality = new Map<string, Quality>([
     ["AMR01", "good"],
     ["AMR02", "good"],
@@ -133,6 +136,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
     stations: parts.stations ?? [],
     stopRequest: testStopRequest,
+    onHold: (robotId) => held.push(robotId),
   });
   const starting = dispatcher.start();
   await clock.settle(0);
@@ -149,6 +153,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     story,
     audit,
     quality,
+    held,
     async send(operation, request, more = {}) {
       requests += 1;
       const sent: Sent = { stages: [], outcome: null };

@@ -40,7 +40,7 @@ beforeEach(() => {
 /** The changes of a batch as `key=quality`. */
 function told(batch: Batch): string[] {
   return batch.changes.map((change) => {
-    const quality = change.kind === "robot" ? change.quality : change.observed.quality;
+    const quality = "quality" in change ? change.quality : "observed" in change && change.observed.quality;
     return `${changeKey(change)}=${quality}`;
   });
 }

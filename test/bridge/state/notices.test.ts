@@ -30,6 +30,8 @@ function short(notice: FleetNotice): string {
       return notice.commandId;
     case "lease":
       return notice.station;
+    case "hold":
+      return notice.to;
   }
 }
 

@@ -9,6 +9,7 @@ import { createLineReader } from "../../../src/northbound/local/line-reader.ts";
 import { createLocalServer } from "../../../src/northbound/local/server.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
 
@@ -27,6 +28,7 @@ export interface LocalBench extends AsyncDisposable {
   readonly commander: FakeCommander;
   readonly clock: ManualClock;
   readonly ledger: FakeLedger;
+  readonly holds: FakeHolds;
   readonly server: Component;
   client(): Promise<LocalClient>;
   stop(): Promise<void>;
@@ -39,9 +41,10 @@ export async function createLocalBench(): Promise<LocalBench> {
   const clock = createManualClock();
   const ledger = createFakeLedger();
   const stations = createFakeStations();
+  const holds = createFakeHolds();
   const server = createLocalServer(
     { socketPath, startByMs: 10_000 },
-    { commander, ledger, catalogue: fakeCatalogue(), stations, clock, log: silentLog },
+    { commander, ledger, catalogue: fakeCatalogue(), stations, holds, clock, log: silentLog },
   );
   const stop = await start(server);
   return {
@@ -49,6 +52,7 @@ export async function createLocalBench(): Promise<LocalBench> {
     commander,
     clock,
     ledger,
+    holds,
     server,
     client: () => createLocalClient(socketPath),
     stop,

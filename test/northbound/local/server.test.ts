@@ -173,7 +173,7 @@ describe("a line that is refused before anybody was asked", () => {
       [1],
       null,
       "MALFORMED",
-      /^the line must be a JSON object with id, operation, request, expires_at, user, override$/,
+      /^the line must be a JSON object with id, operation, request, expires_at, user, override, hold$/,
     ],
     [
       "a key twice",
@@ -197,7 +197,7 @@ describe("a line that is refused before anybody was asked", () => {
       line({ retain: true }),
       "c1",
       "MALFORMED",
-      /^"retain": is not one of id, operation, request, expires_at, user, override$/,
+      /^"retain": is not one of id, operation, request, expires_at, user, override, hold$/,
     ],
     [
       "no request",
@@ -349,9 +349,17 @@ describe("the socket's file", () => {
 });
 
 /** One more door on the same socket. */
-function another({ socketPath, commander, ledger, clock }: LocalBench) {
+function another({ socketPath, commander, ledger, holds, clock }: LocalBench) {
   return createLocalServer(
     { socketPath, startByMs: 10_000 },
-    { commander, ledger, catalogue: fakeCatalogue(), stations: createFakeStations(), clock, log: silentLog },
+    {
+      commander,
+      ledger,
+      catalogue: fakeCatalogue(),
+      stations: createFakeStations(),
+      holds,
+      clock,
+      log: silentLog,
+    },
   );
 }

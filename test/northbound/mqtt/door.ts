@@ -5,6 +5,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
 import type { Rig } from "../../bridge/dispatcher/rig.ts";
+import { createFakeHolds } from "../../support/fake-holds.ts";
 import {
   base,
   catalogue,
@@ -40,6 +41,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     commander: recordingCommander(),
     ledger: noLedger,
     stations: noStations,
+    holds: createFakeHolds(),
     health: () => ({}),
     openBroker: null,
     onTwin: () => {},
@@ -62,6 +64,7 @@ export async function openDoor(
     commander: rig.dispatcher,
     ledger: rig.dispatcher,
     stations: rig.dispatcher.stations,
+    holds: rig.dispatcher.holds,
     openBroker: broker.open,
   });
   const connection = await link.connect(new AbortController().signal);

@@ -119,7 +119,7 @@ describe("a station's lease, over MQTT", () => {
       outcome: "refused",
       code: "NOT_ALLOWED",
       message:
-        'mqtt "stranger" may not lease robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "stranger" may not command robots, which needs operator: no rule names it, so it may only read',
     });
     expect(await tell("line1", "station/Press/ask", robot)).toMatchObject({
       outcome: "refused",

@@ -20,6 +20,7 @@ import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/o
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { createFakeHolds } from "../../support/fake-holds.ts";
 import { createFakeCommander, fakeCatalogue } from "./fake-commands.ts";
 import { createFakeDisk } from "./memory-store.ts";
 
@@ -52,6 +53,7 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     catalogue: fakeCatalogue(),
     records: { recall: async () => null },
     stations: noStations,
+    holds: createFakeHolds(),
     openMemory: createFakeDisk().open,
     run: "run1",
     chance: () => 0.5,

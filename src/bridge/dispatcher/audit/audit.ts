@@ -10,7 +10,7 @@ import { LONGEST_REQUEST_ID } from "../admission.ts";
 /** One line of the audit log: a command and what became of it. snake_case, as everything that is published. */
 export interface AuditRecord {
   readonly at: string;
-  readonly event: "command" | "lease";
+  readonly event: "command" | "lease" | "hold";
   readonly [field: string]: unknown;
 }
 
@@ -59,7 +59,7 @@ export function commandRecord(
 }
 
 function behalf({ station, owner }: OnBehalfOf) {
-  return { station, door: owner.door, user: owner.name };
+  return { ...(station === undefined ? {} : { station }), door: owner.door, user: owner.name };
 }
 
 /** What of a command's request may be shown. Of what nobody can read, nothing: it may hold secrets anywhere. */

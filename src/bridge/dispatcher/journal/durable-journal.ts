@@ -6,6 +6,7 @@ import {
   type JournalLimits,
   type MadeMission,
   madeBy,
+  type StoredHold,
   type StoredLease,
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
@@ -23,7 +24,8 @@ const MAX_ENDED = 10_000;
 /**
  * The journal on a store of its own. An entry lies under `c/<identity>`; `o/<number>`
  * holds the order in which commands came, so that the oldest are found without
- * reading all. Both are written as one. A robot's lease lies under `l/<robot>`.
+ * reading all. Both are written as one. A robot's lease lies under `l/<robot>`, a user's hold
+ * under `h/<robot and user>`.
  *
  * Throws when the store holds what cannot be read: then nobody can say what was sent.
  */
@@ -100,6 +102,11 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
     },
     leases: () => Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value)),
     writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
+    holds: () =>
+      Array.from(store.range({ from: "h/", to: "h0" }), ({ value }) => asHold(value)).sort(
+        (a, b) => a.sinceMs - b.sinceMs,
+      ),
+    writeHold: (hold, isHeld) => store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }]),
     async prune(nowMs) {
       const excess = Math.min(PRUNE_STEP, shares.size() + placed.size - limits.keepCount);
       const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
@@ -164,6 +171,17 @@ function entryKey(id: string): string {
 
 function orderKey(number: number): string {
   return `o/${String(number).padStart(SEQUENCE_DIGITS, "0")}`;
+}
+
+function holdKey({ robotId, owner }: StoredHold): string {
+  return `h/${JSON.stringify([robotId, owner.door, owner.name])}`;
+}
+
+function asHold(value: unknown): StoredHold {
+  if (typeof value !== "object" || value === null || !("owner" in value) || !("sinceMs" in value)) {
+    throw new Error("the journal has a record under h/ that is not a hold");
+  }
+  return value as StoredHold;
 }
 
 function asLease(value: unknown): StoredLease {

@@ -47,6 +47,14 @@ export interface StoredLease {
   readonly rolling: readonly number[];
 }
 
+/** A user's hold on a robot, or (null) on all. Plain data: it is stored as JSON. */
+export interface StoredHold {
+  readonly robotId: RobotId | null;
+  readonly owner: Source;
+  /** Wall time in milliseconds. */
+  readonly sinceMs: number;
+}
+
 /** What a journal keeps: both bounds hold, and an unfinished entry is never dropped. */
 export interface JournalLimits {
   readonly keepMs: number;
@@ -71,6 +79,10 @@ export interface Journal {
   leases(): readonly StoredLease[];
   /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
   writeLease(robotId: RobotId, lease: StoredLease | null): Promise<void>;
+  /** The holds that there were when the run before this one ended, oldest first. */
+  holds(): readonly StoredHold[];
+  /** Keeps a user's hold, or (false) forgets it. Resolves when that is on the disk. */
+  writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
   /** Drops some of the finished entries beyond the limits. Resolves with whether there may be more. */
   prune(nowMs: number): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;

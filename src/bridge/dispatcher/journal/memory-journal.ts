@@ -26,11 +26,13 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
       entries.set(entry.id, entry);
       return Promise.resolve();
     },
-    // It ends with the process, and so do the leases, and whose missions are whose.
+    // It ends with the process, and so do leases and holds, and whose missions are whose.
     made: () => [],
     ended: () => [],
     leases: () => [],
     writeLease: () => Promise.resolve(),
+    holds: () => [],
+    writeHold: () => Promise.resolve(),
     prune(nowMs) {
       for (const [place, entry] of finished) {
         if (nowMs - entry.acceptedAtMs > limits.keepMs) drop(place, entry);

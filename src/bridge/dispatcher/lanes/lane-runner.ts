@@ -171,7 +171,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       .call(job.command.operation, job.request.json, options.callDeadlineMs, leaveWithinMs, {
         isStop,
         ...(job.request.effect === "reads" ? {} : { robot: job.lane }),
-        mayLeave: () => (isStop ? job.overtakenBy === null : !isStopped()),
+        mayLeave: () => (isStop ? job.overtakenBy === null : job.heldBack === null && !isStopped()),
         leaves: () => overtake(job),
       })
       .catch((error: unknown) => {
@@ -181,7 +181,10 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     if (ending.kind === "refused" || ending.kind === "not_sent") giveBack(job);
     if (ending.kind === "unknown") job.unknownSinceMs ??= clock.monotonicMs();
     if (ending.kind === "ok") parts.onMissions(job, ending.missionIds ?? []);
-    feed(job.lane, { kind: "ended", id: job.id, ending });
+    // It never left: the hold is the reason to tell, not the stop that came with it.
+    if (ending.kind === "not_sent" && job.heldBack !== null) {
+      feed(job.lane, { kind: "sought", id: job.id, outcome: job.heldBack });
+    } else feed(job.lane, { kind: "ended", id: job.id, ending });
   }
 
   /** How long the call may still leave: to its expiry, or while evidence would be sought where its repeat rule says so. */

@@ -1,27 +1,36 @@
 import {
   AttributeIds,
   type ISessionContext,
+  type NumericRange,
   type OPCUAServer,
   type StatusCode,
   StatusCodes,
+  type Variant,
   type WriteValue,
 } from "node-opcua";
 import type { CommandLedger } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { OpcUaOptions } from "../options.ts";
-import { accountOf } from "../security.ts";
+import { type Account, accountOf } from "../security.ts";
 import type { Parameter } from "./parameter.ts";
 import type { Slot } from "./slot.ts";
 import type { Writer } from "./slot-parts.ts";
 import { type Order, readTicket, type WrittenTicket } from "./written-ticket.ts";
 
-/** The one way in for writes: by path, to the parameters and tickets of slots. */
+/** Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is written. */
+export type WriteTag = (variant: Variant, range: NumericRange | null, account: Account) => StatusCode;
+export type AddWritableTag = (path: string, write: WriteTag) => void;
+
+/** The one way in for writes: by path, to the parameters and tickets of slots, and to other tags. */
 export interface WriteRequests {
   add(slot: Slot): void;
+  /** A tag that counts at once, by itself. Sessions that may write nothing are denied before `write` is asked. */
+  readonly addTag: AddWritableTag;
   slots(): Iterable<Slot>;
 }
 
-type Target =
+type Target = SlotTarget | { readonly kind: "tag"; readonly write: WriteTag };
+type SlotTarget =
   | { readonly kind: "parameter"; readonly slot: Slot; readonly parameter: Parameter }
   | { readonly kind: Order["kind"]; readonly slot: Slot };
 
@@ -87,6 +96,10 @@ export function takeWriteRequests(
         results.push(status ?? StatusCodes.BadInternalError);
         continue;
       }
+      if (target.kind === "tag") {
+        results.push(writeTag(target.write, node, accountOf(context, options)));
+        continue;
+      }
       const writer = mayWrite(target.slot, target.kind !== "parameter");
       if (writer === null) results.push(StatusCodes.BadUserAccessDenied);
       else results.push(writeTarget(target, node, place, asked, writer));
@@ -106,8 +119,14 @@ export function takeWriteRequests(
     return typeof nodeId.value === "string" ? targets.get(nodeId.value) : undefined;
   }
 
+  function writeTag(write: WriteTag, node: WriteValue, account: Account | null): StatusCode {
+    if (account === null || account.role === "observer") return StatusCodes.BadUserAccessDenied;
+    if (node.value.statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+    return write(node.value.value, node.indexRange.isEmpty() ? null : node.indexRange, account);
+  }
+
   function writeTarget(
-    target: Target,
+    target: SlotTarget,
     node: WriteValue,
     place: number,
     asked: Map<Slot, Asked>,
@@ -175,6 +194,7 @@ export function takeWriteRequests(
         targets.set(parameter.path, { kind: "parameter", slot, parameter });
       }
     },
+    addTag: (path, write) => void targets.set(path, { kind: "tag", write }),
     slots: () => slots,
   };
 }

@@ -1,0 +1,46 @@
+import { userInfo } from "node:os";
+import { readSocketPath } from "../config/control-socket.ts";
+import type { JsonObject } from "../platform/json.ts";
+import { exitCodeOf, outcomeText } from "./call-output.ts";
+import { CallFailed } from "./control-client.ts";
+import { exitCodes } from "./exit.ts";
+
+/** What every subcommand is told that talks to a running gateway. */
+export interface ControlOptions {
+  readonly config?: string;
+  readonly socket?: string;
+  readonly json?: boolean;
+}
+
+/** The gateway's socket. Ends the process when the configuration names none. Rejects with CallFailed. */
+export async function findSocket({ config, socket }: ControlOptions): Promise<string> {
+  if (socket !== undefined) return socket;
+  if (config === undefined)
+    throw new CallFailed("give --config FILE of the gateway, or --socket PATH", false);
+  const found = await readSocketPath(config, process.env);
+  if (found.ok) return found.path;
+  process.stderr.write(`fleetgate: ${found.problem}\n`);
+  process.exit(exitCodes.config);
+}
+
+/** Who sits at the terminal, for rights and for the audit log; root by sudo is whoever called it. */
+export function userName(): string {
+  const { SUDO_USER: caller } = process.env;
+  return (caller ?? userInfo().username).replaceAll("/", "_");
+}
+
+/** Prints an outcome; the result is the exit code. */
+export function finish(message: JsonObject, { json }: ControlOptions): number {
+  return print(json === true ? JSON.stringify(message) : outcomeText(message), exitCodeOf(message.outcome));
+}
+
+/** Says why there is no outcome; the result is the exit code. What had left may have been done. */
+export function report({ message, wasSent }: CallFailed): number {
+  process.stderr.write(`fleetgate: ${message}\n`);
+  return wasSent ? exitCodeOf("unknown") : exitCodes.failure;
+}
+
+export function print(text: string, exitCode: number): number {
+  process.stdout.write(`${text}\n`);
+  return exitCode;
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { Command, Option } from "commander";
+import type { JsonObject } from "../platform/json.ts";
+import { CallFailed, callGateway } from "./control-client.ts";
+import { type ControlOptions, findSocket, finish, report, userName } from "./control-command.ts";
+import { fail } from "./exit.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+interface Options extends ControlOptions {
+  readonly all?: boolean;
+  readonly release?: boolean;
+  readonly user?: string;
+}
+
+/** `fleetgate hold`: holds a robot, or lifts a hold, through the gateway of this machine. */
+export function holdCommand(): Command {
+  return new Command("hold")
+    .description("hold a robot: stop what it does, and refuse what would move it until the hold is lifted")
+    .argument("[robot]", "the robot, by robot_id")
+    .option("--all", "all robots, instead of one")
+    .option("--release", "lift your hold; nothing is resumed")
+    .option("--user <user>", "with --release: lift this user's hold, as opcua:plc1 (for engineers)")
+    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
+    .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
+    .option("--json", "print a JSON object")
+    .addHelpText("after", "\nA hold is no safety function. Emergency stops and interlocks stay hard-wired.")
+    .action(async (robot: string | undefined, options: Options) => {
+      try {
+        process.exitCode = await run(robot, options);
+      } catch (error) {
+        if (error instanceof CallFailed) process.exitCode = report(error);
+        else fail(error, () => "");
+      }
+    });
+}
+
+/** The same again changes nothing, so that no id is needed. */
+async function run(robot: string | undefined, options: Options): Promise<number> {
+  const { all = false, release = false, user } = options;
+  if (all === (robot !== undefined)) throw new CallFailed("name a robot, or give --all", false);
+  if (user !== undefined && !release) throw new CallFailed("--user needs --release", false);
+  const hold: JsonObject = {
+    ...(robot === undefined ? {} : { robot_id: robot }),
+    hold: !release,
+    ...(user === undefined ? {} : { user }),
+  };
+  const line: JsonObject = { id: randomUUID(), hold, user: userName() };
+  const told = await callGateway(await findSocket(options), line, () => {}, stopSignal());
+  // For people, the message says it all.
+  return finish(options.json === true ? told : { ...told, response: null }, options);
+}

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { mayPublish } from "../../../src/northbound/mqtt/broker-rights.ts";
+import { noticePayload } from "../../../src/northbound/mqtt/payloads.ts";
+import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
+import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
+import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
+import { createRig, mission, missions, type Rig } from "../../bridge/dispatcher/rig.ts";
+import { openDoor } from "./door.ts";
+import { base, type Listener } from "./fixtures.ts";
+
+const rights = [
+  { source: { door: "mqtt", name: "line1" }, role: "operator", robots: ["AMR01"] },
+  { source: { door: "mqtt", name: "scada" }, role: "operator" },
+  { source: { door: "mqtt", name: "chief" }, role: "engineer" },
+] as const;
+
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+let rig: Rig;
+let clients: Listener;
+let asked = 0;
+
+beforeEach(async () => {
+  rig = await createRig({ options: { rights } });
+  await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
+  const door = await openDoor(rig);
+  clients = door.clients;
+  cleanups.push(door.close);
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Publishes about a hold for a client and waits for its answer. */
+async function tell(client: string, topic: string, fields: object): Promise<Record<string, unknown>> {
+  asked += 1;
+  const id = `q${asked}`;
+  const payload = JSON.stringify({ id, ...fields });
+  await clients.client.publishAsync(`${base}/clients/${client}/${topic}`, payload, { qos: 1 });
+  return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
+}
+
+const held = (robotId: string | null) => rig.dispatcher.holds.holdState(robotId).by;
+
+describe("a hold over MQTT", () => {
+  test("is the client's own, on one robot, until it lifts it", async () => {
+    expect(await tell("line1", "hold/AMR01", { hold: true })).toMatchObject({
+      outcome: "succeeded",
+      code: "OK",
+      retry_safe: true,
+      response: { held: true, by: ["mqtt:line1"] },
+      duplicate: false,
+    });
+    await rig.clock.settle(50);
+    expect(rig.calls).toMatchObject([{ operation: "Halt" }]);
+    expect(await tell("scada", "hold/AMR01", { hold: true })).toMatchObject({
+      response: { by: ["mqtt:line1", "mqtt:scada"] },
+    });
+    expect(await tell("line1", "hold/AMR01", { hold: false })).toMatchObject({
+      response: { held: true, by: ["mqtt:scada"] },
+    });
+  });
+
+  test("is of all robots where the topic names none", async () => {
+    expect(await tell("scada", "hold", { hold: true })).toMatchObject({
+      response: { held: true, by: ["mqtt:scada"] },
+    });
+    expect([held(null), held("AMR02")]).toEqual([["mqtt:scada"], ["mqtt:scada (all)"]]);
+    expect(await tell("line1", "hold", { hold: true })).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: 'mqtt "line1" may not command robots, which needs operator: rights[0] names only AMR01',
+    });
+  });
+
+  test("is lifted for its user by an engineer", async () => {
+    await tell("scada", "hold/AMR01", { hold: true });
+    const lift = { hold: false, user: "mqtt:scada" };
+    expect(await tell("line1", "hold/AMR01", lift)).toMatchObject({ code: "NOT_ALLOWED" });
+    expect(await tell("chief", "hold/AMR01", lift)).toMatchObject({ response: { held: false, by: [] } });
+  });
+
+  test("names a robot as topics do", async () => {
+    rig.quality.set("cell 1/AMR.9", "good");
+    expect(await tell("scada", "hold/cell 1%2FAMR%2E9", { hold: true })).toMatchObject({
+      response: { held: true },
+    });
+    expect(held("cell 1/AMR.9")).toEqual(["mqtt:scada"]);
+  });
+});
+
+describe("refusals with a reply", () => {
+  test.each<[string, string, object, string, string]>([
+    ["no hold", "hold/AMR01", {}, "MALFORMED", "hold: must be true or false"],
+    ["a text for it", "hold/AMR01", { hold: "true" }, "MALFORMED", "hold: must be true or false"],
+    [
+      "another field",
+      "hold/AMR01",
+      { hold: true, robot_id: "AMR02" },
+      "MALFORMED",
+      '"robot_id": is not a field of a hold; it has id, hold and user',
+    ],
+    [
+      "a user beside a hold that begins",
+      "hold/AMR01",
+      { hold: true, user: "mqtt:line1" },
+      "MALFORMED",
+      "user: stands beside hold false only, and names whose hold is lifted",
+    ],
+    [
+      "a user that is no text",
+      "hold/AMR01",
+      { hold: false, user: 7 },
+      "MALFORMED",
+      "user: must be text, as mqtt:scada",
+    ],
+    [
+      "a robot that is no percent-encoded text",
+      "hold/AMR%",
+      { hold: true },
+      "MALFORMED",
+      "the robot in the topic is not percent-encoded text",
+    ],
+    ["a robot that is none", "hold/nope", { hold: true }, "UNKNOWN_ROBOT", 'robot "nope" was never heard of'],
+  ])("%s", async (_what, topic, fields, code, message) => {
+    await rig.clock.settle(10_000);
+    const answer = await tell("scada", topic, fields);
+    expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
+    expect([held("AMR01"), held(null)]).toEqual([[], []]);
+    expect(rig.audit.at(-1)).toMatchObject({ event: "command", operation: "hold", user: "scada", code });
+  });
+
+  test("RETAINED: what the broker would say again at every start", async () => {
+    const payload = '{"id":"kept","hold":true}';
+    const options = { qos: 1, retain: true } as const;
+    for (const topic of ["hold/AMR01", "hold"])
+      await clients.client.publishAsync(`${base}/clients/scada/${topic}`, payload, options);
+    expect(JSON.parse((await clients.on("clients/scada/reply/kept")).text)).toMatchObject({
+      code: "RETAINED",
+      message: "holds must not be retained",
+    });
+    expect([held("AMR01"), held(null)]).toEqual([[], []]);
+  });
+});
+
+test("the embedded broker lets a client hold in its own name only, and nobody else show what holds", () => {
+  const topics = createTopics(base);
+  const may = (topic: string) => mayPublish({ kind: "user", name: "scada" }, `${base}/${topic}`, topics);
+  expect(["clients/scada/hold", "clients/scada/hold/AMR01"].map(may)).toEqual([true, true]);
+  const others = ["clients/line1/hold", "clients/scada/hold/AMR01/x", "hold", "robots/AMR01/hold"];
+  expect(others.map(may)).toEqual([false, false, false, false]);
+  expect(topics.mayAnswerOn("scada", `${base}/clients/scada/hold`)).toBe(false);
+  expect(topics.mayAnswerOn("scada", `${base}/clients/scada/hold/AMR01`)).toBe(false);
+});
+
+test("what holds a robot, and all robots, is retained state, and a flat tag", () => {
+  const topics = createTopics(base);
+  const shown: Array<readonly [string, string]> = [];
+  const publish = (topic: string, payload: string) => void shown.push([topic.slice(base.length), payload]);
+  const tags = createTagWriter(topics, publish);
+  const { write } = createValueWriter({ topics, sessionId: "s1", publish, tags });
+  const hold = { isHeld: true, by: ["opcua:plc1", "mqtt:scada (all)"], isStored: false };
+  write({ kind: "hold", robotId: "r1", hold });
+  write({ kind: "hold", robotId: "r1", hold });
+  write({ kind: "hold_all", hold: { ...hold, by: ["mqtt:scada"], isStored: true } });
+  expect(shown.map(([topic]) => topic)).toEqual(["/robots/r1/hold", "/robots/r1/tags/held", "/hold"]);
+  expect(JSON.parse(shown[0]?.[1] ?? "")).toEqual({
+    robot_id: "r1",
+    held: true,
+    by: ["opcua:plc1", "mqtt:scada (all)"],
+    stored: false,
+    session_id: "s1",
+  });
+  expect(shown[1]?.[1]).toBe("true");
+  expect(JSON.parse(shown[2]?.[1] ?? "")).toEqual({
+    held: true,
+    by: ["mqtt:scada"],
+    stored: true,
+    session_id: "s1",
+  });
+});
+
+test("its begin and its end are events", () => {
+  const notice = {
+    kind: "hold",
+    eventId: "s1.h1",
+    robotId: "r1",
+    atMs: Date.UTC(2026, 0, 2),
+    owner: { door: "opcua", name: "plc1" },
+    to: "held",
+    by: { door: "opcua", name: "plc1" },
+  } as const;
+  expect(JSON.parse(noticePayload(notice, "s1"))).toEqual({
+    event_id: "s1.h1",
+    robot_id: "r1",
+    at: "2026-01-02T00:00:00.000Z",
+    session_id: "s1",
+    door: "opcua",
+    user: "plc1",
+    from: "free",
+    to: "held",
+    by: { door: "opcua", user: "plc1" },
+  });
+  const lifted = noticePayload({ ...notice, to: "free", by: { door: "cli", name: "eva" } }, "s1");
+  expect(JSON.parse(lifted)).toMatchObject({ from: "held", to: "free", by: { door: "cli", user: "eva" } });
+});
