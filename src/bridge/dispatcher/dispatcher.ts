@@ -44,7 +44,7 @@ import { createConveyorCalls } from "./leases/conveyor-calls.ts";
 import { createLeaseKeeper } from "./leases/lease-keeper.ts";
 import { createLeaseMemory } from "./leases/lease-memory.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
-import { fault, shuttingDown, unrecorded } from "./own-refusals.ts";
+import { closed, fault, shuttingDown, unrecorded } from "./own-refusals.ts";
 import { createOwnStops, gatewaySource } from "./own-stops.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights, refusedRight, rightsAnywhere } from "./rights.ts";
@@ -218,6 +218,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function receive(command: Command, onStage?: (stage: CommandStage) => void): Promise<Outcome> {
     const understood = understand(catalogue, command);
     if ("outcome" in understood) return conclusion.refuse(command, understood);
+    if (journal.isClosed()) return conclusion.refuse(command, closed());
     const id = commandId(command);
     const digest = digestOf(command.operation, understood.request.json);
     const current = running.get(id);

@@ -1,8 +1,20 @@
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
+import { idUnasked } from "../../domain/refusals.ts";
 
 /** What the gateway refuses because of itself: nothing was sent. */
 export function shuttingDown(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
+}
+
+/** The same when the journal is closed: nobody can say whether the id is an earlier command's. */
+export function closed(): Outcome {
+  return idUnasked(refusal("SHUTTING_DOWN", "the gateway is shutting down"));
+}
+
+/** For the sender of an earlier command, when the journal is closed. */
+export function unreadable(): Outcome {
+  const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";
+  return ending("unknown", "SHUTTING_DOWN", message, false);
 }
 
 /** The same, by a mistake of ours. */
