@@ -1,9 +1,9 @@
 import type { TicketState } from "./ticket.ts";
 
 /** An unused ticket is replaced after this time, in milliseconds. */
-const TICKET_LIFE_MS = 30_000;
+export const TICKET_LIFE_MS = 30_000;
 /** Numbers are reserved on disk in blocks of this size, before one of them is shown. */
-const BLOCK_SIZE = 256;
+export const BLOCK_SIZE = 256;
 /** A block is reserved when fewer than this many numbers of the last one are left. */
 const RESERVE_BELOW = 64;
 /** From here on numbers are random, and start stops only: no disk vouches for them. */
