@@ -1,0 +1,277 @@
+import type { TakenTicket } from "../../../src/domain/ticket.ts";
+import { adopt, type Book, chance, newBook, restartBook } from "./book.ts";
+import { type Ending, type Facts, fail, intentionOf, noteSent } from "./facts.ts";
+import type { TicketReducer } from "./reducer.ts";
+
+/** A session of a user, with the parameters that it has written; 0: none. */
+export interface Session {
+  user: number;
+  a: number;
+  b: number;
+}
+
+/** A write request: parameters, a ticket, or both. `isWhole`: `Command`, which brings its own parameters. */
+export interface WriteRequest {
+  readonly a?: number;
+  readonly b?: number;
+  readonly number?: number;
+  readonly isWhole?: boolean;
+}
+
+/** A command on its way through the gateway. */
+export interface Attempt {
+  readonly number: number;
+  readonly requestId: string;
+  readonly user: number;
+  readonly a: number;
+  readonly b: number;
+  readonly isStop: boolean;
+  /** Its ticket is being saved; its journal record is being synced; it may leave; it was sent. */
+  readonly stage: "keeping" | "recording" | "leaving" | "sent";
+}
+
+/** What the journal knows of a command after a restart. */
+interface JournalRecord {
+  readonly requestId: string;
+  readonly isSent: boolean;
+  readonly ending: Ending | null;
+}
+
+/** Mistakes of a server, planted to see that the model finds them. */
+export interface ServerFaults {
+  /** A new session has what the one before had, and one that changes its user keeps it. */
+  readonly inheritsParameters?: boolean;
+  readonly looksAtRightLate?: boolean;
+  readonly sendsWithoutTicket?: boolean;
+  readonly sendsWithoutRecord?: boolean;
+}
+
+/** The gateway with one slot, as `slot.ts` and `attempt.ts` drive its tickets. */
+export interface Server {
+  readonly faults: ServerFaults;
+  readonly book: Book;
+  run: number;
+  attempts: readonly Attempt[];
+  journal: readonly JournalRecord[];
+  /** The command that ran at the restart and is still looked into. */
+  restoring: TakenTicket | null;
+  /** What `Outcome` shows; null before the end. */
+  result: Ending | null;
+}
+
+/** What a client reads of the slot at one moment. */
+export interface Answer {
+  readonly next: number;
+  readonly accepted: number;
+  readonly by: number;
+  readonly done: number;
+  readonly outcome: Ending | null;
+  readonly closed: readonly number[];
+  readonly rejected: number;
+  readonly looksAtRobot: boolean;
+}
+
+/** This user may write nothing. */
+export const WITHOUT_RIGHT = 4;
+
+export function newServer(reducer: TicketReducer, faults: ServerFaults): Server {
+  const book = newBook(reducer);
+  return { faults, book, run: 0, attempts: [], journal: [], restoring: null, result: null };
+}
+
+/** The session of a user. `before` is what it was, or the session that its client had before. */
+export function sessionOf({ faults }: Server, user: number, before: Session | null): Session {
+  const isInherited = faults.inheritsParameters === true && before !== null;
+  return isInherited ? { ...before, user } : { user, a: 0, b: 0 };
+}
+
+export function answerOf({ book, result }: Server): Answer {
+  const { open, accepted, doneId, closed, rejected } = book.tickets;
+  return {
+    next: open,
+    accepted: accepted?.id ?? 0,
+    by: accepted?.userNo ?? -1,
+    done: doneId,
+    outcome: result,
+    closed,
+    rejected: rejected.id,
+    looksAtRobot: rejected.error === "TICKET_NOT_SHOWN",
+  };
+}
+
+/** Does one write request of a session: the parameters first, the ticket when the request is done. */
+export function execute(server: Server, facts: Facts, session: Session, request: WriteRequest): void {
+  const { faults, book } = server;
+  const before = book.tickets;
+  const mayWrite = session.user !== WITHOUT_RIGHT;
+  if (!mayWrite && !faults.looksAtRightLate) return;
+  if (request.isWhole !== true) {
+    session.a = request.a ?? session.a;
+    session.b = request.b ?? session.b;
+  }
+  const { number } = request;
+  if (number !== undefined) {
+    const own = request.isWhole === true ? { a: request.a ?? 0, b: request.b ?? 0 } : session;
+    writeNumber(server, facts, number, { user: session.user, a: own.a, b: own.b });
+  }
+  if (!mayWrite && book.tickets !== before) fail(facts, "a user without the right has changed the tickets");
+  if (number === 0 && book.tickets !== before) fail(facts, "writing 0 has changed the tickets");
+}
+
+function writeNumber(server: Server, facts: Facts, number: number, asked: Session): void {
+  const { book } = server;
+  const { reducer, tickets: before } = book;
+  const { user, a, b } = asked;
+  // What is missing ends the ticket refused, and is no stop (draft.ts, attempt.ts).
+  const isCommand = a !== 0 && b !== 0;
+  const isStop = isCommand && intentionOf(facts, a)?.kind === "stop";
+  const write = { number, isStop, user: `user ${user}`, userNo: user, text: "" };
+  const { state, action } = reducer.writeTicket(before, write, book.nowMs, chance(book));
+  const isTaken = action === "take" && user !== WITHOUT_RIGHT;
+  if (isTaken && isCommand) {
+    const requestId = `${before.run}.${number}`;
+    const attempt: Attempt = { number, requestId, user, a, b, isStop, stage: "keeping" };
+    server.attempts = [...server.attempts, attempt];
+  }
+  if (state !== before) adopt(book, state, isTaken ? number : 0);
+  if (isTaken && !isCommand) finish(server, facts, number, "unsent");
+}
+
+/** The disk has answered for a ticket: a start goes on to the journal, or ends. */
+export function ticketKept(server: Server, number: number, isKept: boolean): void {
+  const { book } = server;
+  const attempt = server.attempts.find((each) => each.number === number);
+  if (attempt === undefined || attempt.stage !== "keeping" || attempt.isStop) return;
+  if (isReplaced(server, number)) dropAttempt(server, number);
+  else if (isKept) setStage(server, number, "recording");
+  else {
+    dropAttempt(server, number);
+    adopt(book, book.reducer.ticketVoid(book.tickets, number, "JOURNAL_FAILED"));
+  }
+}
+
+/** A record of a start is durable: first that it was accepted; then that it was sent, and it is. */
+export function recordLands(server: Server, facts: Facts, attempt: Attempt): void {
+  const { number, requestId } = attempt;
+  if (attempt.stage === "recording") {
+    server.journal = [...server.journal, { requestId, isSent: false, ending: null }];
+    setStage(server, number, "leaving");
+    showStage(server, number);
+    return;
+  }
+  setRecord(server, requestId, true, null);
+  send(server, facts, attempt);
+}
+
+/** A record fails or takes too long: the start is not sent. `isDurable`: it came to the disk all the same. */
+export function recordFails(server: Server, facts: Facts, attempt: Attempt, isDurable: boolean): void {
+  if (isDurable) setRecord(server, attempt.requestId, attempt.stage === "leaving", null);
+  dropAttempt(server, attempt.number);
+  finish(server, facts, attempt.number, "unsent");
+}
+
+/** A stop leaves, whatever the disk does; so does a start of a faulty server. */
+export function sendUnrecorded(server: Server, facts: Facts, attempt: Attempt, isDurable: boolean): void {
+  if (isDurable) setRecord(server, attempt.requestId, true, null);
+  send(server, facts, attempt);
+}
+
+function send(server: Server, facts: Facts, { number, user, a, b }: Attempt): void {
+  noteSent(facts, { number, user, a, b });
+  setStage(server, number, "sent");
+  showStage(server, number);
+}
+
+/** The service has answered. */
+export function commandEnds(
+  server: Server,
+  facts: Facts,
+  { number, requestId }: Attempt,
+  ending: Ending,
+): void {
+  if (server.journal.some((each) => each.requestId === requestId)) {
+    setRecord(server, requestId, true, ending);
+  }
+  dropAttempt(server, number);
+  finish(server, facts, number, ending);
+}
+
+/** The gateway stops at once and starts again. Of what was on its way to the disk, `lands` tells what came there. */
+export function restart(server: Server, facts: Facts, lands: { saves: number; records: boolean }): void {
+  const { book } = server;
+  const landed = book.saves[lands.saves - 1];
+  if (landed !== undefined) book.kept = landed.record;
+  for (const { stage, requestId } of server.attempts) {
+    const isOnItsWay = stage === "recording" || stage === "leaving";
+    if (lands.records && isOnItsWay) setRecord(server, requestId, stage === "leaving", null);
+  }
+  server.attempts = [];
+  server.run += 1;
+  restartBook(book, `r${server.run}`);
+  const { accepted, doneId, current } = book.tickets;
+  server.result = accepted !== null && accepted.id === doneId ? book.ending : null;
+  server.restoring = null;
+  if (current !== null && book.reducer.isBusy(book.tickets)) restore(server, facts, current);
+}
+
+function restore(server: Server, facts: Facts, taken: TakenTicket): void {
+  const { book } = server;
+  const record = server.journal.find((each) => each.requestId === taken.requestId);
+  if (record === undefined && taken.phase === "taking") {
+    if (isReplaced(server, taken.id)) return;
+    const next = book.reducer.ticketVoid(book.tickets, taken.id, "SHUTTING_DOWN");
+    adopt(book, next);
+    if (next.current !== null && next.current.phase !== "done") restore(server, facts, next.current);
+  } else if (record === undefined) finish(server, facts, taken.id, "unknown");
+  else if (!record.isSent) {
+    setRecord(server, taken.requestId, false, "unsent");
+    showStage(server, taken.id);
+    finish(server, facts, taken.id, "unsent");
+  } else if (record.ending !== null) finish(server, facts, taken.id, record.ending);
+  else {
+    server.restoring = taken;
+    showStage(server, taken.id);
+  }
+}
+
+/** What was sent before the restart has been looked into. */
+export function restored(server: Server, facts: Facts, ending: Ending): void {
+  const { restoring } = server;
+  if (restoring === null) return;
+  server.restoring = null;
+  setRecord(server, restoring.requestId, true, ending);
+  finish(server, facts, restoring.id, ending);
+}
+
+function showStage(server: Server, number: number): void {
+  const { book } = server;
+  if (isReplaced(server, number)) return;
+  server.result = null;
+  adopt(book, book.reducer.ticketAccepted(book.tickets, number));
+}
+
+function finish(server: Server, facts: Facts, number: number, ending: Ending): void {
+  const { book } = server;
+  if (isReplaced(server, number)) return;
+  facts.endings = [...facts.endings, { number, ending }];
+  server.result = ending;
+  book.ending = ending;
+  adopt(book, book.reducer.ticketDone(book.tickets, number));
+}
+
+function isReplaced({ book }: Server, number: number): boolean {
+  return book.tickets.current?.id !== number;
+}
+
+function setStage(server: Server, number: number, stage: Attempt["stage"]): void {
+  server.attempts = server.attempts.map((each) => (each.number === number ? { ...each, stage } : each));
+}
+
+function dropAttempt(server: Server, number: number): void {
+  server.attempts = server.attempts.filter((each) => each.number !== number);
+}
+
+function setRecord(server: Server, requestId: string, isSent: boolean, ending: Ending | null): void {
+  const others = server.journal.filter((each) => each.requestId !== requestId);
+  server.journal = [...others, { requestId, isSent, ending }];
+}
