@@ -90,8 +90,8 @@ function endOpen(state: TicketState): TicketState {
 
 function randomNumber(state: TicketState, chance: number): number {
   let id = FIRST_WITHOUT_DISK + Math.floor(chance * (FIRST_WITHOUT_DISK - 1));
-  const isUsed = (each: number) =>
-    state.taken.includes(each) || state.overWithoutDisk.includes(each) || state.closed.includes(-each);
+  const seen = [state.taken, state.overWithoutDisk, state.closed];
+  const isUsed = (each: number) => seen.some((list) => list.includes(each)) || state.closed.includes(-each);
   while (isUsed(id)) id = id === 2 * FIRST_WITHOUT_DISK - 1 ? FIRST_WITHOUT_DISK : id + 1;
   return id;
 }

@@ -275,6 +275,14 @@ describe("while the disk fails", () => {
     expect(diskIs("failing", foreseen, 0, 0.25).open).toBe(failing.open + 1);
   });
 
+  test("no random number comes that stands in Closed since an earlier life", () => {
+    const closed = written(failing, -failing.open);
+    expect(closed.closed).toEqual([failing.open]);
+    const restarted = restartTickets(closed, "next", 0);
+    const shown = diskIs("failing", restarted, 0, 0.25).open;
+    expect(restarted.closed).not.toContain(shown);
+  });
+
   test("a random number of another life says to look at the robot", () => {
     const restarted = restartTickets(failing, "next", 0);
     expect(written(restarted, -failing.open).closed).toEqual([-failing.open]);
