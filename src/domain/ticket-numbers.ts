@@ -31,6 +31,8 @@ export function standing(state: TicketState, id: number): Standing {
   if (id === state.open) return "open";
   if (state.taken.includes(id)) return "taken";
   if (id >= FIRST_WITHOUT_DISK) return state.overWithoutDisk.includes(id) ? "void" : "unknown";
+  // Written before its time, it was called unknown, and is passed over: it stays what its writer was told.
+  if (state.closed.includes(-id)) return "unknown";
   const isIssued = id >= state.firstId && id <= state.issuedTo;
   return isIssued && id > state.takenBefore ? "void" : "unknown";
 }

@@ -106,6 +106,13 @@ describe("a start (+n)", () => {
   });
 });
 
+test("a number that was written before its time stays what its writer was told", () => {
+  const early = write(opened(), FIRST + 1).state;
+  const passed = rotated(early, 1);
+  expect(passed).toMatchObject({ open: FIRST + 2, closed: [-(FIRST + 1)] });
+  expect(written(passed, FIRST + 1, -(FIRST + 1)).closed).toEqual([-(FIRST + 1)]);
+});
+
 describe("closing (-n)", () => {
   test("ends the open number for good, and shows the next one", () => {
     const state = written(opened(), -FIRST);
