@@ -4,6 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { containRejections } from "./containment.ts";
 import { createFrameCheck } from "./frame-check.ts";
+import { describeLibraryError } from "./library-log.ts";
 
 /** Stands between the network and node-opcua. */
 export interface Fence {
@@ -48,7 +49,7 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
       try {
         emit("data", bytes);
       } catch (error) {
-        close("BadTcpInternalError", describeError(error));
+        close("BadTcpInternalError", describeLibraryError(error));
       }
     });
     function receive(chunk: Buffer): boolean {
@@ -67,7 +68,7 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
     socket.on("error", (error) => log.debug({ cause: describeError(error) }, "an OPC UA connection failed"));
   }
 
-  containRejections(server, (address, error) => note(address, describeError(error)));
+  containRejections(server, (address, error) => note(address, describeLibraryError(error)));
   for (const endpoint of server.endpoints) {
     const listener: unknown = Reflect.get(endpoint, "_server");
     if (!(listener instanceof Server)) throw new Error("node-opcua keeps its listener elsewhere now");

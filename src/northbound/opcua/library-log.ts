@@ -1,31 +1,78 @@
 import { createRequire } from "node:module";
-import { format, stripVTControlCharacters } from "node:util";
+import { format } from "node:util";
+import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 
 /** What node-opcua-debug exports and node-opcua itself does not. */
 interface LibraryDebug {
+  setDebugLogger(print: LibraryPrint): void;
+  setTraceLogger(print: LibraryPrint): void;
   setWarningLogger(print: LibraryPrint): void;
   setErrorLogger(print: LibraryPrint): void;
 }
-type LibraryPrint = (context: unknown, ...values: unknown[]) => void;
+type LibraryPrint = (context: LibraryPlace, ...values: unknown[]) => void;
+
+/** The line of node-opcua that has something to say. */
+interface LibraryPlace {
+  readonly filename: string;
+  readonly callerline: number;
+}
 
 // A part of node-opcua, found from where that is: we depend on it only as far as node-opcua does.
 const loadPart = createRequire(createRequire(import.meta.url).resolve("node-opcua"));
 const debug: LibraryDebug = loadPart("node-opcua-debug");
 
 // node-opcua writes to standard output, and does so when it is first imported. Standard output is ours:
-// so this module is imported before it, and keeps it silent until there is a log.
+// so this module is imported before it, and keeps it silent until there is a log. Its debug and trace
+// lines stay silent: an environment variable (DEBUG) switches them on, and they dump whole requests.
+debug.setDebugLogger(() => {});
+debug.setTraceLogger(() => {});
 debug.setWarningLogger(() => {});
 debug.setErrorLogger(() => {});
 
-/** From here on, what node-opcua has to say goes to `log`: its errors are mostly a client's mistakes. */
-export function forwardLibraryLog(log: Log): void {
-  debug.setErrorLogger((_context, ...values) => log.warn({ library: "node-opcua" }, oneLine(values)));
-  debug.setWarningLogger((_context, ...values) => log.debug({ library: "node-opcua" }, oneLine(values)));
+/** One line of node-opcua is logged once in so long. */
+const REPEAT_AFTER_MS = 10_000;
+
+/** The numbers that node-opcua gives to some of its messages, and the names of status codes. */
+const vocabulary = /NODE-OPCUA-[EW]\d+|\b(?:Bad|Uncertain)[A-Z][A-Za-z]{3,60}/g;
+
+/**
+ * From here on, `log` hears where node-opcua has something to say: its file and line, and the status codes that it
+ * names. Its text stays out of the log, because node-opcua dumps requests and frames, which carry passwords and
+ * session tokens. `isStatusCode` tells a status code's name from other words.
+ */
+export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: string) => boolean): void {
+  const saidAtMs = new Map<string, number>();
+
+  function heading(place: LibraryPlace, values: readonly unknown[]) {
+    const at = `${place.filename}:${place.callerline}`;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - (saidAtMs.get(at) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return null;
+    saidAtMs.set(at, nowMs);
+    const words = format(...values).match(vocabulary) ?? [];
+    const codes = [...new Set(words)].filter((word) => word.startsWith("NODE-OPCUA-") || isStatusCode(word));
+    return { library: "node-opcua", at, ...(codes.length === 0 ? {} : { codes: codes.slice(0, 5) }) };
+  }
+  debug.setErrorLogger((place, ...values) => {
+    const fields = heading(place, values);
+    if (fields !== null) log.warn(fields, "node-opcua reports an error, most likely a client's mistake");
+  });
+  debug.setWarningLogger((place, ...values) => {
+    const fields = heading(place, values);
+    if (fields !== null) log.debug(fields, "node-opcua reports a warning");
+  });
 }
 
-function oneLine(values: readonly unknown[]): string {
-  return stripVTControlCharacters(format(...values))
-    .replaceAll(/\s+/g, " ")
-    .slice(0, 500);
+/** A frame of a stack that lies in node-opcua. */
+const frameOfLibrary = /^\s+at .*node_modules[\\/]node-opcua[-\w]*[\\/].*?([-\w]+\.[cm]?[jt]s:\d+)/m;
+
+/**
+ * What node-opcua threw on a client's bytes: the kind of error and the place. Its message may quote those bytes, and
+ * with them a password.
+ */
+export function describeLibraryError(error: unknown): string {
+  if (!(error instanceof Error)) return "something that is no error";
+  const code = "code" in error && typeof error.code === "string" ? ` ${error.code}` : "";
+  const at = frameOfLibrary.exec(error.stack ?? "")?.[1];
+  return `${error.name}${code}${at === undefined ? "" : ` at ${at}`}`;
 }

@@ -2,7 +2,7 @@
 import "./library-log.ts";
 
 import { join } from "node:path";
-import { nodesets, OPCUAServer, type OPCUAServerOptions } from "node-opcua";
+import { nodesets, OPCUAServer, type OPCUAServerOptions, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
@@ -62,7 +62,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       },
     }),
     async run(signal, ready) {
-      forwardLibraryLog(log);
+      forwardLibraryLog(log, parts.clock, (name) => Object.hasOwn(StatusCodes, name));
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
       const memory = parts.openMemory();
       try {

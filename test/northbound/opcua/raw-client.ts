@@ -1,4 +1,11 @@
 import { connect } from "node:net";
+import {
+  BinaryStream,
+  MessageSecurityMode,
+  OpenSecureChannelRequest,
+  OpenSecureChannelResponse,
+  SecurityTokenRequestType,
+} from "node-opcua";
 
 /** A frame of OPC UA's TCP mapping: type and flag, the length of the whole, and a body. */
 export function frame(typeAndFlag: string, body: Uint8Array): Buffer {
@@ -48,4 +55,138 @@ export async function exchange(
   speak();
   await closed;
   return answers;
+}
+
+/** A request or response of node-opcua's, which knows how it is written. */
+interface Encodable {
+  encode(stream: BinaryStream): void;
+  readonly schema: { readonly encodingDefaultBinary?: { readonly value: unknown } };
+}
+interface Decodable {
+  decode(stream: BinaryStream): void;
+}
+
+/** A secure channel without security, over which anything can be sent. */
+export interface RawChannel {
+  /** Sends a request and resolves with the body of its answer, type id first; null when the server hung up. */
+  call(request: Encodable): Promise<RawAnswer | null>;
+  /** Sends bytes as they are: a chunk that is not final, or anything else. */
+  send(bytes: Buffer): void;
+  /** The beginning of a MSG frame of this channel, with its sequence and request number. */
+  message(flag: "F" | "C" | "A", body: Buffer): Buffer;
+  readonly closed: Promise<void>;
+  hangUp(): void;
+}
+
+interface RawAnswer {
+  /** The numeric id of the answer's binary encoding. */
+  readonly type: number;
+  /** ResponseHeader.ServiceResult. */
+  readonly status: number;
+  read<T extends Decodable>(into: T): T;
+}
+
+const MESSAGE_HEADER_BYTES = 24;
+
+/** Opens a channel with SecurityPolicy None. Rejects when the server does not open it. */
+export async function openRawChannel(url: string): Promise<RawChannel> {
+  const { hostname, port } = new URL(url.replace("opc.tcp", "tcp"));
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const frames: Buffer[] = [];
+  const waiting: Array<(bytes: Buffer | null) => void> = [];
+  let rest = Buffer.alloc(0);
+  let isClosed = false;
+  socket.on("data", (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    while (rest.length >= 8 && rest.length >= rest.readUInt32LE(4)) {
+      const whole = rest.subarray(0, rest.readUInt32LE(4));
+      rest = rest.subarray(whole.length);
+      const next = waiting.shift();
+      if (next === undefined) frames.push(whole);
+      else next(whole);
+    }
+  });
+  socket.on("error", () => socket.destroy());
+  const closed = new Promise<void>((resolve) =>
+    socket.on("close", () => {
+      isClosed = true;
+      for (const next of waiting.splice(0)) next(null);
+      resolve();
+    }),
+  );
+  const nextFrame = () =>
+    new Promise<Buffer | null>((resolve) => {
+      const frameThere = frames.shift();
+      if (frameThere !== undefined) resolve(frameThere);
+      else if (isClosed) resolve(null);
+      else waiting.push(resolve);
+    });
+
+  let sequence = 0;
+  let channelId = 0;
+  let tokenId = 0;
+  function numbers(...values: readonly number[]): Buffer {
+    const bytes = Buffer.alloc(values.length * 4);
+    values.forEach((value, index) => {
+      bytes.writeUInt32LE(value, index * 4);
+    });
+    return bytes;
+  }
+  function message(flag: "F" | "C" | "A", body: Buffer): Buffer {
+    sequence += 1;
+    return frame(`MSG${flag}`, Buffer.concat([numbers(channelId, tokenId, sequence, sequence), body]));
+  }
+
+  socket.write(hello(url));
+  const ack = await nextFrame();
+  if (ack?.toString("latin1", 0, 3) !== "ACK") throw new Error("the server did not acknowledge");
+  const policy = Buffer.from("http://opcfoundation.org/UA/SecurityPolicy#None");
+  const open = new OpenSecureChannelRequest({
+    clientProtocolVersion: 0,
+    requestType: SecurityTokenRequestType.Issue,
+    securityMode: MessageSecurityMode.None,
+    requestedLifetime: 600_000,
+  });
+  sequence += 1;
+  const opening = [numbers(0, policy.length), policy, numbers(0xffff_ffff, 0xffff_ffff, sequence, sequence)];
+  socket.write(frame("OPNF", Buffer.concat([...opening, encoded(open)])));
+  const opened = await nextFrame();
+  if (opened?.toString("latin1", 0, 3) !== "OPN") throw new Error("the server did not open the channel");
+  channelId = opened.readUInt32LE(8);
+  const body = opened.subarray(8 + 4 + 4 + policy.length + 8 + 8);
+  tokenId = answerOf(body).read(new OpenSecureChannelResponse()).securityToken.tokenId;
+
+  return {
+    async call(request) {
+      socket.write(message("F", encoded(request)));
+      const answer = await nextFrame();
+      return answer?.toString("latin1", 0, 3) === "MSG"
+        ? answerOf(answer.subarray(MESSAGE_HEADER_BYTES))
+        : null;
+    },
+    send: (bytes) => void socket.write(bytes),
+    message,
+    closed,
+    hangUp: () => socket.destroy(),
+  };
+}
+
+/** The id of a request's binary encoding, as a four-byte NodeId, and the request. */
+export function encoded(request: Encodable): Buffer {
+  const stream = new BinaryStream(64 * 1024);
+  request.encode(stream);
+  const id = Number(request.schema.encodingDefaultBinary?.value);
+  return Buffer.concat([Buffer.from([1, 0, id & 0xff, id >> 8]), stream.buffer.subarray(0, stream.length)]);
+}
+
+function answerOf(body: Buffer): RawAnswer {
+  return {
+    type: body.readUInt16LE(2),
+    // After the time (8 bytes) and the request's handle (4).
+    status: body.readUInt32LE(4 + 12),
+    read(into) {
+      into.decode(new BinaryStream(body.subarray(4)));
+      return into;
+    },
+  };
 }
