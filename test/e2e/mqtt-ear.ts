@@ -39,8 +39,14 @@ export interface MqttEar {
 const IN_A_MINUTE_MS = 60_000;
 
 /** Connects as the client `name`, and is subscribed to everything under the base. */
-export async function listenMqtt(url: string, name: string, base: string): Promise<MqttEar> {
-  const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, protocolVersion: 4 }, false);
+export async function listenMqtt(
+  url: string,
+  name: string,
+  base: string,
+  login: { readonly password?: string } = {},
+): Promise<MqttEar> {
+  const user = login.password === undefined ? {} : { username: name, password: login.password };
+  const client = await mqtt.connectAsync(url, { ...user, reconnectPeriod: 0, protocolVersion: 4 }, false);
   const heard = createChronicle<Heard>(({ topic, text }) => `${topic} ${text}`);
   client.on("message", (topic, payload, { retain }) =>
     heard.add({ topic: topic.slice(base.length + 1), text: payload.toString(), retain }),

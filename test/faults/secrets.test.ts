@@ -11,8 +11,11 @@ import { https } from "../support/https.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { startEchoingExchange } from "./echoing-exchange.ts";
 import { startHttpProxy } from "./http-proxy.ts";
 import { walkOpcUa } from "./opcua-walk.ts";
+import { failOverHttp, failOverMqtt, failOverOpcUa, failOverSocket } from "./secret-clients.ts";
+import { search } from "./secret-search.ts";
 import { filesUnder, watchDaemon } from "./watched-daemon.ts";
 
 const closers: Array<() => Promise<void> | void> = [];
@@ -26,29 +29,16 @@ const passwords = {
   proxy: "pr0xy-passw0rd-of-the-plant",
   mqtt: "mqtt-passw0rd-of-the-plant",
   opcua: "0pcua-passw0rd-of-line1",
+  ear: "ear-passw0rd-of-the-plant",
 };
-
-/** What must not be found: each secret as it is, and as others would write it. */
-function spellings(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret);
-  // Whatever stands before it, one of three alignments is what base64 makes of its middle.
-  const inBase64 = [0, 1, 2].map((shift) => bytes.subarray(shift, shift + 12).toString("base64"));
-  const utf16 = Buffer.from(secret, "utf16le").toString("latin1");
-  return [secret, encodeURIComponent(secret), bytes.toString("hex"), utf16, ...inBase64];
-}
-
-/** The beginning of every JWT, {"… in base64url, and of every private key. */
-const tokens = /eyJ[\w-]{8}/;
-const keys = /-----BEGIN [A-Z ]*PRIVATE KEY/;
-
-function search(where: string, text: string, secrets: ReadonlyMap<string, string>): readonly string[] {
-  const found = [...secrets].flatMap(([name, secret]) =>
-    spellings(secret).some((spelling) => text.includes(spelling)) ? [`${name} in ${where}`] : [],
-  );
-  if (tokens.test(text)) found.push(`a token in ${where}`);
-  if (keys.test(text)) found.push(`a private key in ${where}`);
-  return found;
-}
+/** What clients send that is right nowhere. */
+const guesses = {
+  mqtt: "mqtt-guess-of-a-stranger",
+  opcua: "0pcua-guess-of-a-stranger",
+  web: "web-guess-of-a-stranger",
+  socket: "socket-guess-of-a-stranger",
+  webhook: "webhook-secret-of-a-client",
+};
 
 test("the search finds each secret however it is written, and every token and key", () => {
   const secrets = new Map([["the secret", "k9-Zt/4=correct horse"]]);
@@ -241,6 +231,91 @@ test("the secret, tokens, passwords and keys are in no log, error, topic, tag, p
   expect(shown.get("the reply to list")).toContain("(hidden)");
   expect(shown.get("the file audit/audit.jsonl")).toContain("ListWebhooks");
   expect(shown.get("what check says of a mistake")).toContain("dataDri");
+});
+
+test("what clients and the token exchange send that fails is in no log, answer, topic, tag, page or file", {
+  timeout: 120_000,
+}, async () => {
+  const folder = newFolder();
+  const outside = newFolder();
+  const keep = async (name: string, text: string) => {
+    await writeFile(join(outside, name), text, { mode: 0o600 });
+    return join(outside, name);
+  };
+  const port = await freePorts(3);
+  const simulator = await startSimulator({});
+  closers.push(() => simulator.stop());
+  const exchange = await startEchoingExchange(simulator.endpoints.ca);
+  closers.push(() => exchange.close());
+  const { grpc, https: httpsUrl, ca, credentials, locations } = simulator.endpoints;
+  const path = await keep(
+    "fleetgate.yaml",
+    stringify({
+      gateway: { id: "secrets", dataDir: folder },
+      log: { level: "debug" },
+      fleet: {
+        grpc: { address: grpc },
+        https: httpsUrl,
+        authUrl: exchange.url,
+        ca,
+        credentials,
+        locations,
+        times: { backoffBaseMs: 20, backoffCapMs: 50 },
+      },
+      mqtt: {
+        broker: "embedded",
+        listen: { host: "127.0.0.1", port },
+        users: { ear: { password: await keep("ear-password", passwords.ear) } },
+        base: BASE,
+      },
+      opcua: {
+        listen: { host: "127.0.0.1", port: port + 1 },
+        insecureLoopback: { role: "observer" },
+        users: { line1: { password: await keep("opcua-password", passwords.opcua), role: "operator" } },
+      },
+      web: { listen: { host: "127.0.0.1", port: port + 2 } },
+    }),
+  );
+  const daemon = watchDaemon(folder, "run", "--config", path);
+  closers.push(() => daemon.kill());
+  await daemon.says("ready", (line) => line.includes('"component":"commands","msg":"ready"'));
+  const ear = await listenMqtt(`mqtt://127.0.0.1:${port}`, "ear", BASE, { password: passwords.ear });
+  closers.push(() => ear.close());
+
+  await failOverMqtt(`mqtt://127.0.0.1:${port}`, "ear", guesses.mqtt);
+  await failOverOpcUa(`opc.tcp://127.0.0.1:${port + 1}`, "line1", guesses.opcua);
+  await failOverHttp(`http://127.0.0.1:${port + 2}`, guesses.web);
+  await failOverSocket(join(folder, "control.sock"), guesses.socket);
+  await ear.sendText("CreateWebhook", `{"id":"w","request":{"webhook":{"secret":"${guesses.webhook}"}`);
+  await ear.sendText("CreateWebhook", `{"id":"x","request":{"webhook":{"sekret":"${guesses.webhook}"}}}`);
+  await exchange.askedForEach();
+  await daemon.says("the key is refused", (line) => line.includes("refuses the API key"));
+
+  const shown = new Map([
+    ["the tags", (await walkOpcUa(`opc.tcp://localhost:${port + 1}`)).join("\n")],
+    ["the page", await (await fetch(`http://127.0.0.1:${port + 2}/`)).text()],
+    ["health", await (await fetch(`http://127.0.0.1:${port + 2}/healthz`)).text()],
+    ["all that it said", daemon.said()],
+    [
+      "all that was published",
+      ear.heard.entries
+        .filter(({ topic }) => !topic.startsWith("clients/ear/command/"))
+        .map(({ topic, text }) => `${topic} ${text}`)
+        .join("\n"),
+    ],
+    ...(await filesUnder(folder)),
+  ]);
+  for (const name of shown.keys()) if (/private.*\.pem$/.test(name)) shown.delete(name);
+  const document = JSON.parse(await readFile(credentials, "utf8")) as { secret: string };
+  const secrets = new Map([
+    ...Object.entries(guesses),
+    ...Object.entries(passwords),
+    ["the API key's secret", document.secret],
+  ] as const);
+  expect([...shown].flatMap(([where, text]) => search(where, text, secrets))).toEqual([]);
+  // Each protocol had something to say of it.
+  expect(daemon.said()).toContain('"library":"node-opcua"');
+  expect(shown.get("all that was published")).toContain("health ");
 });
 
 async function findFile(folder: string, name: RegExp): Promise<string | undefined> {
