@@ -9,7 +9,7 @@ export function checkCommand(): Command {
     .description("check a configuration and the files that it names, and say what it means")
     .requiredOption("-c, --config <file>", "the configuration")
     .action(async ({ config: path }: { config: string }) => {
-      const config = await configurationOrExit(path);
+      const config = await configurationOrExit(path, "error");
       const report = checkReport(config, createCatalogue());
       process.stdout.write(`${path} is valid: gateway ${config.gateway.id}\n${report}\n`);
     });

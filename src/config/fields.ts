@@ -1,7 +1,13 @@
 import { z } from "zod";
 
 /** What a file that the configuration names must hold. */
-export type FileKind = "apiKey" | "certificate" | "privateKey" | "password";
+export type FileKind =
+  | "apiKey"
+  | "certificate"
+  | "applicationCertificate"
+  | "revocationList"
+  | "privateKey"
+  | "password";
 
 /** Which text fields of the schema name a file, and what it must hold. */
 export const fileFields = z.registry<{ readonly kind: FileKind }>();

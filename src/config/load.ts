@@ -50,9 +50,17 @@ export interface Config {
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
 
-/** A configuration, or everything that is wrong with the file. */
+/**
+ * A configuration, or everything that is wrong with the file. `outdated` are the gateway's own certificates that are
+ * not valid now: the gateway starts, because its other listeners work.
+ */
 export type LoadResult =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly ConfigProblem[] }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly warnings: readonly ConfigProblem[];
+      readonly outdated: readonly ConfigProblem[];
+    }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 /**
@@ -61,8 +69,14 @@ export type LoadResult =
  * at once, in the order of the file's lines.
  * @param env the environment, for systemd's $CREDENTIALS_DIRECTORY and $STATE_DIRECTORY
  * @param catalogue the operations that rights may name
+ * @param nowMs wall time, for the validity of certificates
  */
-export async function loadConfig(path: string, env: Environment, catalogue: Catalogue): Promise<LoadResult> {
+export async function loadConfig(
+  path: string,
+  env: Environment,
+  catalogue: Catalogue,
+  nowMs = Date.now(),
+): Promise<LoadResult> {
   const text = await readText(path);
   if (!text.ok) return text;
   const read = readDocument(text.text);
@@ -72,7 +86,7 @@ export async function loadConfig(path: string, env: Environment, catalogue: Cata
     return { ok: false, problems: [{ path: "", line: null, message: "the file is empty" }] };
   }
   const parsed = configSchema.safeParse(document.value);
-  const files = await readNamedFiles(configSchema, document, path, env);
+  const files = await readNamedFiles(configSchema, document, path, env, nowMs);
   const sections = parsed.success ? parsed.data : soundSections(document);
   const findings = [...crossChecks(sections, catalogue), ...socketFindings(sections, path, env)];
   const [wrong, unwise] = (["problem", "warning"] as const).map((severity) =>
@@ -90,6 +104,7 @@ export async function loadConfig(path: string, env: Environment, catalogue: Cata
     ok: true,
     config: assemble(parsed.data, files, path, env),
     warnings: inOrder([...files.warnings, ...(unwise ?? [])]),
+    outdated: inOrder(files.outdated),
   };
 }
 

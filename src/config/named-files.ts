@@ -4,7 +4,15 @@ import type { z } from "zod";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
-import { belongTogether, certificateProblem, keyOf, privateKeyProblem } from "./key-pairs.ts";
+import {
+  applicationCertificateProblem,
+  belongTogether,
+  certificateProblem,
+  keyOf,
+  privateKeyProblem,
+  revocationListProblem,
+  validityProblem,
+} from "./key-pairs.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { places } from "./schema-walk.ts";
 
@@ -23,9 +31,12 @@ export interface NamedFiles {
   readonly problems: readonly ConfigProblem[];
   /** What is allowed, and unwise. */
   readonly warnings: readonly ConfigProblem[];
+  /** Certificates of the gateway's own that are not valid now: nobody gets in by them. */
+  readonly outdated: readonly ConfigProblem[];
 }
 
 const LARGEST_FILE_BYTES = 1_000_000;
+const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password"]);
 const CREDENTIAL_PREFIX = "credential:";
 
 /** Reads every file that a key of the document names, valid document or not: all problems belong in one list. */
@@ -34,6 +45,7 @@ export async function readNamedFiles(
   document: ConfigDocument,
   configPath: string,
   env: Environment,
+  nowMs: number,
 ): Promise<NamedFiles> {
   const byKey = new Map<string, NamedFile>();
   const problems: ConfigProblem[] = [];
@@ -52,7 +64,27 @@ export async function readNamedFiles(
     if (result.warning !== null) warnings.push(problemAt(document, place.path, result.warning));
   }
   problems.push(...strangers(byKey, read, document));
-  return { byKey, problems, warnings };
+  const validity = validityFindings(byKey, read, document, nowMs);
+  warnings.push(...validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [] : [problem])));
+  const outdated = validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [problem] : []));
+  return { byKey, problems, warnings, outdated };
+}
+
+/** Certificates that the gateway shows to others: each has a key beside it. */
+function validityFindings(
+  byKey: ReadonlyMap<string, NamedFile>,
+  read: readonly ConfigPath[],
+  document: ConfigDocument,
+  nowMs: number,
+): readonly { readonly isOutdated: boolean; readonly problem: ConfigProblem }[] {
+  return read.flatMap((path) => {
+    const file = byKey.get(pathText(path));
+    if (file === undefined || !keyOf.has(String(path.at(-1)))) return [];
+    const found = validityProblem(file.text, nowMs);
+    if (found === null) return [];
+    const problem = problemAt(document, path, `${file.path} ${found.message}`);
+    return [{ isOutdated: found.isOutdated, problem }];
+  });
 }
 
 /** Certificates whose key is another's: found here and not by the first client that is turned away. */
@@ -98,7 +130,7 @@ async function readNamed(
     const text = await readFile(path, "utf8");
     const wrong = contentProblem(kind, text);
     if (wrong !== null) return { message: `${path} ${wrong}` };
-    const open = kind !== "certificate" && (about.mode & 0o004) !== 0;
+    const open = secretKinds.has(kind) && (about.mode & 0o004) !== 0;
     return {
       file: { path, text: kind === "password" ? firstLine(text) : text },
       warning: open
@@ -124,6 +156,10 @@ function contentProblem(kind: FileKind, text: string): string | null {
       return apiKeyProblem(text);
     case "certificate":
       return certificateProblem(text);
+    case "applicationCertificate":
+      return applicationCertificateProblem(text);
+    case "revocationList":
+      return revocationListProblem(text);
     case "privateKey":
       return privateKeyProblem(text);
     case "password":

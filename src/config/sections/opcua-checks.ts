@@ -1,10 +1,14 @@
-import { type Finding, unwise, wrong } from "../finding.ts";
+import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
 import type { OpcUaSection } from "./opcua.ts";
 
 /** Keys of `opcua` that contradict, or need, each other. */
 export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
-  const findings: Finding[] = [...aliasFindings(opcua), ...numberFindings(opcua)];
+  const findings: Finding[] = [
+    ...aliasFindings(opcua),
+    ...numberFindings(opcua),
+    ...together(opcua, ["opcua"], "certificate", "key"),
+  ];
   const open = opcua.insecureLoopback !== undefined;
   if (open && !isLoopback(opcua.listen.host)) {
     findings.push(
@@ -21,6 +25,17 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   }
   if (!open && Object.keys(opcua.users).length === 0) {
     findings.push(unwise(["opcua"], "has no users: no client will get in"));
+  }
+  if (opcua.revocationLists === undefined) {
+    const authority = (["authorities", "issuers"] as const).find((key) => opcua[key] !== undefined);
+    if (authority !== undefined) {
+      findings.push(
+        unwise(
+          ["opcua", authority],
+          "has no revocationLists beside it: OPC UA refuses the clients of an authority without one",
+        ),
+      );
+    }
   }
   return findings;
 }

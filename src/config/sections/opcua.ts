@@ -4,11 +4,13 @@ import { roles } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import {
   type KnownRobot,
+  type OpcUaAuthorities,
   type OpcUaOptions,
   type OpcUaUser,
   defaultOpcUaLimits as usual,
 } from "../../northbound/opcua/options.ts";
 import { count, file, listen, milliseconds } from "../fields.ts";
+import { applicationUriOf, certificatesIn, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
@@ -50,6 +52,23 @@ export const opcuaSection = z
       .array(z.string().min(1))
       .default([])
       .describe("Other names and addresses that clients use for this machine."),
+    certificate: file(
+      "applicationCertificate",
+      "File of the server's certificate and, after it, its issuers (PEM). Default: the gateway makes its own.",
+    ).optional(),
+    key: file("privateKey", "File of the key of certificate (PEM).").optional(),
+    authorities: file(
+      "certificate",
+      "File of authorities whose clients are let in without an approval of their own (PEM).",
+    ).optional(),
+    issuers: file(
+      "certificate",
+      "File of issuers that complete the chains of clients, and let nobody in (PEM).",
+    ).optional(),
+    revocationLists: file(
+      "revocationList",
+      "File of the revocation lists of authorities and issuers (PEM). Each of them needs one.",
+    ).optional(),
     users: z
       .record(
         z.string(),
@@ -137,7 +156,9 @@ export function opcUaOptions(
     port,
     hostname: section.hostname ?? (isLoopback(host) ? "localhost" : hostname()),
     alternateHostnames: section.alternateHostnames,
-    applicationUri: `urn:fleetgate:${gateway.id}`,
+    applicationUri: applicationUri(gateway.id, files),
+    certificate: certificate(files),
+    authorities: authorities(files),
     dataDir: gateway.dataDir,
     users: users(section, files),
     insecureLoopback: section.insecureLoopback ?? null,
@@ -148,6 +169,28 @@ export function opcUaOptions(
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
     limits: section.limits,
     startByMs,
+  };
+}
+
+/** A certificate of the plant's authority names the application; ours is named for the gateway. */
+function applicationUri(gatewayId: string, files: NamedFiles): string {
+  const configured = fileAt(files, "opcua", "certificate");
+  return (configured === null ? null : applicationUriOf(configured.text)) ?? `urn:fleetgate:${gatewayId}`;
+}
+
+function certificate(files: NamedFiles): OpcUaOptions["certificate"] {
+  const certificateFile = fileAt(files, "opcua", "certificate")?.path;
+  const keyFile = fileAt(files, "opcua", "key")?.path;
+  return certificateFile === undefined || keyFile === undefined ? null : { certificateFile, keyFile };
+}
+
+function authorities(files: NamedFiles): OpcUaAuthorities {
+  const text = (key: "authorities" | "issuers" | "revocationLists") =>
+    fileAt(files, "opcua", key)?.text ?? "";
+  return {
+    trusted: certificatesIn(text("authorities")),
+    issuers: certificatesIn(text("issuers")),
+    revocationLists: revocationListsIn(text("revocationLists")),
   };
 }
 

@@ -40,8 +40,11 @@ export interface OpcUaOptions {
   readonly hostname: string;
   /** Other names and addresses that clients use for this machine. */
   readonly alternateHostnames: readonly string[];
-  /** Identifies this server in certificates; `urn:fleetgate:<gateway id>`. */
+  /** Identifies this server; what a configured certificate says, else `urn:fleetgate:<gateway id>`. */
   readonly applicationUri: string;
+  /** Files of a certificate (its issuers after it) and its key, PEM; null: the gateway makes its own. */
+  readonly certificate: { readonly certificateFile: string; readonly keyFile: string } | null;
+  readonly authorities: OpcUaAuthorities;
   /** Keeps the server's key and the trusted and rejected client certificates, in `<dataDir>/opcua`. */
   readonly dataDir: string;
   readonly users: readonly OpcUaUser[];
@@ -58,6 +61,15 @@ export interface OpcUaOptions {
   readonly limits: OpcUaLimits;
   /** How long a slot's command may wait before it is sent, in milliseconds; then it expires. */
   readonly startByMs: number;
+}
+
+/** Certificates and lists of the plant's authorities, each as PEM. */
+export interface OpcUaAuthorities {
+  /** Authorities whose clients are let in without an approval of their own. */
+  readonly trusted: readonly string[];
+  /** Issuers that complete the chains of clients, and let nobody in. */
+  readonly issuers: readonly string[];
+  readonly revocationLists: readonly string[];
 }
 
 /** What clients may use up. */

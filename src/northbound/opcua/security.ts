@@ -17,7 +17,10 @@ import {
   WellKnownRoles,
 } from "node-opcua";
 import type { Command, Role } from "../../domain/command.ts";
+import type { Log } from "../../platform/log.ts";
+import { placeAuthorities } from "./configured-authorities.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
+import { ownCertificateFile } from "./own-certificate.ts";
 
 /** Who a session belongs to, as far as the server vouches for it. */
 export interface Account {
@@ -31,6 +34,11 @@ export interface Account {
   readonly origin?: NonNullable<Command["origin"]>;
 }
 
+/** The security half, with the store that has the server's own key. */
+export interface SecurityOptions extends OPCUAServerOptions {
+  readonly serverCertificateManager: OPCUACertificateManager;
+}
+
 /** Names the user that node-opcua itself gives to anonymous sessions. */
 export const ANONYMOUS = "anonymous";
 const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -40,16 +48,23 @@ const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
  * users; anonymous and unencrypted ones only on loopback and only when asked for by name. Keys are in `pkiFolder`.
  * Rejects insecureLoopback on any other address, and a user called "anonymous".
  */
-export async function securityOptions(options: OpcUaOptions, pkiFolder: string): Promise<OPCUAServerOptions> {
+export async function securityOptions(
+  options: OpcUaOptions,
+  pkiFolder: string,
+  log: Log,
+): Promise<SecurityOptions> {
   refuseUnsafe(options);
   const serverCertificateManager = certificateManager(join(pkiFolder, "server"));
   const userCertificateManager = certificateManager(join(pkiFolder, "users"));
+  await placeAuthorities(join(pkiFolder, "server"), options.authorities, log);
   await serverCertificateManager.initialize();
   await userCertificateManager.initialize();
   const insecure = options.insecureLoopback !== null;
   return {
     serverCertificateManager,
     userCertificateManager,
+    certificateFile: options.certificate?.certificateFile ?? ownCertificateFile(serverCertificateManager),
+    privateKeyFile: options.certificate?.keyFile ?? serverCertificateManager.privateKey,
     allowAnonymous: insecure,
     securityModes: insecure
       ? [MessageSecurityMode.None, MessageSecurityMode.SignAndEncrypt]

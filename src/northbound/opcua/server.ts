@@ -1,20 +1,28 @@
 // First, so that node-opcua finds its loggers set when it is imported.
 import "./library-log.ts";
 
+import { isIP } from "node:net";
 import { join } from "node:path";
 import { nodesets, OPCUAServer, type OPCUAServerOptions, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
+import { every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
-import type { Log } from "../../platform/log.ts";
+import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
+import { answerWithAskedAddress } from "./endpoint-address.ts";
 import { type Fence, fence } from "./fence.ts";
 import { fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
 import { forwardLibraryLog } from "./library-log.ts";
 import type { OpcUaOptions } from "./options.ts";
+import { type CertificateContent, keepOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { allowPasswordsOnly, securityOptions } from "./security.ts";
+
+const RENEWAL_CHECK_MS = 86_400_000;
+/** Every address of the machine: none of them is one that a client could use. */
+const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** How health says that the disk did not take the server's certificate. */
 const TEMPORARY = "with a certificate of this run only: the disk does not take one";
@@ -67,7 +75,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       const memory = parts.openMemory();
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
-        server = await openServer(options, parts.facts.version, pki.path);
+        server = await openServer(options, parts, pki.path, signal);
         guarded = fence(server, parts.clock, log);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
         gateway = await openAddressSpace(server, space, options, parts, memory, signal);
@@ -101,17 +109,47 @@ function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
   );
 }
 
-async function openServer(options: OpcUaOptions, version: string, pkiFolder: string): Promise<OPCUAServer> {
-  const security = await securityOptions(options, pkiFolder);
-  const server = new OPCUAServer({ ...security, ...describe(options, version) });
+async function openServer(
+  options: OpcUaOptions,
+  { clock, log, facts }: OpcUaParts,
+  pkiFolder: string,
+  signal: AbortSignal,
+): Promise<OPCUAServer> {
+  const security = await securityOptions(options, pkiFolder, log);
+  const renew = () =>
+    keepOwnCertificate(security.serverCertificateManager, contentOf(options), clock.nowMs(), log);
+  if (options.certificate === null) await renew();
+  const server = new OPCUAServer({ ...security, ...describe(options, facts.version) });
   try {
     await server.initialize();
     allowPasswordsOnly(server);
+    answerWithAskedAddress(server);
+    if (options.certificate === null) {
+      every(clock, RENEWAL_CHECK_MS, signal, () => {
+        renew().then(
+          (isNew) => isNew && showNewCertificate(server),
+          (error: unknown) =>
+            log.error({ cause: describeError(error) }, "OPC UA's certificate cannot be renewed"),
+        );
+      });
+    }
     return server;
   } catch (error) {
     await server.shutdown(0);
     throw error;
   }
+}
+
+/** Who reaches this machine by a name of the configuration, or from the machine itself, finds it in the certificate. */
+function contentOf({ applicationUri, host, hostname, alternateHostnames }: OpcUaOptions): CertificateContent {
+  const bound = isIP(host) !== 0 && !unspecified.has(host) ? [host] : [];
+  return { applicationUri, names: [hostname, ...alternateHostnames, "localhost", ...bound] };
+}
+
+/** Channels that are open keep the certificate that they began with. */
+function showNewCertificate(server: OPCUAServer): void {
+  server.invalidateCachedCertificates();
+  for (const endpoint of server.endpoints) endpoint.invalidateCertificates();
 }
 
 function describe(options: OpcUaOptions, version: string): OPCUAServerOptions {

@@ -34,6 +34,8 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     hostname: "localhost",
     alternateHostnames: ["127.0.0.1"],
     applicationUri: "urn:fleetgate:test",
+    certificate: null,
+    authorities: { trusted: [], issuers: [], revocationLists: [] },
     dataDir: pkiDir,
     users: [],
     insecureLoopback: { role: "operator" },
@@ -131,8 +133,17 @@ const clientCertificates = new OPCUACertificateManager({
   automaticallyAcceptUnknownCertificate: true,
 });
 
-export function newClient(secure = false): OPCUAClient {
+interface ClientIdentity {
+  readonly certificateFile: string;
+  readonly privateKeyFile: string;
+}
+
+/** A client; with an identity of its own it shows that certificate. */
+export function newClient(secure = false, identity?: ClientIdentity): OPCUAClient {
   return OPCUAClient.create({
+    ...(identity === undefined
+      ? {}
+      : { certificateFile: identity.certificateFile, privateKeyFile: identity.privateKeyFile }),
     applicationName: "test",
     applicationUri: "urn:fleetgate:test-client",
     clientCertificateManager: clientCertificates,
@@ -146,6 +157,7 @@ export function newClient(secure = false): OPCUAClient {
 interface Login {
   user?: { name: string; password: string };
   secure?: boolean;
+  identity?: ClientIdentity;
 }
 
 /** The server looks at its folders every few seconds, and tells nobody when it has. */
@@ -168,7 +180,7 @@ export async function openApprovedSession(url: string, login: Login): Promise<Ca
 
 /** A client's session; the user is anonymous unless named. */
 export async function openSession(url: string, login: Login = {}): Promise<Caller> {
-  const client = newClient(login.secure ?? false);
+  const client = newClient(login.secure ?? false, login.identity);
   await client.connect(url);
   const { user } = login;
   const session = await client.createSession(

@@ -1,0 +1,42 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describeError, type Log } from "../../platform/log.ts";
+import type { OpcUaAuthorities } from "./options.ts";
+
+/** How the files of these folders begin that the configuration made; an operator's own stay. */
+const PREFIX = "configured-";
+
+/**
+ * Puts the authorities of the configuration into a certificate store that is not open yet, and removes those of an
+ * earlier configuration. On a disk that takes nothing, their clients are refused, and the log says so: never rejects.
+ */
+export async function placeAuthorities(
+  storeFolder: string,
+  { trusted, issuers, revocationLists }: OpcUaAuthorities,
+  log: Log,
+): Promise<void> {
+  try {
+    await place(join(storeFolder, "trusted", "certs"), trusted);
+    await place(join(storeFolder, "issuers", "certs"), issuers);
+    await place(join(storeFolder, "issuers", "crl"), revocationLists);
+  } catch (error) {
+    log.error(
+      { folder: storeFolder, cause: describeError(error) },
+      "OPC UA's authorities cannot be written: their clients may be refused",
+    );
+  }
+}
+
+async function place(folder: string, texts: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const wanted = new Map(texts.map((text, index) => [`${PREFIX}${index + 1}.pem`, `${text}\n`]));
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(PREFIX) && !wanted.has(name)) await rm(join(folder, name));
+  }
+  for (const [name, text] of wanted) {
+    const path = join(folder, name);
+    // A full disk takes nothing, and need not where nothing has changed.
+    if ((await readFile(path, "utf8").catch(() => null)) !== text)
+      await writeFile(path, text, { flush: true });
+  }
+}

@@ -1,0 +1,70 @@
+import { X509Certificate } from "node:crypto";
+import { EndpointDescription, type OPCUAServer } from "node-opcua";
+import { namesHost } from "./own-certificate.ts";
+
+/** The host and port of an opc.tcp URL. */
+const opcTcpUrl = /^opc\.tcp:\/\/(\[[0-9a-f:.]+\]|[^/:@\s[\]]+)(?::(\d{1,5}))?(?:\/|$)/i;
+/** What a client means that names no port (OPC UA part 6, 7.2). */
+const USUAL_PORT = 4840;
+
+/** How node-opcua calls the handler of a request. */
+type Handle = (message: { readonly request: object }, channel: unknown) => void;
+
+/**
+ * Lets the server tell its endpoints with the address by which a client reached it, a forwarded port included, as far
+ * as the server's certificate names the host (OPC UA part 4, 5.4.4). Other clients are told the configured names.
+ * For an initialised server.
+ */
+export function answerWithAskedAddress(server: OPCUAServer): void {
+  const findMatching = server.findMatchingEndpoints.bind(server);
+  /** What GetEndpoints answers with in this turn; null: all. */
+  let answer: EndpointDescription[] | null = null;
+
+  function matching(asked: string): EndpointDescription[] {
+    const known = findMatching(asked);
+    if (known.length > 0) return known;
+    const endpointUrl = addressOf(asked, server.getCertificate());
+    if (endpointUrl === null) return [];
+    const usual = findMatching(null)[0]?.endpointUrl ?? null;
+    return findMatching(usual).map((endpoint) => withUrl(endpoint, endpointUrl));
+  }
+  server.findMatchingEndpoints = (asked) => (asked ? matching(asked) : (answer ?? findMatching(asked)));
+
+  const handle: unknown = Reflect.get(server, "_on_GetEndpointsRequest");
+  if (typeof handle !== "function") throw new Error("node-opcua answers GetEndpoints elsewhere now");
+  const answerAsked: Handle = (message, channel) => {
+    const asked: unknown = Reflect.get(message.request, "endpointUrl");
+    const found = typeof asked === "string" && asked !== "" ? matching(asked) : [];
+    answer = found.length === 0 ? null : found;
+    try {
+      handle.call(server, message, channel);
+    } finally {
+      answer = null;
+    }
+  };
+  Reflect.set(server, "_on_GetEndpointsRequest", answerAsked);
+}
+
+/** The address of a URL without its path, if the certificate names the host; else null. */
+function addressOf(url: string, certificate: Buffer): string | null {
+  const [, host, port = String(USUAL_PORT)] = opcTcpUrl.exec(url) ?? [];
+  if (host === undefined || Number(port) > 65_535) return null;
+  return namesHost(new X509Certificate(certificate), host) ? `opc.tcp://${host}:${Number(port)}` : null;
+}
+
+/** A copy: node-opcua computes some of these each time, and keeps whether discovery alone may use one beside them. */
+function withUrl(endpoint: EndpointDescription, endpointUrl: string): EndpointDescription {
+  const { server, serverCertificate, securityMode, securityPolicyUri, userIdentityTokens } = endpoint;
+  const { transportProfileUri, securityLevel } = endpoint;
+  const copy = new EndpointDescription({
+    endpointUrl,
+    server,
+    serverCertificate,
+    securityMode,
+    securityPolicyUri,
+    userIdentityTokens,
+    transportProfileUri,
+    securityLevel,
+  });
+  return Object.assign(copy, { restricted: Reflect.get(endpoint, "restricted") });
+}
