@@ -3,6 +3,7 @@ import { type OPCUAServer, StatusCodes } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { containRejections } from "./containment.ts";
+import { errorFrame } from "./error-frame.ts";
 import { createFrameCheck } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
 
@@ -87,15 +88,3 @@ const refusals = {
   BadTcpInternalError: StatusCodes.BadTcpInternalError.value,
   BadDecodingError: StatusCodes.BadDecodingError.value,
 } as const;
-
-/** An Error message (OPC UA part 6, 7.1.2.5): header, status code, reason. */
-function errorFrame(status: number, reason: string): Buffer {
-  const text = Buffer.from(reason);
-  const frame = Buffer.alloc(16 + text.byteLength);
-  frame.write("ERRF", "latin1");
-  frame.writeUInt32LE(frame.byteLength, 4);
-  frame.writeUInt32LE(status, 8);
-  frame.writeUInt32LE(text.byteLength, 12);
-  text.copy(frame, 16);
-  return frame;
-}

@@ -17,7 +17,9 @@ import {
   WellKnownRoles,
 } from "node-opcua";
 import type { Command, Role } from "../../domain/command.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";
 import { placeAuthorities } from "./configured-authorities.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 import { ownCertificateFile } from "./own-certificate.ts";
@@ -37,6 +39,7 @@ export interface Account {
 /** The security half, with the store that has the server's own key. */
 export interface SecurityOptions extends OPCUAServerOptions {
   readonly serverCertificateManager: OPCUACertificateManager;
+  readonly clientCertificates: ClientCertificates;
 }
 
 /** Names the user that node-opcua itself gives to anonymous sessions. */
@@ -51,16 +54,23 @@ const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
 export async function securityOptions(
   options: OpcUaOptions,
   pkiFolder: string,
+  clock: Clock,
   log: Log,
 ): Promise<SecurityOptions> {
   refuseUnsafe(options);
-  const serverCertificateManager = certificateManager(join(pkiFolder, "server"));
-  const userCertificateManager = certificateManager(join(pkiFolder, "users"));
-  await placeAuthorities(join(pkiFolder, "server"), options.authorities, log);
+  const serverFolder = join(pkiFolder, "server");
+  const clientCertificates = createClientCertificates(serverFolder, clock, log);
+  const serverCertificateManager = clientCertificates.manager;
+  const userCertificateManager = new OPCUACertificateManager({
+    rootFolder: join(pkiFolder, "users"),
+    automaticallyAcceptUnknownCertificate: false,
+  });
+  await placeAuthorities(serverFolder, options.authorities, log);
   await serverCertificateManager.initialize();
   await userCertificateManager.initialize();
   const insecure = options.insecureLoopback !== null;
   return {
+    clientCertificates,
     serverCertificateManager,
     userCertificateManager,
     certificateFile: options.certificate?.certificateFile ?? ownCertificateFile(serverCertificateManager),
@@ -122,10 +132,6 @@ function refuseUnsafe(options: OpcUaOptions): void {
   if (options.users.some((user) => user.name === ANONYMOUS)) {
     throw new Error(`opcua.users: the name "${ANONYMOUS}" means a session without a user; choose another`);
   }
-}
-
-function certificateManager(rootFolder: string): OPCUACertificateManager {
-  return new OPCUACertificateManager({ rootFolder, automaticallyAcceptUnknownCertificate: false });
 }
 
 /**

@@ -10,6 +10,8 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
+import { refuseWithErrorMessages } from "./channel-refusal.ts";
+import type { ClientCertificates } from "./client-certificates.ts";
 import { answerWithAskedAddress } from "./endpoint-address.ts";
 import { type Fence, fence } from "./fence.ts";
 import { fleetNodeset } from "./fleet-nodeset.ts";
@@ -44,6 +46,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let server: OPCUAServer | null = null;
   let url: string | null = null;
   let guarded: Fence | null = null;
+  let clients: ClientCertificates | null = null;
   let pki: PkiFolder | null = null;
   let gateway: Awaited<ReturnType<typeof openAddressSpace>> | null = null;
 
@@ -67,6 +70,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robotsWaiting: space.waitingCount,
         robotsRefused: space.refusedCount,
         connectionsClosed: guarded?.closedCount ?? 0,
+        certificatesRefused: clients?.refusedCount ?? 0,
       },
     }),
     async run(signal, ready) {
@@ -75,7 +79,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       const memory = parts.openMemory();
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
-        server = await openServer(options, parts, pki.path, signal);
+        const opened = await openServer(options, parts, pki.path, signal);
+        ({ server, clients } = opened);
         guarded = fence(server, parts.clock, log);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
         gateway = await openAddressSpace(server, space, options, parts, memory, signal);
@@ -114,8 +119,8 @@ async function openServer(
   { clock, log, facts }: OpcUaParts,
   pkiFolder: string,
   signal: AbortSignal,
-): Promise<OPCUAServer> {
-  const security = await securityOptions(options, pkiFolder, log);
+): Promise<{ readonly server: OPCUAServer; readonly clients: ClientCertificates }> {
+  const { clientCertificates, ...security } = await securityOptions(options, pkiFolder, clock, log);
   const renew = () =>
     keepOwnCertificate(security.serverCertificateManager, contentOf(options), clock.nowMs(), log);
   if (options.certificate === null) await renew();
@@ -124,6 +129,7 @@ async function openServer(
     await server.initialize();
     allowPasswordsOnly(server);
     answerWithAskedAddress(server);
+    refuseWithErrorMessages(server);
     if (options.certificate === null) {
       every(clock, RENEWAL_CHECK_MS, signal, () => {
         renew().then(
@@ -133,7 +139,7 @@ async function openServer(
         );
       });
     }
-    return server;
+    return { server, clients: clientCertificates };
   } catch (error) {
     await server.shutdown(0);
     throw error;

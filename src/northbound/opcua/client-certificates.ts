@@ -1,0 +1,131 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
+import type { Clock } from "../../platform/clock.ts";
+import { describeError, type Log } from "../../platform/log.ts";
+
+/** The store of clients' certificates. */
+export interface ClientCertificates {
+  readonly manager: OPCUACertificateManager;
+  /** How often a client was refused for its certificate. */
+  readonly refusedCount: number;
+}
+
+/** OPC UA part 7: every security policy that is not outdated. */
+const LEAST_RSA_BITS = 2_048;
+/** Anybody who reaches the port can make certificates: the newest of them wait for approval. */
+const MOST_REJECTED = 200;
+/** Refusals that are known to be logged, and lines in so long. */
+const MOST_REMEMBERED = 500;
+const MOST_LINES = 10;
+const LINES_IN_MS = 60_000;
+
+/**
+ * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each certificate that is refused once and how to
+ * approve it, and keeps the newest 200 of them.
+ */
+export function createClientCertificates(folder: string, clock: Clock, log: Log): ClientCertificates {
+  const manager = new OPCUACertificateManager({
+    rootFolder: folder,
+    automaticallyAcceptUnknownCertificate: false,
+  });
+  const logged = new Set<string>();
+  let lines: number[] = [];
+  let refusedCount = 0;
+
+  /** Whether a refusal is new, and the log has room for it. */
+  function isWorthALine(key: string): boolean {
+    if (logged.has(key)) return false;
+    const nowMs = clock.monotonicMs();
+    lines = lines.filter((atMs) => nowMs - atMs < LINES_IN_MS);
+    if (lines.length >= MOST_LINES) return false;
+    lines.push(nowMs);
+    logged.add(key);
+    const [oldest] = logged;
+    if (logged.size > MOST_REMEMBERED && oldest !== undefined) logged.delete(oldest);
+    return true;
+  }
+
+  async function tell(leaf: Buffer, status: StatusCode): Promise<void> {
+    const thumbprint = createHash("sha1").update(leaf).digest("hex");
+    if (!isWorthALine(`${thumbprint} ${status.name}`)) return;
+    const file = await rejectedFile(manager.rejectedFolder, thumbprint);
+    log.warn(
+      {
+        thumbprint,
+        subject: subjectOf(leaf),
+        status: status.name,
+        ...(file === null ? {} : { approve: `move ${file} to ${manager.trustedFolder}` }),
+      },
+      file === null
+        ? "an OPC UA client was refused for its certificate"
+        : "an OPC UA client was refused: nobody has approved its certificate",
+    );
+  }
+
+  const check = manager.checkCertificate.bind(manager) as CheckCertificate;
+  const checkAndTell: CheckCertificate = async (chain) => {
+    const leaf = leafOf(chain);
+    const status = hasWeakKey(leaf) ? StatusCodes.BadCertificatePolicyCheckFailed : await check(chain);
+    if (status.isGood()) return status;
+    refusedCount += 1;
+    try {
+      await prune(manager.rejectedFolder);
+      await tell(leaf, status);
+    } catch (error) {
+      log.error({ cause: describeError(error) }, "a refused OPC UA certificate cannot be put aside");
+    }
+    return status;
+  };
+  Reflect.set(manager, "checkCertificate", checkAndTell);
+  return {
+    manager,
+    get refusedCount() {
+      return refusedCount;
+    },
+  };
+}
+
+type CheckCertificate = (chain: Buffer | readonly Buffer[]) => Promise<StatusCode>;
+
+/** The first certificate of a chain: each is a DER sequence, whose length stands in it. */
+function leafOf(chain: Buffer | readonly Buffer[]): Buffer {
+  const bytes = Buffer.isBuffer(chain) ? chain : (chain[0] ?? Buffer.alloc(0));
+  const isLong = bytes.length > 4 && bytes[0] === 0x30 && bytes[1] === 0x82;
+  return isLong ? bytes.subarray(0, 4 + bytes.readUInt16BE(2)) : bytes;
+}
+
+/** One that cannot be read is left to the store, which refuses it. */
+function hasWeakKey(leaf: Buffer): boolean {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(leaf).publicKey;
+    return asymmetricKeyType !== "rsa" || (asymmetricKeyDetails?.modulusLength ?? 0) < LEAST_RSA_BITS;
+  } catch {
+    return false;
+  }
+}
+
+function subjectOf(leaf: Buffer): string {
+  try {
+    return new X509Certificate(leaf).subject.replaceAll(/\p{Cc}+/gu, ", ").slice(0, 200);
+  } catch {
+    return "(it cannot be read)";
+  }
+}
+
+async function rejectedFile(folder: string, thumbprint: string): Promise<string | null> {
+  const name = (await readdir(folder)).find((file) => file.toLowerCase().includes(thumbprint));
+  return name === undefined ? null : join(folder, name);
+}
+
+async function prune(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  if (names.length <= MOST_REJECTED) return;
+  const ages = await Promise.all(
+    names.map(async (name) => ({ name, atMs: (await stat(join(folder, name))).mtimeMs })),
+  );
+  ages.sort((a, b) => a.atMs - b.atMs);
+  for (const { name } of ages.slice(0, names.length - MOST_REJECTED))
+    await rm(join(folder, name), { force: true });
+}

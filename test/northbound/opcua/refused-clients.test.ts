@@ -1,0 +1,111 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createLog } from "../../../src/platform/log.ts";
+import { openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
+
+const BAD_SECURITY_CHECKS_FAILED = 0x8013_0000;
+const CLIENT = "urn:fleetgate:test-client";
+const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-refused-"));
+const plc1: OpcUaUser = {
+  name: "plc1",
+  confirms: false,
+  role: "operator",
+  secret: { kind: "plain", text: "plc secret" },
+};
+const user = { name: "plc1", password: "plc secret" };
+const lines: string[] = [];
+let authority: PlantAuthority;
+let running: RunningServer;
+
+beforeAll(async () => {
+  authority = await createPlantAuthority();
+  running = await startServer(
+    {
+      dataDir,
+      users: [plc1],
+      insecureLoopback: null,
+      authorities: { trusted: [authority.pem], issuers: [], revocationLists: [await authority.revoke()] },
+    },
+    { log: createLog("debug", { write: (line) => void lines.push(line) }) },
+  );
+});
+afterAll(async () => {
+  await running.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** What the server sent to a client, frame by frame, as a client of any stack sees it. */
+async function framesTo(identity?: IssuedFiles): Promise<readonly Buffer[]> {
+  const target = Number(new URL(running.url.replace("opc.tcp", "tcp")).port);
+  const answers: Buffer[] = [];
+  const relay = createServer((client: Socket) => {
+    const upstream = connect({ host: "127.0.0.1", port: target });
+    upstream.on("data", (bytes) => answers.push(bytes));
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
+  const { port } = relay.address() as AddressInfo;
+  const login = { user, secure: true, ...(identity === undefined ? {} : { identity }) };
+  await openSession(`opc.tcp://localhost:${port}`, login).then(
+    () => Promise.reject(new Error("it was let in")),
+    () => {},
+  );
+  relay.close();
+  const bytes = Buffer.concat(answers);
+  const frames: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += bytes.readUInt32LE(at + 4)) {
+    frames.push(bytes.subarray(at, at + bytes.readUInt32LE(at + 4)));
+  }
+  return frames;
+}
+
+function expectErrorMessage(frames: readonly Buffer[], status: number): void {
+  const last = frames.at(-1) ?? Buffer.alloc(16);
+  expect(last.toString("latin1", 0, 4)).toBe("ERRF");
+  expect(last.readUInt32LE(8)).toBe(status);
+  expect(last.readUInt32LE(12)).toBe(last.length - 16);
+}
+
+const refusals = () => lines.filter((line) => line.includes("an OPC UA client was refused"));
+
+it("a client that nobody approved is told so in an error message, and the log says once how to approve it", async () => {
+  expectErrorMessage(await framesTo(), BAD_SECURITY_CHECKS_FAILED);
+  const [file = ""] = await readdir(join(dataDir, "opcua", "server", "rejected"));
+  const certificate = new X509Certificate(readFileSync(join(dataDir, "opcua", "server", "rejected", file)));
+  expectErrorMessage(await framesTo(), BAD_SECURITY_CHECKS_FAILED);
+  expect(refusals()).toHaveLength(1);
+  expect(JSON.parse(refusals()[0] ?? "")).toMatchObject({
+    thumbprint: createHash("sha1").update(certificate.raw).digest("hex"),
+    subject: expect.stringContaining("CN="),
+    status: "BadCertificateUntrusted",
+    approve: expect.stringMatching(/^move .*rejected.*\.pem to .*trusted/),
+  });
+  expect(running.server.health().figures?.certificatesRefused).toBe(2);
+});
+
+it("the newest 200 certificates wait for approval: anybody can make more", async () => {
+  const rejected = join(dataDir, "opcua", "server", "rejected");
+  for (let i = 0; i < 210; i += 1) writeFileSync(join(rejected, `flood-${i}.pem`), "");
+  await framesTo(
+    await createPlantAuthority().then((other) => other.issue(join(dataDir, "new"), { uri: CLIENT })),
+  );
+  expect(await readdir(rejected)).toHaveLength(200);
+});
+
+it("a key below 2,048 bits is refused, whoever has signed it", async () => {
+  const weak = await authority.issue(join(dataDir, "weak"), { uri: CLIENT, bits: 1024 });
+  expectErrorMessage(await framesTo(weak), BAD_SECURITY_CHECKS_FAILED);
+  expect(refusals().at(-1)).toContain("BadCertificatePolicyCheckFailed");
+  const strong = await authority.issue(join(dataDir, "strong"), { uri: CLIENT });
+  const caller = await openSession(running.url, { user, secure: true, identity: strong });
+  await caller.close();
+});
