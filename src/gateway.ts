@@ -38,7 +38,7 @@ import { readLinesBack } from "./platform/lines-back.ts";
 import type { Log } from "./platform/log.ts";
 import { processHealth } from "./platform/process-health.ts";
 import { openStore } from "./platform/store.ts";
-import { version } from "./version.ts";
+import { builtAt, version } from "./version.ts";
 
 /** What the gateway cannot make for itself. */
 export interface GatewayParts {
@@ -290,6 +290,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
   const server = createOpcUaServer(options, {
     facts: {
       version,
+      builtAt: builtAt(),
       sessionId,
       startedAtMs: clock.nowMs(),
       configHash: configHash(house.config),

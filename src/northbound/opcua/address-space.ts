@@ -1,4 +1,4 @@
-import type { OPCUAServer } from "node-opcua";
+import type { ISessionContext, OPCUAServer } from "node-opcua";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
@@ -13,6 +13,7 @@ import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
+import { refuseForeignMethods, showWhoMayCall } from "./method-access.ts";
 import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
 import type { OpcUaOptions } from "./options.ts";
@@ -20,6 +21,7 @@ import { knownRobots } from "./robot-register.ts";
 import { addRobotTags, type RobotParts } from "./robot-tags.ts";
 import { reviseRequests } from "./sampling.ts";
 import { accountOf, writerPermissions } from "./security.ts";
+import { openServiceLevel } from "./service-level.ts";
 
 /** What the server needs of the rest of the gateway. */
 export interface OpcUaParts
@@ -55,17 +57,21 @@ export async function openAddressSpace(
   // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and memory.
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-  const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions(options));
+  const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions());
   const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts.ledger);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
   const gateway = addGatewayTags(builder, parts.facts, holds);
   const slots = slotParts(options, parts, memory, signal);
+  const account = (context: ISessionContext) => accountOf(context, options);
   const methods = addMethods(builder, {
     ...slots,
-    accountOf: (context) => accountOf(context, options),
+    accountOf: account,
     patienceMs: watchPatience(server, clock),
   });
+  refuseForeignMethods(addressSpace);
+  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account);
+  const showLevel = openServiceLevel(addressSpace);
   const stations = addStations(builder, options.stations, {
     stations: parts.stations,
     findRobot: (name, number) => findRobot(space, name, number),
@@ -84,6 +90,7 @@ export async function openAddressSpace(
   });
   const tick = () => {
     const nowMs = clock.nowMs();
+    showLevel(nowMs, parts.facts.fleetLinkUp(), ageing.size);
     gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
     for (const age of ageing) age(nowMs);
     for (const slot of writes.slots()) slot.tick();
@@ -93,7 +100,12 @@ export async function openAddressSpace(
   every(clock, TICK_MS, signal, tick);
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
   await known;
-  return gateway;
+  return {
+    showLink(nowMs) {
+      showLevel(nowMs, parts.facts.fleetLinkUp(), ageing.size);
+      gateway.showLink(nowMs);
+    },
+  };
 }
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {

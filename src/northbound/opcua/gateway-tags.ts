@@ -6,6 +6,8 @@ import type { NodeBuilder } from "./node-builder.ts";
 /** What the gateway knows of itself, asked for when it is shown. */
 export interface GatewayFacts {
   readonly version: string;
+  /** When this program was built. */
+  readonly builtAt: Date;
   readonly sessionId: string;
   readonly startedAtMs: number;
   /** Changes with the configuration. */

@@ -102,19 +102,27 @@ export async function securityOptions(
 }
 
 /** Who may write the parameters of command slots, as clients see it; the write door asks again, by user. */
-export function writerPermissions(options: OpcUaOptions): RolePermissionTypeOptions[] {
+export function writerPermissions(): RolePermissionTypeOptions[] {
   const read = makePermissionFlag("Browse | Read | ReadRolePermissions");
   const write = makePermissionFlag("Browse | Read | ReadRolePermissions | Write");
-  const anonymousRole = options.insecureLoopback?.role ?? "observer";
   return [
-    {
-      roleId: resolveNodeId(WellKnownRoles.Anonymous),
-      permissions: anonymousRole === "observer" ? read : write,
-    },
+    { roleId: resolveNodeId(WellKnownRoles.Anonymous), permissions: read },
     { roleId: resolveNodeId(WellKnownRoles.Observer), permissions: read },
     { roleId: resolveNodeId(WellKnownRoles.Operator), permissions: write },
     { roleId: resolveNodeId(WellKnownRoles.Engineer), permissions: write },
   ];
+}
+
+/**
+ * Gives sessions without a user the roles of the configuration. Every session has OPC UA's role Anonymous besides its
+ * own (node-opcua, getRolesForPermissionEvaluation), so what that one may do, every observer may.
+ */
+export function giveAnonymousRole(server: OPCUAServer, { insecureLoopback }: OpcUaOptions): void {
+  if (insecureLoopback === null) return;
+  const anonymousRoles = makeRoles(opcUaRoles[insecureLoopback.role]);
+  server.setRolePolicyOverride({
+    getUserRoles: (name: string) => (name === ANONYMOUS ? anonymousRoles : null),
+  });
 }
 
 const opcUaRoles: Readonly<Record<Role, string>> = {

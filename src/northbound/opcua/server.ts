@@ -3,7 +3,7 @@ import "./library-log.ts";
 
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { nodesets, OPCUAServer, type OPCUAServerOptions, StatusCodes } from "node-opcua";
+import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
 import { every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
@@ -20,7 +20,8 @@ import { forwardLibraryLog } from "./library-log.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { type CertificateContent, keepOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
-import { allowPasswordsOnly, securityOptions } from "./security.ts";
+import { allowPasswordsOnly, giveAnonymousRole, securityOptions } from "./security.ts";
+import { describeServer, showSampleRate } from "./server-identity.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
 /** Every address of the machine: none of them is one that a client could use. */
@@ -124,12 +125,19 @@ async function openServer(
   const renew = () =>
     keepOwnCertificate(security.serverCertificateManager, contentOf(options), clock.nowMs(), log);
   if (options.certificate === null) await renew();
-  const server = new OPCUAServer({ ...security, ...describe(options, facts.version) });
+  const server = new OPCUAServer({
+    ...security,
+    nodesets: [nodesets.standard, fleetNodeset],
+    ...describeServer(options, facts),
+    unresolvedPermissionPolicy: "allow",
+  });
   try {
     await server.initialize();
     allowPasswordsOnly(server);
+    giveAnonymousRole(server, options);
     answerWithAskedAddress(server);
     refuseWithErrorMessages(server);
+    showSampleRate(server);
     if (options.certificate === null) {
       every(clock, RENEWAL_CHECK_MS, signal, () => {
         renew().then(
@@ -156,45 +164,6 @@ function contentOf({ applicationUri, host, hostname, alternateHostnames }: OpcUa
 function showNewCertificate(server: OPCUAServer): void {
   server.invalidateCachedCertificates();
   for (const endpoint of server.endpoints) endpoint.invalidateCertificates();
-}
-
-function describe(options: OpcUaOptions, version: string): OPCUAServerOptions {
-  const { limits } = options;
-  return {
-    host: options.host,
-    port: options.port,
-    hostname: options.hostname,
-    alternateHostname: [...options.alternateHostnames],
-    nodesets: [nodesets.standard, fleetNodeset],
-    serverInfo: {
-      applicationUri: options.applicationUri,
-      productUri: "urn:fleetgate",
-      applicationName: { text: "Fleetgate" },
-    },
-    buildInfo: {
-      productName: "Fleetgate",
-      productUri: "urn:fleetgate",
-      softwareVersion: version,
-      buildNumber: version,
-    },
-    maxConnectionsPerEndpoint: limits.maxConnections,
-    serverCapabilities: {
-      maxSessions: limits.maxSessions,
-      maxSubscriptions: limits.maxSubscriptions,
-      maxSubscriptionsPerSession: limits.maxSubscriptionsPerSession,
-      maxMonitoredItems: limits.maxMonitoredItems,
-      maxMonitoredItemsPerSubscription: limits.maxMonitoredItems,
-      // Every change of a variable goes out: there is no slower clock that samples it.
-      minSupportedSampleRate: 0,
-      operationLimits: {
-        maxNodesPerRead: 10_000,
-        maxNodesPerWrite: 10_000,
-        maxNodesPerBrowse: 10_000,
-        maxMonitoredItemsPerCall: 10_000,
-      },
-    },
-    unresolvedPermissionPolicy: "allow",
-  };
 }
 
 async function listen(server: OPCUAServer, port: number): Promise<void> {

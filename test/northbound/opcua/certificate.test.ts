@@ -1,12 +1,18 @@
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { copyFile, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { OPCUACertificateManager } from "node-opcua";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
-import { type Clock, systemClock } from "../../../src/platform/clock.ts";
+import {
+  type CertificateContent,
+  keepOwnCertificate,
+} from "../../../src/northbound/opcua/own-certificate.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { newClient, startServer } from "./opcua-bench.ts";
+import { createPlantAuthority } from "./plant-authority.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-certificate-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -14,53 +20,78 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const own = join(dataDir, "opcua", "server", "own");
 const DAY_MS = 86_400_000;
 
-/** Starts the server on the same folder, and gives its certificate and its key. */
-async function certificateOf(options: Partial<OpcUaOptions>, clock: Clock = systemClock) {
-  const running = await startServer({ dataDir, ...options }, { clock });
-  await running.stop();
+/** The certificate in the folder, and its key. */
+async function kept() {
   return {
     certificate: new X509Certificate(await readFile(join(own, "certs", "certificate.pem"))),
     key: await readFile(join(own, "private", "private_key.pem"), "utf8"),
   };
 }
 
+/** Starts the server on the folder, as the first or as one of its later starts. */
+async function keptBy(options: Partial<OpcUaOptions>) {
+  await (await startServer({ dataDir, ...options })).stop();
+  return kept();
+}
+
 it("the certificate names every host that endpoints advertise, and is renewed with the same key when they change", async () => {
   const options = { hostname: "gateway1.plant.example", alternateHostnames: ["10.1.2.3", "gate"] };
-  const first = await certificateOf(options);
+  const first = await keptBy(options);
   for (const name of ["gateway1.plant.example", "gate", "localhost"]) {
     expect(first.certificate.checkHost(name), name).toBe(name);
   }
   expect(first.certificate.checkIP("10.1.2.3")).toBe("10.1.2.3");
   expect(first.certificate.subjectAltName).toContain("URI:urn:fleetgate:test");
-
-  const same = await certificateOf(options);
-  expect(same.certificate.fingerprint256).toBe(first.certificate.fingerprint256);
-
-  // A name that is unlike others must not have the certificate renewed at each start.
-  const unlike = { ...options, alternateHostnames: ["::1", "fd00::1:2", "plc_net", "GATE", "gäte.example"] };
-  const odd = await certificateOf(unlike);
-  expect((await certificateOf(unlike)).certificate.fingerprint256).toBe(odd.certificate.fingerprint256);
-
-  const renamed = await certificateOf({ ...options, hostname: "gateway2.plant.example" });
+  const renamed = await keptBy({ ...options, hostname: "gateway2.plant.example" });
   expect(renamed.certificate.checkHost("gateway2.plant.example")).toBe("gateway2.plant.example");
   expect(renamed.key).toBe(first.key);
-  const another = await certificateOf({ ...options, applicationUri: "urn:fleetgate:other" });
-  expect(another.certificate.subjectAltName).toContain("URI:urn:fleetgate:other");
-  expect(another.key).toBe(first.key);
 });
 
-it("the certificate is renewed a month before it ends, with the same key", async () => {
-  const first = await certificateOf({});
-  const endMs = Date.parse(first.certificate.validTo);
-  const at = (nowMs: number): Clock => ({ ...systemClock, nowMs: () => nowMs });
-  const early = await certificateOf({}, at(endMs - 31 * DAY_MS));
-  expect(early.certificate.fingerprint256).toBe(first.certificate.fingerprint256);
-  const late = await certificateOf({}, at(endMs - 29 * DAY_MS));
-  expect(Date.parse(late.certificate.validTo)).toBeGreaterThan(endMs + 365 * DAY_MS);
-  expect(late.key).toBe(first.key);
-  // Its clock was wrong: nobody would take a certificate of the future.
-  const present = await certificateOf({});
-  expect(Date.parse(present.certificate.validFrom)).toBeLessThan(Date.now());
+describe("the gateway's own certificate", () => {
+  const manager = new OPCUACertificateManager({ rootFolder: join(dataDir, "opcua", "server") });
+  const content = { applicationUri: "urn:fleetgate:test", names: ["gate", "localhost"] };
+  const keep = async (changed: Partial<CertificateContent> = {}, nowMs = Date.now()) => {
+    const isNew = await keepOwnCertificate(manager, { ...content, ...changed }, nowMs, silentLog);
+    return { isNew, ...(await kept()) };
+  };
+  beforeAll(async () => {
+    await manager.initialize();
+    await keep();
+  });
+  afterAll(() => manager.dispose());
+
+  it("stays as it is while nothing changes, whatever names look like", async () => {
+    expect((await keep()).isNew).toBe(false);
+    const unlike = { names: ["::1", "fd00::1:2", "plc_net", "GATE", "gäte.example", "10.1.2.3"] };
+    expect((await keep(unlike)).isNew).toBe(true);
+    expect((await keep(unlike)).isNew).toBe(false);
+  });
+
+  it("is renewed with the same key for another application", async () => {
+    const before = await kept();
+    const another = await keep({ applicationUri: "urn:fleetgate:other" });
+    expect(another.certificate.subjectAltName).toContain("URI:urn:fleetgate:other");
+    expect(another.key).toBe(before.key);
+  });
+
+  it("is renewed with the same key a month before it ends, and when it is of the future", async () => {
+    const first = await keep();
+    const endMs = Date.parse(first.certificate.validTo);
+    expect((await keep({}, endMs - 31 * DAY_MS)).isNew).toBe(false);
+    const late = await keep({}, endMs - 29 * DAY_MS);
+    expect(late.isNew).toBe(true);
+    expect(Date.parse(late.certificate.validTo)).toBeGreaterThan(endMs + 365 * DAY_MS);
+    expect(late.key).toBe(first.key);
+    expect((await keep()).isNew).toBe(true);
+  });
+
+  it("is not touched when an authority has signed it", async () => {
+    const issued = await (await createPlantAuthority()).issue(join(dataDir, "plant"), { uri: "urn:plant" });
+    const file = join(own, "certs", "certificate.pem");
+    await copyFile(issued.certificateFile, file);
+    expect((await keep()).isNew).toBe(false);
+    expect((await kept()).certificate.issuer).toContain("Plant authority");
+  });
 });
 
 it("endpoints are told with the address that the client used, where the certificate names it", async () => {

@@ -62,6 +62,7 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     rights: { refusedRobot: () => null, refusedStation: () => null },
     facts: {
       version: "0.0.0",
+      builtAt: new Date("2026-01-02T03:04:05Z"),
       sessionId: "s-1",
       startedAtMs: 0,
       configHash: "c0ffee",

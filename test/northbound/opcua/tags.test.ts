@@ -25,6 +25,7 @@ const clock = createManualClock(receivedAtMs);
 let isLinkUp = true;
 const facts = {
   version: "1.2.3",
+  builtAt: new Date("2026-01-02T03:04:05Z"),
   sessionId: "s-9",
   startedAtMs: receivedAtMs,
   configHash: "c0ffee",

@@ -1,0 +1,61 @@
+import {
+  type AddressSpace,
+  BrowseDirection,
+  type ISessionContext,
+  type NodeId,
+  StatusCodes,
+  sameNodeId,
+  type UAMethod,
+  type UAObject,
+  type UAObjectType,
+} from "node-opcua";
+import type { Catalogue } from "../../contracts/operation.ts";
+import { roles } from "../../domain/command.ts";
+import type { Account } from "./security.ts";
+
+/**
+ * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua finds a
+ * method by its own NodeId, whatever object the client names.
+ */
+export function refuseForeignMethods(addressSpace: AddressSpace): void {
+  addressSpace.addMethodCallInterceptor((_context, object, method) =>
+    object !== null && hasMethod(object, method) ? StatusCodes.Good : StatusCodes.BadMethodInvalid,
+  );
+}
+
+/** An object has the methods that it refers to, and may be called by those that its type declares. */
+function hasMethod(object: UAObject | UAObjectType, method: UAMethod): boolean {
+  if (refersTo(object, method.nodeId)) return true;
+  for (let type = typeOf(object); type !== null; type = type.subtypeOfObj) {
+    if (refersTo(type, method.nodeId)) return true;
+  }
+  return false;
+}
+
+function refersTo(object: UAObject | UAObjectType, methodId: NodeId): boolean {
+  return object
+    .findReferencesEx("HasComponent", BrowseDirection.Forward)
+    .some((reference) => sameNodeId(reference.nodeId, methodId));
+}
+
+function typeOf(object: UAObject | UAObjectType): UAObjectType | null {
+  return "typeDefinitionObj" in object ? object.typeDefinitionObj : object;
+}
+
+/** Lets UserExecutable say of each operation whether the user's role may call it; QueryOutcome is for every user. */
+export function showWhoMayCall(
+  addressSpace: AddressSpace,
+  namespaceIndex: number,
+  catalogue: Catalogue,
+  accountOf: (context: ISessionContext) => Account | null,
+): void {
+  for (const { name, role } of catalogue.values()) {
+    const method = addressSpace.findNode(`ns=${namespaceIndex};s=Operations.${name}`);
+    if (method === null) throw new Error(`the operation ${name} has no method`);
+    const mayCall = (context: ISessionContext | null) => {
+      const account = context === null ? null : accountOf(context);
+      return account !== null && roles.indexOf(account.role) >= roles.indexOf(role);
+    };
+    Reflect.set(method, "getUserExecutableFlag", mayCall);
+  }
+}

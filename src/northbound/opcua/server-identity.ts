@@ -1,0 +1,81 @@
+import type { OPCUAServer, OPCUAServerOptions } from "node-opcua";
+import { DataType, type UAVariable, VariableIds } from "node-opcua";
+import type { GatewayFacts } from "./gateway-tags.ts";
+import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
+
+const PRODUCT = "Fleetgate";
+const PRODUCT_URI = "urn:fleetgate";
+
+/** What the gateway implements and tests: not what its library could do (OPC UA part 7). */
+const profiles = [
+  "http://opcfoundation.org/UA-Profile/Server/EmbeddedUA2017",
+  "http://opcfoundation.org/UA-Profile/Server/Methods",
+  "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
+];
+
+/** Longer texts do not fit into a request: all of it together may have 8 MiB. */
+const LONGEST_TEXT_BYTES = 4 * 1024 * 1024;
+
+/** Who the server is and what it can do, as it tells its clients. */
+export function describeServer(
+  options: OpcUaOptions,
+  { version, builtAt }: GatewayFacts,
+): OPCUAServerOptions {
+  const { limits } = options;
+  return {
+    host: options.host,
+    port: options.port,
+    hostname: options.hostname,
+    alternateHostname: [...options.alternateHostnames],
+    serverInfo: {
+      applicationUri: options.applicationUri,
+      productUri: PRODUCT_URI,
+      applicationName: { text: PRODUCT, locale: "en" },
+    },
+    buildInfo: {
+      productName: PRODUCT,
+      productUri: PRODUCT_URI,
+      manufacturerName: PRODUCT,
+      softwareVersion: version,
+      buildNumber: version,
+      buildDate: builtAt,
+    },
+    maxConnectionsPerEndpoint: limits.maxConnections,
+    serverCapabilities: {
+      ...capacity(limits),
+      serverProfileArray: profiles,
+      localeIdArray: ["en"],
+      maxStringLength: LONGEST_TEXT_BYTES,
+      maxByteStringLength: LONGEST_TEXT_BYTES,
+      // Every change of a variable goes out: there is no slower clock that samples it.
+      minSupportedSampleRate: 0,
+      operationLimits: {
+        maxNodesPerRead: 10_000,
+        maxNodesPerWrite: 10_000,
+        maxNodesPerBrowse: 10_000,
+        maxMonitoredItemsPerCall: 10_000,
+        // There is no history: a limit of 0 is not shown.
+        maxNodesPerHistoryReadData: 0,
+        maxNodesPerHistoryReadEvents: 0,
+      },
+    },
+  };
+}
+
+function capacity(limits: OpcUaLimits) {
+  return {
+    maxSessions: limits.maxSessions,
+    maxSubscriptions: limits.maxSubscriptions,
+    maxSubscriptionsPerSession: limits.maxSubscriptionsPerSession,
+    maxMonitoredItems: limits.maxMonitoredItems,
+    maxMonitoredItemsPerSubscription: limits.maxMonitoredItems,
+  };
+}
+
+/** node-opcua shows 100 ms at least, whatever holds: our variables report on change. For an initialised server. */
+export function showSampleRate({ engine }: OPCUAServer): void {
+  const id = `ns=0;i=${VariableIds.Server_ServerCapabilities_MinSupportedSampleRate}`;
+  const variable = engine.addressSpace?.findNode(id) as UAVariable | null | undefined;
+  variable?.bindVariable({}, true);
+  variable?.setValueFromSource({ dataType: DataType.Double, value: 0 });
+}
