@@ -2,6 +2,9 @@ import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
 import type { OpcUaSection } from "./opcua.ts";
 
+/** Connections whose session has no user yet (northbound/opcua, session bounds), and some that only ask. */
+const SPARE_CONNECTIONS = 60;
+
 /** Keys of `opcua` that contradict, or need, each other. */
 export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   const findings: Finding[] = [
@@ -25,6 +28,15 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   }
   if (!open && Object.keys(opcua.users).length === 0) {
     findings.push(unwise(["opcua"], "has no users: no client will get in"));
+  }
+  const { maxSessions, maxConnections } = opcua.limits;
+  if (maxConnections < maxSessions + SPARE_CONNECTIONS) {
+    findings.push(
+      unwise(
+        ["opcua", "limits", "maxConnections"],
+        `is ${maxConnections}: fewer than ${maxSessions + SPARE_CONNECTIONS} (maxSessions and ${SPARE_CONNECTIONS}) keep clients out who have a session to come`,
+      ),
+    );
   }
   if (opcua.revocationLists === undefined) {
     const authority = (["authorities", "issuers"] as const).find((key) => opcua[key] !== undefined);

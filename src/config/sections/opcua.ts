@@ -17,6 +17,12 @@ import { fileAt, type NamedFiles } from "../named-files.ts";
 const limits = z
   .strictObject({
     maxSessions: count(1, 10_000, usual.maxSessions, "Sessions at once."),
+    maxSessionsPerUser: count(
+      1,
+      10_000,
+      usual.maxSessionsPerUser,
+      "Sessions of one user; its longest idle one gives way to a new one.",
+    ),
     maxConnections: count(1, 10_000, usual.maxConnections, "Connections at once."),
     maxSubscriptions: count(1, 100_000, usual.maxSubscriptions, "Subscriptions of all sessions."),
     maxSubscriptionsPerSession: count(

@@ -75,6 +75,8 @@ export interface OpcUaAuthorities {
 /** What clients may use up. */
 export interface OpcUaLimits {
   readonly maxSessions: number;
+  /** Of one user. */
+  readonly maxSessionsPerUser: number;
   readonly maxConnections: number;
   readonly maxSubscriptions: number;
   readonly maxSubscriptionsPerSession: number;
@@ -88,7 +90,9 @@ export interface OpcUaLimits {
 /** Room for a plant; node-opcua's own defaults (10 sessions, 100 subscriptions) are for a bench. */
 export const defaultOpcUaLimits: OpcUaLimits = {
   maxSessions: 100,
-  maxConnections: 100,
+  maxSessionsPerUser: 50,
+  // More than sessions, those without a user included: a session must not lack a connection.
+  maxConnections: 200,
   maxSubscriptions: 1_000,
   maxSubscriptionsPerSession: 100,
   maxMonitoredItems: 500_000,

@@ -22,6 +22,7 @@ import { type CertificateContent, keepOwnCertificate } from "./own-certificate.t
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { allowPasswordsOnly, giveAnonymousRole, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
+import { boundSessions, type SessionBounds } from "./session-bounds.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
 /** Every address of the machine: none of them is one that a client could use. */
@@ -48,8 +49,21 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let url: string | null = null;
   let guarded: Fence | null = null;
   let clients: ClientCertificates | null = null;
+  let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
   let gateway: Awaited<ReturnType<typeof openAddressSpace>> | null = null;
+
+  /** What is wrong for a time does not outlive it. */
+  function condition(): Pick<Health, "state" | "detail"> {
+    const problem = bounds?.problem() ?? null;
+    const details = [url, pki?.isTemporary === true ? TEMPORARY : null, problem].filter(
+      (part) => part !== null,
+    );
+    return {
+      state: state === "up" && problem !== null ? "degraded" : state,
+      ...(url === null ? {} : { detail: details.join(", ") }),
+    };
+  }
 
   return {
     name: "opcua",
@@ -62,8 +76,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       }
     },
     health: () => ({
-      state,
-      ...(url === null ? {} : { detail: pki?.isTemporary === true ? `${url}, ${TEMPORARY}` : url }),
+      ...condition(),
       figures: {
         sessions: server?.currentSessionCount ?? 0,
         subscriptions: server?.currentSubscriptionCount ?? 0,
@@ -71,6 +84,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robotsWaiting: space.waitingCount,
         robotsRefused: space.refusedCount,
         connectionsClosed: guarded?.closedCount ?? 0,
+        sessionsRefused: bounds?.refusedCount ?? 0,
         certificatesRefused: clients?.refusedCount ?? 0,
       },
     }),
@@ -81,7 +95,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
         const opened = await openServer(options, parts, pki.path, signal);
-        ({ server, clients } = opened);
+        ({ server, clients, bounds } = opened);
         guarded = fence(server, parts.clock, log);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
         gateway = await openAddressSpace(server, space, options, parts, memory, signal);
@@ -115,12 +129,18 @@ function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
   );
 }
 
+interface Opened {
+  readonly server: OPCUAServer;
+  readonly clients: ClientCertificates;
+  readonly bounds: SessionBounds;
+}
+
 async function openServer(
   options: OpcUaOptions,
   { clock, log, facts }: OpcUaParts,
   pkiFolder: string,
   signal: AbortSignal,
-): Promise<{ readonly server: OPCUAServer; readonly clients: ClientCertificates }> {
+): Promise<Opened> {
   const { clientCertificates, ...security } = await securityOptions(options, pkiFolder, clock, log);
   const renew = () =>
     keepOwnCertificate(security.serverCertificateManager, contentOf(options), clock.nowMs(), log);
@@ -138,6 +158,7 @@ async function openServer(
     answerWithAskedAddress(server);
     refuseWithErrorMessages(server);
     showSampleRate(server);
+    const bounds = boundSessions(server, options, clock, log);
     if (options.certificate === null) {
       every(clock, RENEWAL_CHECK_MS, signal, () => {
         renew().then(
@@ -147,7 +168,7 @@ async function openServer(
         );
       });
     }
-    return { server, clients: clientCertificates };
+    return { server, clients: clientCertificates, bounds };
   } catch (error) {
     await server.shutdown(0);
     throw error;

@@ -1,0 +1,188 @@
+import {
+  DataType,
+  type OPCUAServer,
+  ServiceFault,
+  type StatusCode,
+  StatusCodes,
+  type UAVariable,
+  UserNameIdentityToken,
+  VariableIds,
+} from "node-opcua";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { OpcUaOptions } from "./options.ts";
+import { ANONYMOUS } from "./security.ts";
+import { shareSessions } from "./session-shares.ts";
+
+/** Who has which sessions, for health. */
+export interface SessionBounds {
+  /** Sessions that were refused for want of room. */
+  readonly refusedCount: number;
+  /** Who was refused lately and why, as a sentence; null: nobody. */
+  problem(): string | null;
+}
+
+/** Sessions that nobody has logged on to yet: in all, and of one client; each has this long. */
+export const MOST_UNACTIVATED = 50;
+const MOST_UNACTIVATED_OF_CLIENT = 10;
+const ACTIVATION_MS = 10_000;
+/** A session is idle when its connection is gone, or after so long without a request. */
+const IDLE_MS = 30_000;
+/** How long health tells of a refusal, and the log only once. */
+const TELL_MS = 60_000;
+
+/** The parts of node-opcua's session and channel that are needed here. */
+interface Session {
+  readonly status: "new" | "active" | "screwed" | "disposed" | "closed";
+  readonly channel?: Channel | undefined;
+  readonly userIdentityToken?: unknown;
+  readonly authenticationToken: unknown;
+  /** Milliseconds since its last request. */
+  readonly clientLastContactTime: number;
+}
+interface Channel {
+  readonly remoteAddress: string;
+  readonly clientCertificate: Buffer | null;
+  readonly isOpened: boolean;
+  send_response(type: string, response: unknown, message: unknown): void;
+}
+type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => void;
+
+/**
+ * Bounds the sessions of an initialised server for each user (session-shares.ts). At its bound, a user's own longest
+ * idle session gives way; nobody else's ever does. Sessions without a user have a bound of their own and 10 s.
+ */
+export function boundSessions(
+  server: OPCUAServer,
+  options: OpcUaOptions,
+  clock: Clock,
+  log: Log,
+): SessionBounds {
+  const shares = shareSessions(options);
+  const toldAtMs = new Map<string, number>();
+  let refusedCount = 0;
+  let last: { readonly atMs: number; readonly text: string } | null = null;
+
+  function refuse(who: string, text: string): void {
+    refusedCount += 1;
+    const nowMs = clock.monotonicMs();
+    last = { atMs: nowMs, text };
+    if (nowMs - (toldAtMs.get(who) ?? Number.NEGATIVE_INFINITY) < TELL_MS) return;
+    toldAtMs.set(who, nowMs);
+    log.warn({ reason: text }, "an OPC UA session was refused");
+  }
+
+  function mayCreate(channel: Channel): boolean {
+    const waiting = sessionsOf(server).filter(({ status }) => status === "new");
+    const client = clientOf(channel);
+    const own = waiting.filter(
+      (session) => session.channel !== undefined && clientOf(session.channel) === client,
+    );
+    if (waiting.length < MOST_UNACTIVATED && own.length < MOST_UNACTIVATED_OF_CLIENT) return true;
+    refuse(
+      "(unactivated)",
+      `${waiting.length} sessions wait for a user, ${own.length} of ${channel.remoteAddress}`,
+    );
+    return false;
+  }
+
+  function mayActivate(session: Session, user: string): boolean {
+    const others = sessionsOf(server).filter((other) => other !== session && other.status === "active");
+    const open = new Map<string, number>();
+    for (const other of others) {
+      const name = userOf(other.userIdentityToken);
+      open.set(name, (open.get(name) ?? 0) + 1);
+    }
+    if (shares.hasRoom(user, open)) return true;
+    const own = others.filter((other) => userOf(other.userIdentityToken) === user);
+    const [idle] = own.filter(isIdle).sort((a, b) => b.clientLastContactTime - a.clientLastContactTime);
+    if (idle !== undefined) {
+      close(server, idle);
+      log.info({ user }, "an idle OPC UA session gave way to a new one of the same user");
+      return true;
+    }
+    refuse(user, `user ${user} has ${own.length} sessions, of ${others.length} in all`);
+    return false;
+  }
+
+  replace(server, "_on_CreateSessionRequest", (handle) => (message: unknown, channel: Channel) => {
+    if (mayCreate(channel)) return handle(message, channel);
+    const fault = new ServiceFault({ responseHeader: { serviceResult: StatusCodes.BadTooManySessions } });
+    channel.send_response("MSG", fault, message);
+    return undefined;
+  });
+  replace(
+    server,
+    "isUserAuthorized",
+    (handle) => (channel: Channel, session: Session, token: unknown, answer: Authorized) =>
+      handle(channel, session, token, (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => {
+        if (error !== null || isAuthorized !== true || mayActivate(session, userOf(token))) {
+          answer(error, isAuthorized, status);
+        } else {
+          answer(null, false, StatusCodes.BadTooManySessions);
+        }
+      }),
+  );
+  server.on("create_session", (session: Session) => {
+    clock.after(ACTIVATION_MS, () => {
+      if (session.status === "new") close(server, session);
+    });
+  });
+  widen(server, options.limits.maxSessions);
+
+  return {
+    get refusedCount() {
+      return refusedCount;
+    },
+    problem: () => (last !== null && clock.monotonicMs() - last.atMs < TELL_MS ? last.text : null),
+  };
+}
+
+/** Those without a user come on top for node-opcua; clients are told how many may have one. */
+function widen({ engine }: OPCUAServer, maxSessions: number): void {
+  engine.serverCapabilities.maxSessions = maxSessions + MOST_UNACTIVATED;
+  const id = `ns=0;i=${VariableIds.Server_ServerCapabilities_MaxSessions}`;
+  const variable = engine.addressSpace?.findNode(id) as UAVariable | null | undefined;
+  variable?.bindVariable({}, true);
+  variable?.setValueFromSource({ dataType: DataType.UInt32, value: maxSessions });
+}
+
+type Handle = (...values: unknown[]) => unknown;
+
+/** Puts a step before something that node-opcua calls by name on the server. */
+function replace<T extends unknown[]>(
+  server: OPCUAServer,
+  name: string,
+  make: (handle: Handle) => (...values: T) => unknown,
+): void {
+  const handle: unknown = Reflect.get(server, name);
+  if (typeof handle !== "function") throw new Error(`node-opcua has no ${name} any more`);
+  Reflect.set(
+    server,
+    name,
+    make((...values) => handle.apply(server, values)),
+  );
+}
+
+function sessionsOf({ engine }: OPCUAServer): readonly Session[] {
+  const sessions: unknown = Reflect.get(engine, "_sessions");
+  if (typeof sessions !== "object" || sessions === null)
+    throw new Error("node-opcua keeps its sessions elsewhere now");
+  return Object.values(sessions);
+}
+
+function close({ engine }: OPCUAServer, session: Session): void {
+  Reflect.apply(Reflect.get(engine, "closeSession"), engine, [session.authenticationToken, false, "Timeout"]);
+}
+
+function userOf(token: unknown): string {
+  return token instanceof UserNameIdentityToken ? (token.userName ?? "") : ANONYMOUS;
+}
+
+function clientOf({ clientCertificate, remoteAddress }: Channel): string {
+  return clientCertificate === null ? remoteAddress : clientCertificate.toString("base64");
+}
+
+function isIdle({ channel, clientLastContactTime }: Session): boolean {
+  return channel === undefined || !channel.isOpened || clientLastContactTime > IDLE_MS;
+}

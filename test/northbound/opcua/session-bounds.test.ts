@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { CreateSessionRequest, CreateSessionResponse } from "node-opcua";
+import { afterEach, expect, it } from "vitest";
+import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { openRawChannel } from "./raw-client.ts";
+
+const BAD_TOO_MANY_SESSIONS = 0x8056_0000;
+const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
+  name,
+  role,
+  confirms: false,
+  secret: { kind: "plain", text: `${name} secret` },
+});
+const as = (name: string) => ({ user: { name, password: `${name} secret` } });
+const limits = { ...defaultOpcUaLimits, maxSessions: 8, maxSessionsPerUser: 3 };
+const clock = createManualClock(0);
+const lines: string[] = [];
+let running: RunningServer;
+const callers: Caller[] = [];
+
+async function start(changed = limits): Promise<void> {
+  lines.length = 0;
+  running = await startServer(
+    { users: [user("eyes", "observer"), user("hands", "operator")], limits: changed },
+    { clock, log: createLog("info", { write: (line) => void lines.push(line) }) },
+  );
+}
+async function open(name: string): Promise<Caller> {
+  const caller = await openSession(running.url, as(name));
+  callers.push(caller);
+  return caller;
+}
+afterEach(async () => {
+  for (const caller of callers.splice(0)) await caller.close().catch(() => {});
+  await running.stop();
+});
+
+it("a user who takes all that it may leaves room for every other, and health and log say so", async () => {
+  await start();
+  for (let count = 0; count < 3; count += 1) await open("eyes");
+  await expect(open("eyes")).rejects.toThrow("BadTooManySessions");
+  await expect(open("eyes")).rejects.toThrow("BadTooManySessions");
+  expect(await (await open("hands")).value("Gateway.Version")).toBe("0.0.0");
+  // None of those that were there had to give way.
+  for (const caller of callers) expect(await caller.value("Gateway.Version")).toBe("0.0.0");
+  const health = running.server.health();
+  expect(health).toMatchObject({ state: "degraded", figures: { sessionsRefused: 2 } });
+  expect(health.detail).toContain("user eyes has 3 sessions");
+  expect(lines.filter((line) => line.includes("an OPC UA session was refused"))).toHaveLength(1);
+  clock.advance(60_001);
+  expect(running.server.health().state).toBe("up");
+});
+
+it("at its bound, a user's own session whose connection is gone gives way, and nobody else's", async () => {
+  await start();
+  const wire = await startTcpProxy(() => running.url.replace("opc.tcp://", ""));
+  const other = await open("hands");
+  const gone = await openSession(`opc.tcp://${wire.address}`, as("eyes"));
+  const kept = [await open("eyes"), await open("eyes")];
+  await expect(open("eyes")).rejects.toThrow("BadTooManySessions");
+  await wire.unplug();
+  // The server sees a moment later that the connection is gone.
+  await expect
+    .poll(
+      () =>
+        open("eyes").then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 15_000 },
+    )
+    .toBe(true);
+  for (const caller of [other, ...kept]) expect(await caller.value("Gateway.Version")).toBe("0.0.0");
+  expect(lines.filter((line) => line.includes("gave way"))).toHaveLength(1);
+  await gone.client.disconnect();
+  await wire.close();
+});
+
+it("a session without a user has 10 s, and one client has 10 of them", async () => {
+  await start();
+  const channel = await openRawChannel(running.url);
+  const create = async () => {
+    const request = new CreateSessionRequest({
+      clientDescription: { applicationUri: "urn:test" },
+      endpointUrl: running.url,
+      sessionName: "raw",
+      requestedSessionTimeout: 60_000,
+      clientNonce: randomBytes(32),
+    });
+    const answer = await channel.call(request);
+    if (answer === null) throw new Error("there is no answer");
+    if (answer.status === 0) answer.read(new CreateSessionResponse());
+    return answer.status;
+  };
+  for (let count = 0; count < 10; count += 1) expect(await create()).toBe(0);
+  expect(await create()).toBe(BAD_TOO_MANY_SESSIONS);
+  clock.advance(10_001);
+  expect(await create()).toBe(0);
+  channel.hangUp();
+});
