@@ -6,6 +6,7 @@ import { containRejections } from "./containment.ts";
 import { errorFrame } from "./error-frame.ts";
 import { createFrameCheck } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
+import { createUnfinishedRequests } from "./unfinished-requests.ts";
 
 /** Stands between the network and node-opcua. */
 export interface Fence {
@@ -22,6 +23,7 @@ const LOG_EVERY_MS = 10_000;
  * throws on what is let through closes that one connection.
  */
 export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
+  const unfinished = createUnfinishedRequests(clock);
   let closedCount = 0;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -45,6 +47,8 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
       if (socket.writableLength > 0) socket.destroy();
       else socket.end(errorFrame(refusals[status], status), () => socket.destroy());
     }
+    const held = unfinished.open((why) => close("BadTcpNotEnoughResources", why));
+    socket.on("close", held.end);
     const check = createFrameCheck((bytes) => {
       if (isClosed || socket.destroyed) return;
       try {
@@ -52,7 +56,7 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
       } catch (error) {
         close("BadTcpInternalError", describeLibraryError(error));
       }
-    });
+    }, held.holds);
     function receive(chunk: Buffer): boolean {
       if (isClosed) return true;
       const problem = check(chunk);
@@ -86,5 +90,6 @@ const refusals = {
   BadTcpMessageTypeInvalid: StatusCodes.BadTcpMessageTypeInvalid.value,
   BadTcpMessageTooLarge: StatusCodes.BadTcpMessageTooLarge.value,
   BadTcpInternalError: StatusCodes.BadTcpInternalError.value,
+  BadTcpNotEnoughResources: StatusCodes.BadTcpNotEnoughResources.value,
   BadDecodingError: StatusCodes.BadDecodingError.value,
 } as const;

@@ -8,6 +8,8 @@ export interface FrameProblem {
 const HEADER_BYTES = 8;
 /** Chunks of one request together; 10,000 written texts are a third of it. */
 const REQUEST_LIMIT_BYTES = 8 * 1024 * 1024;
+/** A chunk costs memory beside its bytes, and a client may make it as small as its headers. */
+const CHUNK_COST_BYTES = 1024;
 
 interface FrameRule {
   /** Only the chunks of a service call may be anything but final. */
@@ -28,15 +30,23 @@ const rules: ReadonlyMap<string, FrameRule> = new Map([
 /**
  * Watches the framing of what one client sends: HEL first and once, then OPN, then whatever a client may send, each
  * frame of a size that can be. `pass` gets the bytes of a frame once its header is whole and right, never those of two
- * frames together. The result is called with each chunk, and says what is wrong; after that it must not be called again.
+ * frames together. `hold` gets what a request costs that has begun and not ended, when it changes; 0: there is none.
+ * The result is called with each chunk, and says what is wrong; after that it must not be called again.
  */
-export function createFrameCheck(pass: (bytes: Buffer) => void): (chunk: Buffer) => FrameProblem | null {
+export function createFrameCheck(
+  pass: (bytes: Buffer) => void,
+  hold: (bytes: number) => void,
+): (chunk: Buffer) => FrameProblem | null {
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
   let bodyLeft = 0;
   let expected: "HEL" | "OPN" | "any" = "HEL";
-  /** Of the request whose chunks are coming. */
+  /** Of the request whose chunks are coming, as their headers say. */
   let requestBytes = 0;
+  /** What has come of it, and whether this chunk is its last. */
+  let heldBytes = 0;
+  let isLast = true;
+  let toldBytes = 0;
 
   function judge(): FrameProblem | null {
     const type = header.toString("latin1", 0, 3);
@@ -54,13 +64,15 @@ export function createFrameCheck(pass: (bytes: Buffer) => void): (chunk: Buffer)
     if (bytes > rule.maxBytes || requestBytes > REQUEST_LIMIT_BYTES) {
       return { status: "BadTcpMessageTooLarge", text: `${type} of ${bytes} bytes` };
     }
-    if (flag !== "C") requestBytes = 0;
+    isLast = flag !== "C";
+    if (isLast) requestBytes = 0;
+    heldBytes += CHUNK_COST_BYTES;
     expected = type === "HEL" ? "OPN" : "any";
     bodyLeft = bytes - HEADER_BYTES;
     return null;
   }
 
-  return (chunk) => {
+  function take(chunk: Buffer): FrameProblem | null {
     let at = 0;
     while (at < chunk.byteLength) {
       let from = at;
@@ -80,9 +92,19 @@ export function createFrameCheck(pass: (bytes: Buffer) => void): (chunk: Buffer)
       const body = Math.min(bodyLeft, chunk.byteLength - at);
       bodyLeft -= body;
       at += body;
+      heldBytes = bodyLeft === 0 && isLast ? 0 : heldBytes + body;
       if (at > from) pass(chunk.subarray(from, at));
     }
     return null;
+  }
+
+  return (chunk) => {
+    const problem = take(chunk);
+    if (heldBytes !== toldBytes) {
+      toldBytes = heldBytes;
+      hold(heldBytes);
+    }
+    return problem;
   };
 }
 

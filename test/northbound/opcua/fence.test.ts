@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { batteryChange } from "./changes.ts";
 import { newClient, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
-import { exchange, frame, hello, type Script } from "./raw-client.ts";
+import { exchange, frame, hello, openRawChannel, type Script } from "./raw-client.ts";
 
 const SEED = 20_261_120;
 /** After how long a stranger hangs up, of very many: that it does is no more than a step to the next. */
@@ -266,4 +266,20 @@ describe("strangers by the hundred", () => {
     });
     await hold(scripts);
   }, 60_000);
+});
+
+it("connections with unfinished requests are bounded all together, and others are served", async () => {
+  const running = await startServer();
+  const chunk = Buffer.alloc(60_000);
+  const channels = await Promise.all(Array.from({ length: 6 }, () => openRawChannel(running.url)));
+  // 6 × 7 MB: each alone would be within the bound of a request.
+  for (const channel of channels) {
+    for (let count = 0; count < 116; count += 1) channel.send(channel.message("C", chunk));
+  }
+  await Promise.race(channels.map(({ closed }) => closed));
+  await expectAnswers(running);
+  expect(closedOf(running)).toBeGreaterThan(0);
+  for (const channel of channels) channel.hangUp();
+  await running.stop();
+  expect(escaped).toEqual([]);
 });

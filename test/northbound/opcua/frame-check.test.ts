@@ -8,12 +8,16 @@ const open = frame("OPNF", Buffer.alloc(40, 1));
 /** Feeds the pieces until one is wrong; what passed by then, and why no more did. */
 function feed(pieces: readonly Buffer[]) {
   const passed: Buffer[] = [];
-  const check = createFrameCheck((bytes) => passed.push(bytes));
+  const held: number[] = [];
+  const check = createFrameCheck(
+    (bytes) => passed.push(bytes),
+    (bytes) => held.push(bytes),
+  );
   for (const piece of pieces) {
     const problem = check(piece);
-    if (problem !== null) return { passed, problem };
+    if (problem !== null) return { passed, held, problem };
   }
-  return { passed, problem: null };
+  return { passed, held, problem: null };
 }
 
 /** Cuts bytes at the given places, as a network might. */
@@ -92,4 +96,18 @@ test("a long request is within the limit again when the one before has ended", (
   const chunk = frame("MSGC", Buffer.alloc(524_280));
   const request = [...new Array(15).fill(chunk), frame("MSGF", Buffer.alloc(40))];
   expect(feed([hello(), open, ...request, ...request]).problem).toBeNull();
+});
+
+test("what an unfinished request costs is told until it ends, and whole frames cost nothing", () => {
+  const chunk = frame("MSGC", Buffer.alloc(10_000));
+  const last = frame("MSGF", Buffer.alloc(40));
+  expect(feed([hello(), open, last]).held).toEqual([]);
+  const { held } = feed([hello(), open, chunk, chunk.subarray(0, 5_000), chunk.subarray(5_000), last, last]);
+  expect(held).toHaveLength(4);
+  expect(held[0]).toBeGreaterThanOrEqual(10_000);
+  expect(held[2]).toBeGreaterThanOrEqual(20_000);
+  expect(held[3]).toBe(0);
+  // The smallest chunks are not for nothing.
+  const small = frame("MSGC", Buffer.alloc(16));
+  expect(feed([hello(), open, small, small, small]).held.at(-1)).toBeGreaterThan(3_000);
 });
