@@ -33,6 +33,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   const logged = new Set<string>();
   let lines: number[] = [];
   let refusedCount = 0;
+  let reloading: Promise<void> = Promise.resolve();
 
   /** Whether a refusal is new, and the log has room for it. */
   function isWorthALine(key: string): boolean {
@@ -47,10 +48,26 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     return true;
   }
 
+  /**
+   * Whether an operator has approved a certificate that the store still refuses. It sees a moved file a while later only,
+   * and a client that knocks in between has it written into the rejected ones again, where it would stay refused.
+   */
+  async function approve(leaf: Buffer): Promise<boolean> {
+    const thumbprint = thumbprintOf(leaf);
+    if ((await fileOf(manager.trustedFolder, thumbprint)) === null) return false;
+    const rejected = await fileOf(manager.rejectedFolder, thumbprint);
+    if (rejected !== null) await rm(rejected, { force: true });
+    reloading = manager.reloadCertificates().catch((error: unknown) => {
+      log.error({ cause: describeError(error) }, "OPC UA's certificate store cannot be read anew");
+    });
+    await reloading;
+    return true;
+  }
+
   async function tell(leaf: Buffer, status: StatusCode): Promise<void> {
-    const thumbprint = createHash("sha1").update(leaf).digest("hex");
+    const thumbprint = thumbprintOf(leaf);
     if (!isWorthALine(`${thumbprint} ${status.name}`)) return;
-    const file = await rejectedFile(manager.rejectedFolder, thumbprint);
+    const file = await fileOf(manager.rejectedFolder, thumbprint);
     log.warn(
       {
         thumbprint,
@@ -67,7 +84,11 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   const check = manager.checkCertificate.bind(manager) as CheckCertificate;
   const checkAndTell: CheckCertificate = async (chain) => {
     const leaf = leafOf(chain);
-    const status = hasWeakKey(leaf) ? StatusCodes.BadCertificatePolicyCheckFailed : await check(chain);
+    // A store that reads its folders anew knows nobody.
+    await reloading;
+    let status = hasWeakKey(leaf) ? StatusCodes.BadCertificatePolicyCheckFailed : await check(chain);
+    if (status.equals(StatusCodes.BadCertificateUntrusted) && (await approve(leaf)))
+      status = await check(chain);
     if (status.isGood()) return status;
     refusedCount += 1;
     try {
@@ -114,7 +135,12 @@ function subjectOf(leaf: Buffer): string {
   }
 }
 
-async function rejectedFile(folder: string, thumbprint: string): Promise<string | null> {
+function thumbprintOf(leaf: Buffer): string {
+  return createHash("sha1").update(leaf).digest("hex");
+}
+
+/** The store names a certificate's file with its thumbprint. */
+async function fileOf(folder: string, thumbprint: string): Promise<string | null> {
   const name = (await readdir(folder)).find((file) => file.toLowerCase().includes(thumbprint));
   return name === undefined ? null : join(folder, name);
 }

@@ -84,7 +84,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robotsWaiting: space.waitingCount,
         robotsRefused: space.refusedCount,
         connectionsClosed: guarded?.closedCount ?? 0,
-        sessionsRefused: bounds?.refusedCount ?? 0,
+        clientsRefused: bounds?.refusedCount ?? 0,
         certificatesRefused: clients?.refusedCount ?? 0,
       },
     }),

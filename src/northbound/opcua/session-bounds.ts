@@ -1,5 +1,6 @@
 import {
   DataType,
+  type NodeId,
   type OPCUAServer,
   ServiceFault,
   type StatusCode,
@@ -12,11 +13,11 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { ANONYMOUS } from "./security.ts";
-import { shareSessions } from "./session-shares.ts";
+import { shareAmongUsers } from "./user-shares.ts";
 
 /** Who has which sessions, for health. */
 export interface SessionBounds {
-  /** Sessions that were refused for want of room. */
+  /** Sessions and subscriptions that were refused for want of room. */
   readonly refusedCount: number;
   /** Who was refused lately and why, as a sentence; null: nobody. */
   problem(): string | null;
@@ -37,6 +38,7 @@ interface Session {
   readonly channel?: Channel | undefined;
   readonly userIdentityToken?: unknown;
   readonly authenticationToken: unknown;
+  readonly currentSubscriptionCount: number;
   /** Milliseconds since its last request. */
   readonly clientLastContactTime: number;
 }
@@ -46,10 +48,13 @@ interface Channel {
   readonly isOpened: boolean;
   send_response(type: string, response: unknown, message: unknown): void;
 }
+interface Message {
+  readonly request: { readonly requestHeader: { readonly authenticationToken: unknown } };
+}
 type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => void;
 
 /**
- * Bounds the sessions of an initialised server for each user (session-shares.ts). At its bound, a user's own longest
+ * Bounds the sessions and subscriptions of an initialised server for each user (user-shares.ts). At its bound, a user's own longest
  * idle session gives way; nobody else's ever does. Sessions without a user have a bound of their own and 10 s.
  */
 export function boundSessions(
@@ -58,7 +63,19 @@ export function boundSessions(
   clock: Clock,
   log: Log,
 ): SessionBounds {
-  const shares = shareSessions(options);
+  const { maxSessions, maxSessionsPerUser, maxSubscriptions } = options.limits;
+  const sessionShares = shareAmongUsers(options, {
+    total: maxSessions,
+    perUser: maxSessionsPerUser,
+    ofCommander: 4,
+    ofReader: 1,
+  });
+  const subscriptionShares = shareAmongUsers(options, {
+    total: maxSubscriptions,
+    perUser: Math.ceil(maxSubscriptions / 2),
+    ofCommander: 8,
+    ofReader: 2,
+  });
   const toldAtMs = new Map<string, number>();
   let refusedCount = 0;
   let last: { readonly atMs: number; readonly text: string } | null = null;
@@ -69,7 +86,7 @@ export function boundSessions(
     last = { atMs: nowMs, text };
     if (nowMs - (toldAtMs.get(who) ?? Number.NEGATIVE_INFINITY) < TELL_MS) return;
     toldAtMs.set(who, nowMs);
-    log.warn({ reason: text }, "an OPC UA session was refused");
+    log.warn({ reason: text }, "an OPC UA client was refused for want of room");
   }
 
   function mayCreate(channel: Channel): boolean {
@@ -88,12 +105,13 @@ export function boundSessions(
 
   function mayActivate(session: Session, user: string): boolean {
     const others = sessionsOf(server).filter((other) => other !== session && other.status === "active");
-    const open = new Map<string, number>();
-    for (const other of others) {
-      const name = userOf(other.userIdentityToken);
-      open.set(name, (open.get(name) ?? 0) + 1);
-    }
-    if (shares.hasRoom(user, open)) return true;
+    if (
+      sessionShares.hasRoom(
+        user,
+        countByUser(others, () => 1),
+      )
+    )
+      return true;
     const own = others.filter((other) => userOf(other.userIdentityToken) === user);
     const [idle] = own.filter(isIdle).sort((a, b) => b.clientLastContactTime - a.clientLastContactTime);
     if (idle !== undefined) {
@@ -105,11 +123,28 @@ export function boundSessions(
     return false;
   }
 
-  replace(server, "_on_CreateSessionRequest", (handle) => (message: unknown, channel: Channel) => {
+  function maySubscribe(message: Message): boolean {
+    const token = message.request.requestHeader.authenticationToken;
+    const session = server.engine.getSession(token as NodeId, true) as Session | null;
+    // node-opcua answers for one that there is none of.
+    if (session === null) return true;
+    const user = userOf(session.userIdentityToken);
+    const counts = countByUser(
+      sessionsOf(server),
+      ({ currentSubscriptionCount }) => currentSubscriptionCount,
+    );
+    if (subscriptionShares.hasRoom(user, counts)) return true;
+    refuse(`${user} subscriptions`, `user ${user} has ${counts.get(user) ?? 0} subscriptions`);
+    return false;
+  }
+
+  replace(server, "_on_CreateSessionRequest", (handle) => (message: Message, channel: Channel) => {
     if (mayCreate(channel)) return handle(message, channel);
-    const fault = new ServiceFault({ responseHeader: { serviceResult: StatusCodes.BadTooManySessions } });
-    channel.send_response("MSG", fault, message);
-    return undefined;
+    return answerWith(StatusCodes.BadTooManySessions, message, channel);
+  });
+  replace(server, "_on_CreateSubscriptionRequest", (handle) => (message: Message, channel: Channel) => {
+    if (maySubscribe(message)) return handle(message, channel);
+    return answerWith(StatusCodes.BadTooManySubscriptions, message, channel);
   });
   replace(
     server,
@@ -128,7 +163,7 @@ export function boundSessions(
       if (session.status === "new") close(server, session);
     });
   });
-  widen(server, options.limits.maxSessions);
+  widen(server, maxSessions);
 
   return {
     get refusedCount() {
@@ -145,6 +180,19 @@ function widen({ engine }: OPCUAServer, maxSessions: number): void {
   const variable = engine.addressSpace?.findNode(id) as UAVariable | null | undefined;
   variable?.bindVariable({}, true);
   variable?.setValueFromSource({ dataType: DataType.UInt32, value: maxSessions });
+}
+
+function answerWith(status: StatusCode, message: Message, channel: Channel): void {
+  channel.send_response("MSG", new ServiceFault({ responseHeader: { serviceResult: status } }), message);
+}
+
+function countByUser(sessions: readonly Session[], count: (session: Session) => number): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const session of sessions) {
+    const user = userOf(session.userIdentityToken);
+    counts.set(user, (counts.get(user) ?? 0) + count(session));
+  }
+  return counts;
 }
 
 type Handle = (...values: unknown[]) => unknown;

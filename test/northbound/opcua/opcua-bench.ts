@@ -184,11 +184,16 @@ export async function openSession(url: string, login: Login = {}): Promise<Calle
   const client = newClient(login.secure ?? false, login.identity);
   await client.connect(url);
   const { user } = login;
-  const session = await client.createSession(
-    user === undefined
-      ? { type: UserTokenType.Anonymous }
-      : { type: UserTokenType.UserName, userName: user.name, password: user.password },
-  );
+  const session = await client
+    .createSession(
+      user === undefined
+        ? { type: UserTokenType.Anonymous }
+        : { type: UserTokenType.UserName, userName: user.name, password: user.password },
+    )
+    .catch(async (error: unknown) => {
+      await client.disconnect();
+      throw error;
+    });
   const nodeId = (name: string) => `ns=2;s=${name}`;
   const read = (name: string) => session.read({ nodeId: nodeId(name), attributeId: AttributeIds.Value });
   return {

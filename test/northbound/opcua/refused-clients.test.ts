@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { copyFile, readdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -90,6 +90,16 @@ it("a client that nobody approved is told so in an error message, and the log sa
     approve: expect.stringMatching(/^move .*rejected.*\.pem to .*trusted/),
   });
   expect(running.server.health().figures?.certificatesRefused).toBe(2);
+});
+
+it("a client that knocks all the time is let in as soon as its certificate lies among the trusted ones", async () => {
+  const folder = join(dataDir, "opcua", "server");
+  const [file = ""] = await readdir(join(folder, "rejected"));
+  // As if it had knocked between the operator's move and the store's next look.
+  await copyFile(join(folder, "rejected", file), join(folder, "trusted", "certs", file));
+  const caller = await openSession(running.url, { user, secure: true });
+  await caller.close();
+  expect(await readdir(join(folder, "rejected"))).not.toContain(file);
 });
 
 it("the newest 200 certificates wait for approval: anybody can make more", async () => {

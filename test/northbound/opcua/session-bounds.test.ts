@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CreateSessionRequest, CreateSessionResponse } from "node-opcua";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it } from "vitest";
 import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -34,6 +34,13 @@ async function open(name: string): Promise<Caller> {
   callers.push(caller);
   return caller;
 }
+// The first start makes keys.
+beforeAll(async () => {
+  await start();
+  await (await open("hands")).close();
+  callers.length = 0;
+  await running.stop();
+});
 afterEach(async () => {
   for (const caller of callers.splice(0)) await caller.close().catch(() => {});
   await running.stop();
@@ -48,9 +55,9 @@ it("a user who takes all that it may leaves room for every other, and health and
   // None of those that were there had to give way.
   for (const caller of callers) expect(await caller.value("Gateway.Version")).toBe("0.0.0");
   const health = running.server.health();
-  expect(health).toMatchObject({ state: "degraded", figures: { sessionsRefused: 2 } });
+  expect(health).toMatchObject({ state: "degraded", figures: { clientsRefused: 2 } });
   expect(health.detail).toContain("user eyes has 3 sessions");
-  expect(lines.filter((line) => line.includes("an OPC UA session was refused"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("was refused for want of room"))).toHaveLength(1);
   clock.advance(60_001);
   expect(running.server.health().state).toBe("up");
 });
@@ -78,6 +85,22 @@ it("at its bound, a user's own session whose connection is gone gives way, and n
   expect(lines.filter((line) => line.includes("gave way"))).toHaveLength(1);
   await gone.client.disconnect();
   await wire.close();
+});
+
+it("a user who takes all the subscriptions that it may leaves some for every other", async () => {
+  await start({ ...limits, maxSubscriptions: 20 });
+  const subscribe = ({ session }: Caller) =>
+    session.createSubscription2({
+      requestedPublishingInterval: 1_000,
+      requestedLifetimeCount: 1_000,
+      requestedMaxKeepAliveCount: 10,
+      publishingEnabled: true,
+    });
+  const eyes = await open("eyes");
+  for (let count = 0; count < 10; count += 1) await subscribe(eyes);
+  await expect(subscribe(eyes)).rejects.toThrow("BadTooManySubscriptions");
+  await subscribe(await open("hands"));
+  expect(running.server.health().detail).toContain("user eyes has 10 subscriptions");
 });
 
 it("a session without a user has 10 s, and one client has 10 of them", async () => {

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { shareSessions } from "../../../src/northbound/opcua/session-shares.ts";
-import { opcUaOptions } from "./opcua-bench.ts";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { shareAmongUsers } from "../../../src/northbound/opcua/user-shares.ts";
 
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
@@ -10,9 +9,9 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   confirms: false,
   secret: { kind: "plain", text: "x" },
 });
-const limits = { ...defaultOpcUaLimits, maxSessions: 20, maxSessionsPerUser: 15 };
+const capacity = { total: 20, perUser: 15, ofCommander: 4, ofReader: 1 };
 const users = [user("eyes", "observer"), user("ears", "observer"), user("hands", "operator")];
-const shares = shareSessions(opcUaOptions({ users, limits, insecureLoopback: null }));
+const shares = shareAmongUsers({ users, insecureLoopback: null }, capacity);
 
 function fill(name: string, open: Map<string, number>): number {
   for (let count = 0; ; count += 1) {
@@ -52,9 +51,9 @@ it("whoever comes in which order, there are never too many, and nobody lacks its
   );
 });
 
-it("more users than sessions leave nothing that is kept, and somebody still gets in", () => {
+it("more users than places leave nothing that is kept, and somebody still gets in", () => {
   const many = Array.from({ length: 50 }, (_, index) => user(`u${index}`, "operator"));
-  const crowded = shareSessions(opcUaOptions({ users: many, limits }));
+  const crowded = shareAmongUsers({ users: many, insecureLoopback: { role: "observer" } }, capacity);
   expect(crowded.hasRoom("u1", new Map())).toBe(true);
   expect(crowded.hasRoom("u1", new Map([["u2", 20]]))).toBe(false);
 });

@@ -1,0 +1,54 @@
+import type { Role } from "../../domain/command.ts";
+import type { OpcUaOptions } from "./options.ts";
+import { ANONYMOUS } from "./security.ts";
+
+const READER: Role = "observer";
+
+/** How many of something there are in all, and for whom. */
+export interface Capacity {
+  readonly total: number;
+  readonly perUser: number;
+  /** What each user who commands has for itself, whatever others do. */
+  readonly ofCommander: number;
+  /** The same for each user who only reads. */
+  readonly ofReader: number;
+}
+
+/** How something is shared among users. */
+export interface UserShares {
+  /** Whether `user` may have one more, while these are taken (by user). */
+  hasRoom(user: string, taken: ReadonlyMap<string, number>): boolean;
+}
+
+/**
+ * Each user has a few of its own, those who command more than those who read; the rest is for all, up to a bound for
+ * each. So one user never takes what another needs to begin.
+ */
+export function shareAmongUsers(
+  { users, insecureLoopback }: Pick<OpcUaOptions, "users" | "insecureLoopback">,
+  { total, perUser, ofCommander, ofReader }: Capacity,
+): UserShares {
+  const everybody = [
+    ...users,
+    ...(insecureLoopback === null ? [] : [{ name: ANONYMOUS, role: insecureLoopback.role }]),
+  ];
+  const commanders = everybody.filter(({ role }) => role !== READER).length;
+  const readers = everybody.length - commanders;
+  // All of these together leave a quarter for all.
+  const forCommander = Math.min(ofCommander, Math.floor(total / 2 / Math.max(1, commanders)));
+  const forReader = Math.min(ofReader, Math.floor(total / 4 / Math.max(1, readers)));
+  const own = new Map(everybody.map(({ name, role }) => [name, role === READER ? forReader : forCommander]));
+
+  return {
+    hasRoom(user, taken) {
+      const mine = taken.get(user) ?? 0;
+      if (mine < (own.get(user) ?? 0)) return true;
+      if (mine >= perUser) return false;
+      let used = 0;
+      for (const count of taken.values()) used += count;
+      for (const [name, count] of own)
+        used += name === user ? 0 : Math.max(0, count - (taken.get(name) ?? 0));
+      return used < total;
+    },
+  };
+}
