@@ -4,7 +4,7 @@ import { Tag } from "./tag.ts";
 /**
  * What Server.ServiceLevel says (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one that says most.
  */
-export const serviceLevels = {
+const serviceLevels = {
   /** The fleet service is not reached: no values of robots come. */
   noData: 1,
   /** The values of at least one robot are not good. */

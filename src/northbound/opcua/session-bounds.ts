@@ -24,7 +24,7 @@ export interface SessionBounds {
 }
 
 /** Sessions that nobody has logged on to yet: in all, and of one client; each has this long. */
-export const MOST_UNACTIVATED = 50;
+const MOST_UNACTIVATED = 50;
 const MOST_UNACTIVATED_OF_CLIENT = 10;
 const ACTIVATION_MS = 10_000;
 /** A session is idle when its connection is gone, or after so long without a request. */
