@@ -101,6 +101,7 @@ export async function openAddressSpace(
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
   await known;
   return {
+    showHold: gateway.showHold,
     showLink(nowMs) {
       showLevel(nowMs, parts.facts.fleetLinkUp(), ageing.size);
       gateway.showLink(nowMs);

@@ -25,7 +25,7 @@ export interface SessionBounds {
 
 /** Sessions that nobody has logged on to yet: in all, and of one client; each has this long. */
 const MOST_UNACTIVATED = 50;
-const MOST_UNACTIVATED_OF_CLIENT = 10;
+const MOST_UNACTIVATED_OF_CLIENT = 25;
 const ACTIVATION_MS = 10_000;
 /** A session is idle when its connection is gone, or after so long without a request. */
 const IDLE_MS = 30_000;
@@ -90,7 +90,10 @@ export function boundSessions(
   }
 
   function mayCreate(channel: Channel): boolean {
-    const waiting = sessionsOf(server).filter(({ status }) => status === "new");
+    // One whose connection is gone cannot be activated any more (OPC UA part 4, 5.6.3).
+    const unactivated = sessionsOf(server).filter(({ status }) => status === "new");
+    for (const session of unactivated.filter(isDisconnected)) close(server, session);
+    const waiting = unactivated.filter((session) => !isDisconnected(session));
     const client = clientOf(channel);
     const own = waiting.filter(
       (session) => session.channel !== undefined && clientOf(session.channel) === client,
@@ -231,6 +234,10 @@ function clientOf({ clientCertificate, remoteAddress }: Channel): string {
   return clientCertificate === null ? remoteAddress : clientCertificate.toString("base64");
 }
 
-function isIdle({ channel, clientLastContactTime }: Session): boolean {
-  return channel === undefined || !channel.isOpened || clientLastContactTime > IDLE_MS;
+function isIdle(session: Session): boolean {
+  return isDisconnected(session) || session.clientLastContactTime > IDLE_MS;
+}
+
+function isDisconnected({ channel }: Session): boolean {
+  return channel === undefined || !channel.isOpened;
 }

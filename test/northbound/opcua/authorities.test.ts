@@ -12,6 +12,7 @@ const CLIENT = "urn:fleetgate:test-client";
 const plc1: OpcUaUser = {
   name: "plc1",
   confirms: false,
+  number: null,
   role: "operator",
   secret: { kind: "plain", text: "plc secret" },
 };

@@ -22,7 +22,13 @@ beforeAll(async () => {
   running = await startServer(
     {
       users: [
-        { name: "line1", confirms: false, role: "operator", secret: { kind: "plain", text: PASSWORD } },
+        {
+          name: "line1",
+          confirms: false,
+          number: null,
+          role: "operator",
+          secret: { kind: "plain", text: PASSWORD },
+        },
       ],
     },
     { log },
@@ -104,7 +110,8 @@ it.each([
 });
 
 it("a password in a request that cannot be read is in no log", async () => {
-  const { token } = await createSession();
+  const { channel: first, token } = await createSession();
+  first.hangUp();
   const whole = encoded(activation(token, login("any")));
   const places = Array.from({ length: Math.ceil(whole.length / 7) }, (_, place) => place * 7);
   for (const at of places) {
@@ -122,11 +129,12 @@ it("a password in a request that cannot be read is in no log", async () => {
 });
 
 it("the token of a session that is used over another connection is in no log", async () => {
-  const { token } = await createSession();
+  const { channel: first, token } = await createSession();
   const { channel, token: another } = await createSession();
   const answer = await channel.call(activation(token, login("any")));
   expect(answer?.status).not.toBe(0);
   channel.hangUp();
+  first.hangUp();
   for (const { value } of [token, another]) expectUnlogged(Buffer.from(value as Buffer));
 });
 

@@ -11,6 +11,7 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
   role,
   confirms: false,
+  number: null,
   secret: { kind: "plain", text: `${name} secret` },
 });
 let isLinkUp = true;

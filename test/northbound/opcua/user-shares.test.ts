@@ -7,6 +7,7 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
   role,
   confirms: false,
+  number: null,
   secret: { kind: "plain", text: "x" },
 });
 const capacity = { total: 20, perUser: 15, ofCommander: 4, ofReader: 1 };
