@@ -34,7 +34,9 @@ async function keptBy(options: Partial<OpcUaOptions>) {
   return kept();
 }
 
-it("the certificate names every host that endpoints advertise, and is renewed with the same key when they change", async () => {
+it("the certificate names every host that endpoints advertise, and is renewed with the same key when they change", {
+  timeout: 60_000,
+}, async () => {
   const options = { hostname: "gateway1.plant.example", alternateHostnames: ["10.1.2.3", "gate"] };
   const first = await keptBy(options);
   for (const name of ["gateway1.plant.example", "gate", "localhost"]) {
