@@ -250,7 +250,7 @@ describe("fleetgate call", () => {
     vi.unstubAllEnvs();
   });
 
-  it("hold holds a robot, or all, and lifts the hold again", async () => {
+  it("hold holds a robot, or all, and lifts the hold again", { timeout: 90_000 }, async () => {
     vi.stubEnv("SUDO_USER", "bob");
     const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", bench.socketPath);
     expect(await hold("r1")).toEqual({ code: 0, out: "succeeded\n  held by cli:bob\n", err: "" });
@@ -266,7 +266,9 @@ describe("fleetgate call", () => {
     vi.unstubAllEnvs();
   });
 
-  it("hold refuses what does not fit together, and prints the gateway's refusal", async () => {
+  it("hold refuses what does not fit together, and prints the gateway's refusal", {
+    timeout: 90_000,
+  }, async () => {
     const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", bench.socketPath);
     vi.stubEnv("SUDO_USER", "ann");
     expect(await hold("r1")).toMatchObject({ code: 4, out: expect.stringContaining("refused: NOT_ALLOWED") });
