@@ -1,10 +1,11 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { CallEnding } from "../contracts/fleet-port.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
 import type { Log } from "../platform/log.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
 
 /** The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is away. */
@@ -36,7 +37,7 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
   let writes = 0;
 
   async function keep(path: string, kept: KeptMap): Promise<void> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeFolder(directory);
     // Written aside first, each under a name of its own: who reads meanwhile gets the old map or the new one.
     writes += 1;
     const aside = `${path}.${writes}.new`;

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, unlink } from "node:fs/promises";
+import { type FileHandle, open, readdir, unlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 import { isCode, isListenedOn } from "./socket-probe.ts";
 
 /** Another process has the folder, or it cannot be locked; the message says why and what to do. */
@@ -17,7 +18,7 @@ const SUFFIX = ".sock";
 
 /**
  * Holds `folder` (made when it is missing) for this process alone. Rejects with FolderLocked,
- * which ends with `advice`, when a process that lives has it.
+ * which ends with `advice`, when a process that lives has it; with FolderNotMade when it cannot be made.
  *
  * Each process listens on a socket with a name of its own under `lock/` first, and then looks
  * whether any other there is listened on. Of two that start at once at least one sees the
@@ -28,6 +29,7 @@ const SUFFIX = ".sock";
 export async function lockFolder(folder: string, advice: string): Promise<FolderLock> {
   const path = join(folder, FOLDER);
   const own = `${process.pid}.${randomBytes(6).toString("hex")}${SUFFIX}`;
+  await makeFolder(path);
   const hold = await take(path, own).catch((error: unknown) => {
     throw new FolderLocked(`${folder} cannot be locked: ${String(error)}`, { cause: error });
   });
@@ -47,7 +49,6 @@ interface Hold {
 }
 
 async function take(path: string, own: string): Promise<Hold> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
   const handle = await open(path, "r");
   const reach = (name: string) => shortPath(path, handle, name);
   const server = createServer((socket) => socket.destroy());

@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Cancel, Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { makeFolder } from "./make-folder.ts";
 import { createStretch } from "./stretch.ts";
 
 export interface LineFileOptions {
@@ -142,7 +143,7 @@ export function createLineFile(
 
   /** Opens the file at the beginning of a line, whatever an earlier end has left. */
   async function begin(): Promise<FileHandle> {
-    await mkdir(dirname(options.path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(options.path));
     const file = await open(options.path, "a+", 0o600);
     handle = file;
     sizeBytes = (await file.stat()).size;

@@ -1,5 +1,6 @@
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../platform/make-folder.ts";
 
 /** The text of a file, or undefined when there is none. Every other failure rejects. */
 export async function readIfThere(path: string): Promise<string | undefined> {
@@ -17,7 +18,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
  */
 export async function writeWhole(path: string, text: string, access: "secret" | "public"): Promise<void> {
   const mode = access === "secret" ? 0o600 : 0o644;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.new`;
   await writeFile(draft, text, { mode });
   // The mode of `writeFile` counts only for a file that did not exist.

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 
 /**
  * When token requests were made, over restarts too: a service manager that starts a daemon
@@ -48,7 +49,7 @@ export function createExchangeHistory(directory: string, clock: Clock): Exchange
         .slice(-MOST)
         .map((each) => Math.round(clock.nowMs() - (clock.monotonicMs() - each)));
       try {
-        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await makeFolder(directory);
         await writeFile(`${path}.new`, JSON.stringify(wallMs), { mode: 0o600 });
         await rename(`${path}.new`, path);
         isFailing = false;

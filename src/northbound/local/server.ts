@@ -1,8 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { aborted, type Component } from "../../platform/component.ts";
 import { describeError } from "../../platform/log.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 import { createLocalCommands, type LocalCommandParts } from "./commands.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { LocalOptions } from "./options.ts";
@@ -88,7 +88,7 @@ export function createLocalServer(options: LocalOptions, parts: LocalServerParts
       figures: { clients: clients.size, clientsTurnedAway: turnedAway, ...commands.figures() },
     }),
     async run(signal, ready) {
-      await mkdir(dirname(options.socketPath), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(options.socketPath));
       await clearSocket(options.socketPath);
       const server = createServer({ allowHalfOpen: true }, welcome);
       await listenPrivately(server, options.socketPath);

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describeError, type Log } from "../../platform/log.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 import type { OpcUaAuthorities } from "./options.ts";
 
 /** How the files of these folders begin that the configuration made; an operator's own stay. */
@@ -28,7 +29,7 @@ export async function placeAuthorities(
 }
 
 async function place(folder: string, texts: readonly string[]): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const wanted = new Map(texts.map((text, index) => [`${PREFIX}${index + 1}.pem`, `${text}\n`]));
   for (const name of await readdir(folder)) {
     if (name.startsWith(PREFIX) && !wanted.has(name)) await rm(join(folder, name));

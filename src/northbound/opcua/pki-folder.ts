@@ -1,7 +1,8 @@
-import { cp, mkdir, mkdtemp, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeError, type Log } from "../../platform/log.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 
 /** Where the server's key, its certificate and its trust lists are. */
 export interface PkiFolder {
@@ -71,7 +72,7 @@ async function sizeOf(path: string): Promise<number> {
 
 /** node-opcua would leave empty files behind, and take them for its own at the next start. */
 async function probe(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const path = join(folder, ".room");
   try {
     await writeFile(path, Buffer.alloc(PROBE_BYTES, 1), { flush: true });
