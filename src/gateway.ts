@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createDispatcher, type Dispatcher } from "./bridge/dispatcher/dispatcher.ts";
-import { openDurableJournal } from "./bridge/dispatcher/journal/durable-journal.ts";
 import { createFanOut, type FanOut } from "./bridge/fan-out.ts";
 import type { QueueLimits } from "./bridge/feed.ts";
 import { createHoldView } from "./bridge/hold-view.ts";
@@ -37,7 +35,7 @@ import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import type { Log } from "./platform/log.ts";
 import { processHealth } from "./platform/process-health.ts";
-import { openStore } from "./platform/store.ts";
+import { prepareStores, type Stores } from "./stores.ts";
 import { builtAt, version } from "./version.ts";
 
 /** What the gateway cannot make for itself. */
@@ -84,6 +82,7 @@ interface House extends GatewayParts {
   readonly tell: (batch: Batch) => void;
   readonly dispatcher: Dispatcher;
   readonly audit: LineFile;
+  readonly stores: Stores;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
 }
@@ -106,7 +105,8 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
 
   async function runLocked(signal: AbortSignal, ready: () => void): Promise<void> {
     const components: Component[] = [];
-    const { house, fleet } = furnish(config, parts, components);
+    const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
+    const { house, fleet } = furnish(config, parts, components, stores);
     for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
@@ -147,6 +147,7 @@ function furnish(
   config: Config,
   parts: GatewayParts,
   components: readonly Component[],
+  stores: Stores,
 ): { readonly house: House; readonly fleet: Component } {
   const { clock, log } = parts;
   const sessionId = randomUUID();
@@ -191,7 +192,7 @@ function furnish(
     options: config.dispatcher,
     catalogue,
     port: fleet.port,
-    journal: openDurableJournal(openStore(journalFolder(config)), config.journal),
+    journal: stores.journal,
     clock,
     log: log.child({ part: "commands" }),
     sessionId,
@@ -214,22 +215,18 @@ function furnish(
     tell,
     dispatcher,
     audit,
+    stores,
     isFleetLinkUp: () => isFleetLinkUp,
     health: () => ({
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
       state: { state: "up", figures: state.figures() },
       queues: fanOut.health(),
       audit: auditHealth(audit),
+      stores: stores.health(),
       process: processHealth(),
     }),
   };
   return { house, fleet };
-}
-
-function journalFolder(config: Config): string {
-  const folder = join(config.gateway.dataDir, "journal");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
 }
 
 /** Commands go on when the audit log cannot: who must not send without a record sees it here. */
@@ -271,10 +268,10 @@ function qualityTicker({ clock, state, tell }: House): Component {
 }
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
-function commandDoor({ dispatcher, audit }: House, drainMs: number): Component {
+function commandDoor({ dispatcher, audit, stores }: House, drainMs: number): Component {
   return {
     name: COMMANDS,
-    health: dispatcher.health,
+    health: () => stores.commandsHealth(dispatcher.health()),
     async run(signal, ready) {
       ready();
       await aborted(signal);
@@ -303,7 +300,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     catalogue,
-    openMemory: () => openMemory(join(options.dataDir, "tickets"), log),
+    openMemory: () => openMemory(house.stores.ticketsFolder, log, house.stores.ticketsLoss),
     run: sessionId,
     clock,
     chance,

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { runSupervised } from "../bridge/supervisor.ts";
@@ -6,7 +6,9 @@ import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { createLog, type Log } from "../platform/log.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
+import { renewStore } from "../platform/stores/kept-store.ts";
 import { createSimulator, type Endpoints } from "../simulator/simulator.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config.ts";
@@ -111,9 +113,9 @@ function readyLine(fleet: Endpoints, ports: DemoPorts) {
 async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpoints): Promise<Config> {
   const path = join(folder, "gateway.yaml");
   const dataDir = join(folder, "gateway");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   // The simulated world begins anew at each start; outcomes of commands to the last one would be lies.
-  for (const kept of ["journal", "tickets"]) await rm(join(dataDir, kept), { recursive: true, force: true });
+  for (const kept of ["journal", "tickets"]) await renewStore(join(dataDir, kept));
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);
 }

@@ -1,9 +1,11 @@
 import { FolderLocked } from "../platform/folder-lock.ts";
 import { describeError } from "../platform/log.ts";
+import { FolderNotMade } from "../platform/make-folder.ts";
 import { PortTaken } from "../platform/port-taken.ts";
+import { StoreTooNew } from "../platform/stores/kept-store.ts";
 
-/** Exit codes that service managers know (sysexits.h). */
-export const exitCodes = { ok: 0, failure: 1, config: 78 } as const;
+/** Exit codes that service managers know (sysexits.h). `data`: a newer program has written the data folder. */
+export const exitCodes = { ok: 0, failure: 1, data: 65, config: 78 } as const;
 
 /** Which option of a command sets the port of a listener. */
 export type PortOption = (taken: PortTaken) => string;
@@ -14,13 +16,14 @@ export type PortOption = (taken: PortTaken) => string;
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const taken = portTaken(error);
-  const reason = error instanceof FolderLocked ? error.message : describeError(error);
+  const isPlain = [FolderLocked, FolderNotMade, StoreTooNew].some((known) => error instanceof known);
+  const reason = error instanceof Error && isPlain ? error.message : describeError(error);
   const line =
     taken === null
       ? reason
       : `port ${taken.port} (${taken.listener}) is taken: free it, or choose another with ${portOption(taken)}`;
   process.stderr.write(`fleetgate: ${line}\n`);
-  process.exit(exitCodes.failure);
+  process.exit(error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure);
 }
 
 /** The taken port that an error is about, or was caused by. */

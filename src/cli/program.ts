@@ -4,6 +4,7 @@ import { callCommand } from "./call.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
 import { holdCommand } from "./hold.ts";
+import { journalCommand } from "./journal.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { watchCommand } from "./watch.ts";
@@ -18,6 +19,7 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
+    .addCommand(journalCommand())
     .addCommand(simulateCommand())
     .addCommand(demoCommand())
     .addCommand(watchCommand());

@@ -6,8 +6,8 @@ import { type Environment, fileProblem } from "./named-files.ts";
 import { configSchema } from "./schema.ts";
 import { socketPath } from "./sections/control.ts";
 
-/** Where a gateway's socket is, or why that cannot be told. */
-export type SocketResult =
+/** Where a gateway's socket or folder is, or why that cannot be told. */
+export type PathResult =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly problem: string };
 
@@ -15,24 +15,33 @@ export type SocketResult =
  * The control socket of a configuration file. Only the two sections that name it are
  * read: whoever calls need not be able to read the gateway's secrets.
  */
-export async function readSocketPath(path: string, env: Environment): Promise<SocketResult> {
-  let text: string;
+export async function readSocketPath(path: string, env: Environment): Promise<PathResult> {
+  const folder = await readDataDir(path, env);
+  if (!folder.ok) return folder;
+  const control = configSchema.shape.control.safeParse(await readSection(path, "control"));
+  if (!control.success) return wrongFile(path);
+  if (!control.data.enabled) return { ok: false, problem: `${path} says control.enabled: false` };
+  return { ok: true, path: socketPath(control.data, dirname(resolve(path)), folder.path) };
+}
+
+/** The data folder of a configuration file, read like its control socket. */
+export async function readDataDir(path: string, env: Environment): Promise<PathResult> {
   try {
-    text = await readFile(path, "utf8");
+    const gateway = configSchema.shape.gateway.safeParse(await readSection(path, "gateway"));
+    if (!gateway.success) return wrongFile(path);
+    return { ok: true, path: dataDir({ gateway: gateway.data }, path, env) };
   } catch (error) {
     return { ok: false, problem: `${path} ${fileProblem(error)}` };
   }
-  const read = readDocument(text);
-  const value = read.ok ? read.document.value : null;
-  if (typeof value !== "object" || value === null) return wrongFile(path);
-  const gateway = configSchema.shape.gateway.safeParse(Reflect.get(value, "gateway"));
-  const control = configSchema.shape.control.safeParse(Reflect.get(value, "control"));
-  if (!gateway.success || !control.success) return wrongFile(path);
-  if (!control.data.enabled) return { ok: false, problem: `${path} says control.enabled: false` };
-  const folder = dataDir({ gateway: gateway.data }, path, env);
-  return { ok: true, path: socketPath(control.data, dirname(resolve(path)), folder) };
 }
 
-function wrongFile(path: string): SocketResult {
+/** Rejects when the file cannot be read. */
+async function readSection(path: string, name: string): Promise<unknown> {
+  const read = readDocument(await readFile(path, "utf8"));
+  const value = read.ok ? read.document.value : null;
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : null;
+}
+
+function wrongFile(path: string): PathResult {
   return { ok: false, problem: `${path} has mistakes: fleetgate check --config ${path} names them` };
 }

@@ -102,7 +102,8 @@ export const gatewayErrors = {
   JOURNAL_FAILED: {
     id: 1014,
     class: "fleet_unavailable",
-    advice: "Free or mend the gateway's disk, then send it under a new id. Stops need no disk.",
+    advice:
+      "Free or mend the gateway's disk, or run `fleetgate journal reset` where the message names it; then send it under a new id. Stops need no disk.",
   },
   CANCELED_BY_STOP: {
     id: 1015,

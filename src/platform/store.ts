@@ -64,7 +64,7 @@ const MEGABYTE = 1_000_000;
  * allocated (mdb_page_flush of lmdb 3.5.6), and the process dies of its damaged heap then or later. So much is little
  * for a small box, and more than other programs write between the look and the commit.
  */
-const LEAST_FREE_BYTES = 8 * MEGABYTE;
+export const LEAST_FREE_BYTES = 8 * MEGABYTE;
 /** A copied page, its branches and the list of free pages come with every record. */
 const BYTES_ON_DISK_PER_BYTE = 4;
 /** With so much room no group needs to be measured. */
@@ -76,15 +76,21 @@ const REST_MS = 1_000;
 export interface StoreParts {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly freeBytes: FreeBytes;
+  /** Called before the files are made or opened, and when they are. */
+  readonly beforeOpen?: () => void;
+  readonly afterOpen?: () => void;
 }
+
+/** The machine itself. */
+export const systemParts: StoreParts = { clock: systemClock, freeBytes };
 
 /**
  * Opens the directory `path` (made when it is missing) as an environment of its own.
  * Throws StoreFailed when it cannot be used. On a full disk one that exists can be read,
  * and one that does not exist is empty; writes are refused until there is room again.
  */
-export function openStore(path: string, parts: StoreParts = { clock: systemClock, freeBytes }): Store {
-  let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path);
+export function openStore(path: string, parts: StoreParts = systemParts): Store {
+  let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path, parts);
   let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
   const figures = { records: 0, syncs: 0, failures: 0 };
   let waiting: Waiting[] = [];
@@ -123,7 +129,7 @@ export function openStore(path: string, parts: StoreParts = { clock: systemClock
   }
 
   async function commitNow(changes: readonly StoreChange[]): Promise<void> {
-    database ??= openDatabase(path);
+    database ??= openDatabase(path, parts);
     const opened = database;
     try {
       // One transaction: all of it or nothing. What the single puts promise says nothing of a failure.
@@ -187,9 +193,10 @@ function megabytes(bytes: number): string {
   return (bytes / MEGABYTE).toFixed(1);
 }
 
-function openDatabase(path: string) {
+function openDatabase(path: string, { beforeOpen, afterOpen }: StoreParts) {
   try {
-    return open<unknown, string>({
+    beforeOpen?.();
+    const database = open<unknown, string>({
       path,
       noSubdir: false,
       encoding: "json",
@@ -198,6 +205,8 @@ function openDatabase(path: string) {
       // The transactions that it begins by itself reject a promise that nobody holds when the disk fails: the process would end.
       eventTurnBatching: false,
     });
+    afterOpen?.();
+    return database;
   } catch (error) {
     throw new StoreFailed(`cannot open the store ${path}`, { cause: error });
   }

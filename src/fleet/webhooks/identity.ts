@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../../platform/json.ts";
+import type { Log } from "../../platform/log.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 
 /** By what a gateway knows its own subscriptions again, and their deliveries. */
 export interface Identity {
@@ -14,9 +16,12 @@ export interface Identity {
 const FILE = "webhook-secret.json";
 const OWNER_ONLY = 0o600;
 
-/** Reads the identity that `directory` keeps, or makes one there. Rejects when the file is damaged or cannot be kept. */
-export async function loadIdentity(directory: string): Promise<Identity> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+/**
+ * Reads the identity that `directory` keeps, or makes one there. A damaged file is renamed, and said in the log: the
+ * subscriptions of before are then unknown. Rejects when the file cannot be read or kept.
+ */
+export async function loadIdentity(directory: string, nowMs: number, log: Log): Promise<Identity> {
+  await makeFolder(directory);
   const path = join(directory, FILE);
   const text = await readIfThere(path);
   if (text === null) return makeIdentity(path);
@@ -24,7 +29,13 @@ export async function loadIdentity(directory: string): Promise<Identity> {
   const kept: unknown = parse(text);
   const { instance, secret } = isJsonObject(kept) ? kept : {};
   if (typeof instance !== "string" || typeof secret !== "string" || secret.length < 32) {
-    throw new Error(`${path} is damaged: remove it, and the gateway makes new webhook subscriptions`);
+    const keptAs = `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(":", "-")}`;
+    await rename(path, keptAs);
+    log.error(
+      { path, keptAs },
+      "the secret of webhooks cannot be read: subscriptions of before are refused, and new ones are made",
+    );
+    return makeIdentity(path);
   }
   return { instance, secret };
 }

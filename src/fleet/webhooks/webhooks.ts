@@ -1,18 +1,18 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { Chance } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { openStore } from "../../platform/store.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
+import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/poll.ts";
 import { deliveredAspects } from "../streams/relief.ts";
 import type { Streams } from "../streams/streams.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import { webhookEventFromJson } from "../translate/webhook-event.ts";
-import { createEventMemory, type EventMemory } from "./event-memory.ts";
+import { createEventMemory, type EventMemory, eventsFormat } from "./event-memory.ts";
 import { type Identity, loadIdentity } from "./identity.ts";
 import { createReceiver } from "./receiver.ts";
 import { createSubscriptionKeeper, type SubscriptionKeeper } from "./subscription-keeper.ts";
@@ -95,10 +95,10 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   }
 
   async function openParts(): Promise<() => Promise<void>> {
-    identity = await loadIdentity(options.directory);
+    identity = await loadIdentity(options.directory, clock.nowMs(), log);
     const seenFolder = join(options.directory, "events");
-    await mkdir(seenFolder, { recursive: true, mode: 0o700 });
-    const store = openStore(seenFolder);
+    await makeFolder(seenFolder);
+    const store = openKeptStore(seenFolder, eventsFormat);
     memory = createEventMemory(store, log);
     keeper = createSubscriptionKeeper({
       ...parts,

@@ -1,46 +1,71 @@
-import { mkdirSync } from "node:fs";
 import { describeError, type Log } from "../../platform/log.ts";
-import { openStore, type Store } from "../../platform/store.ts";
+import { type Store, StoreFailed } from "../../platform/store.ts";
+import { openKeptStore } from "../../platform/stores/kept-store.ts";
+import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.ts";
 import { createDurableTicketStore } from "./commands/durable-ticket-store.ts";
 import type { TicketStore } from "./commands/ticket-store.ts";
 import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
+/** A new version needs the step from the old one in platform/stores/kept-store.ts. */
+export const ticketsFormat: StoreFormat = { store: "tickets", version: 1 };
+
 /** What the server must know again after a restart. */
 export interface Memory {
+  /** While tickets are lost, `load` throws and `save` rejects: slots take stops only. */
   readonly tickets: TicketStore;
+  /** Since when and why tickets are lost; null when they are not, or an operator has confirmed it. */
+  readonly ticketsLost: StoreLoss | null;
   readonly robots: RobotRegister;
   /** Waits for what is being written. What comes after is refused. */
   close(): Promise<void>;
 }
 
 /**
- * Opens `folder` (made when it is missing) as an environment of its own. Where it cannot be used, tags are shown all the
- * same, and slots take nothing but stops: never rejects, never throws.
+ * Opens `folder`, which prepareStore has made, as an environment of its own. Where it cannot be used, tags are shown
+ * all the same, and slots take nothing but stops: never rejects, never throws.
+ *
+ * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
  */
-export function openMemory(folder: string, log: Log): Memory {
+export function openMemory(folder: string, log: Log, loss: StoreLoss | null = null): Memory {
   const store = watched(openOrBroken(folder, log), log);
-  return { tickets: createDurableTicketStore(store), robots: openRobotRegister(store), close: store.close };
+  if (loss !== null) removeTickets(store);
+  return {
+    tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
+    ticketsLost: loss,
+    robots: openRobotRegister(store),
+    close: store.close,
+  };
+}
+
+/** With a lost journal, a ticket that is kept would say that its command was never sent. */
+function removeTickets(store: Store): void {
+  const kept = [...store.range({ from: "t/", to: "t0" })];
+  // The store says when it fails; the next start tries again while the loss is not confirmed.
+  if (kept.length > 0) store.write(kept.map(({ key }) => ({ key, value: undefined }))).catch(() => {});
+}
+
+function lostTickets({ since, reason }: StoreLoss): TicketStore {
+  const failure = () =>
+    new StoreFailed(
+      `lost since ${since} (${reason}); an operator confirms that with fleetgate journal reset`,
+    );
+  return {
+    load() {
+      throw failure();
+    },
+    save: () => Promise.reject(failure()),
+  };
 }
 
 function openOrBroken(folder: string, log: Log): Store {
   try {
-    makeFolder(folder);
-    return openStore(folder);
+    return openKeptStore(folder, ticketsFormat);
   } catch (error) {
     log.error(
       { folder, cause: describeError(error) },
       "the tickets of slots cannot be read: slots take stops only",
     );
     return brokenStore(error);
-  }
-}
-
-/** The store itself makes what a full disk did not take, as soon as there is room. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
   }
 }
 

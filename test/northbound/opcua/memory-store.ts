@@ -40,6 +40,7 @@ export function createFakeDisk(): FakeDisk {
   return {
     open: () => ({
       tickets: createDurableTicketStore(store),
+      ticketsLost: null,
       robots: openRobotRegister(store),
       close: store.close,
     }),

@@ -1,4 +1,5 @@
-import type { Store, StoreChange } from "../../../platform/store.ts";
+import { type Store, type StoreChange, StoreFailed } from "../../../platform/store.ts";
+import type { StoreFormat } from "../../../platform/stores/store-marks.ts";
 import {
   type EndedCommand,
   type Journal,
@@ -10,6 +11,9 @@ import {
   type StoredLease,
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
+
+/** A new version needs the step from the old one in platform/stores/kept-store.ts. */
+export const journalFormat: StoreFormat = { store: "journal", version: 1 };
 
 /** How many entries one pruning looks at: it must not hold up the commands. */
 const PRUNE_STEP = 200;
@@ -28,8 +32,11 @@ const MAX_ENDED = 10_000;
  * under `h/<robot and user>`.
  *
  * Throws when the store holds what cannot be read: then nobody can say what was sent.
+ *
+ * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are recorded,
+ *   so nothing else is sent
  */
-export function openDurableJournal(store: Store, limits: JournalLimits): Journal {
+export function openDurableJournal(store: Store, limits: JournalLimits, loss: string | null = null): Journal {
   const shares = createJournalShares();
   const order = readOrder(store, shares);
   const unkept = new Map<string, JournalEntry>();
@@ -85,6 +92,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits): Journal
       // Seen at once by `find`; lmdb itself shows a record only when it is committed.
       pending.set(entry.id, entry);
       try {
+        if (loss !== null && entry.command.effect !== "stops") throw new StoreFailed(loss);
         await store.write(changes);
         unkept.delete(entry.id);
         const known = placed.get(entry.id) ?? unplaced.get(entry.id);

@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Command, Option } from "commander";
+import { readDataDir } from "../config/control-socket.ts";
+import { lockFolder } from "../platform/folder-lock.ts";
+import { confirmLosses } from "../platform/stores/kept-store.ts";
+import { fail } from "./exit.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly data?: string;
+}
+
+const STOP_FIRST = "stop the gateway first, and start it again afterwards";
+
+/** `fleetgate journal`: what an operator does about the record of commands. */
+export function journalCommand(): Command {
+  const reset = new Command("reset")
+    .description("confirm that the outcomes of earlier commands are lost, so that the gateway sends again")
+    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its data folder"))
+    .addOption(new Option("--data <folder>", "the gateway's data folder").conflicts("config"))
+    .action(async (options: Options) => {
+      try {
+        await resetJournal(await findFolder(options));
+      } catch (error) {
+        fail(error, () => "");
+      }
+    });
+  return new Command("journal").description("the gateway's record of commands").addCommand(reset);
+}
+
+async function findFolder({ config, data }: Options): Promise<string> {
+  if (data !== undefined) return data;
+  if (config === undefined) throw new Error("name the data folder: --data <folder> or --config <file>");
+  const found = await readDataDir(config, process.env);
+  if (!found.ok) throw new Error(found.problem);
+  return found.path;
+}
+
+async function resetJournal(dataDir: string): Promise<void> {
+  if (!existsSync(join(dataDir, "journal"))) throw new Error(`${dataDir} is no gateway's data folder`);
+  // Only files are removed: root may call this, and the service could not write what root had made.
+  const lock = await lockFolder(dataDir, STOP_FIRST);
+  const losses = confirmLosses(dataDir);
+  await lock[Symbol.asyncDispose]();
+  if (losses.length === 0) {
+    process.stdout.write(
+      `Nothing is lost in ${dataDir}, or no gateway has started since: nothing was changed.\n`,
+    );
+  }
+  for (const { folder, since, reason, keptAs } of losses) {
+    const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
+    process.stdout.write(`${folder}: its loss on ${since} is confirmed (${reason}).${kept}\n`);
+  }
+}

@@ -1,0 +1,158 @@
+import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { makeFolder } from "../make-folder.ts";
+import { openStore, type Store, type StoreParts, systemParts } from "../store.ts";
+import { checkStore, type StoreCheck } from "./store-check.ts";
+import {
+  DATA_FILE,
+  isClosed,
+  markClosed,
+  readFormat,
+  readLoss,
+  removeClosed,
+  removeLoss,
+  type StoreFormat,
+  type StoreLoss,
+  syncFolder,
+  writeFormat,
+  writeLoss,
+} from "./store-marks.ts";
+
+/** A newer program has written the store. */
+export class StoreTooNew extends Error {
+  override readonly name = "StoreTooNew";
+}
+
+/** Stands between the name of a store that was put aside and the time. */
+const ASIDE = ".damaged-";
+
+/** How a store is looked at before it is opened. */
+export interface Preparation {
+  /** Whether the store must be there: its owner has run on this data folder before. */
+  readonly isExpected: boolean;
+  /** Whether a loss lasts until an operator confirms it; otherwise the store begins empty, and that is all. */
+  readonly mustBeConfirmed: boolean;
+  readonly nowMs: number;
+  /** In place of the check by a process of its own, for a test. */
+  readonly check?: StoreCheck;
+}
+
+/**
+ * Looks at the store in `folder` before anybody opens it, and makes the folder when it is missing. A store that
+ * was not closed since its last change is read by a process of its own first. A damaged one is put aside, under
+ * its name with the time behind it, and an empty one takes its place.
+ *
+ * @returns what was lost, now or earlier and not yet confirmed; null when all is well
+ * @throws StoreTooNew when a newer program has written it
+ * @throws StoreFailed when it cannot be looked at
+ */
+export async function prepareStore(
+  folder: string,
+  format: StoreFormat,
+  preparation: Preparation,
+): Promise<StoreLoss | null> {
+  refuseNewer(folder, format);
+  const reason = await problemOf(folder, format, preparation);
+  if (reason === null) {
+    if (!existsSync(folder)) await makeEmpty(folder);
+    return readLoss(folder);
+  }
+  return loseStore(folder, reason, preparation.nowMs, preparation.mustBeConfirmed);
+}
+
+/** Puts a store aside that cannot be used, and an empty one in its place. @returns what was lost */
+export async function loseStore(
+  folder: string,
+  reason: string,
+  nowMs: number,
+  mustBeConfirmed: boolean,
+): Promise<StoreLoss> {
+  const since = new Date(nowMs).toISOString();
+  const loss: StoreLoss = { since, reason, keptAs: putAside(folder, since) };
+  await makeEmpty(folder);
+  if (mustBeConfirmed) writeLoss(folder, loss);
+  return loss;
+}
+
+/**
+ * Opens a store that was prepared. Its files say that it is open until `close` has resolved.
+ * @throws StoreFailed as openStore
+ */
+export function openKeptStore(folder: string, format: StoreFormat, parts: StoreParts = systemParts): Store {
+  const store = openStore(folder, {
+    ...parts,
+    beforeOpen() {
+      if (readFormat(folder) === null) writeFormat(folder, format);
+      if (existsSync(join(folder, DATA_FILE))) removeClosed(folder);
+    },
+    // A process that is killed at its first start leaves a store without a record, or the mark that there is none.
+    afterOpen: () => removeClosed(folder),
+  });
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      markClosed(folder);
+    },
+  };
+}
+
+/** Removes a store, so that the next start finds a new one: for a demo, whose world begins anew with it. */
+export async function renewStore(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await makeEmpty(folder);
+}
+
+function refuseNewer(folder: string, { version }: StoreFormat): void {
+  const found = readFormat(folder);
+  // The records of an older version would be rewritten here. There is none: version 1 is the first.
+  if (found === null || found.version <= version) return;
+  throw new StoreTooNew(
+    `${folder} holds the store "${found.store}" in version ${found.version}, and this program knows it up to version ` +
+      `${version}: install the newer program again, or give this one a gateway.dataDir of its own`,
+  );
+}
+
+async function problemOf(
+  folder: string,
+  { store }: StoreFormat,
+  { isExpected, check = checkStore }: Preparation,
+): Promise<string | null> {
+  if (isClosed(folder)) return null;
+  const data = statSync(join(folder, DATA_FILE), { throwIfNoEntry: false });
+  if (data === undefined) return isExpected ? `${DATA_FILE} is missing` : null;
+  if (data.size === 0) return `${DATA_FILE} is empty`;
+  const found = readFormat(folder);
+  if (found === null) return "its format is not recorded";
+  if (found.store !== store) return `it is the store "${found.store}"`;
+  return check(folder);
+}
+
+/** @returns the new place of what was there, null when there was nothing */
+function putAside(folder: string, since: string): string | null {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return null;
+  const aside = `${folder}${ASIDE}${since.replaceAll(":", "-")}`;
+  renameSync(folder, aside);
+  syncFolder(dirname(folder));
+  return aside;
+}
+
+async function makeEmpty(folder: string): Promise<void> {
+  await makeFolder(folder);
+  syncFolder(dirname(folder));
+  markClosed(folder);
+}
+
+/** The losses of the stores in `dataDir`, which are confirmed with this call: the stores count as whole from now on. */
+export function confirmLosses(dataDir: string): ReadonlyArray<StoreLoss & { readonly folder: string }> {
+  const folders = readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.includes(ASIDE))
+    .map((entry) => join(dataDir, entry.name));
+  return folders.flatMap((folder) => {
+    const loss = readLoss(folder);
+    if (loss === null) return [];
+    removeLoss(folder);
+    return [{ ...loss, folder }];
+  });
+}

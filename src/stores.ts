@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { journalFormat, openDurableJournal } from "./bridge/dispatcher/journal/durable-journal.ts";
+import type { Journal } from "./bridge/dispatcher/journal/journal.ts";
+import type { Config } from "./config/load.ts";
+import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
+import { ticketsFormat } from "./northbound/opcua/memory.ts";
+import type { Health } from "./platform/component.ts";
+import type { Log } from "./platform/log.ts";
+import { StoreFailed } from "./platform/store.ts";
+import { loseStore, openKeptStore, prepareStore } from "./platform/stores/kept-store.ts";
+import { type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
+
+/** The stores of a data folder: each can be opened without harm to this process. */
+export interface Stores {
+  /** It records only stops while a loss is not confirmed, so nothing else is sent. */
+  readonly journal: Journal;
+  readonly ticketsFolder: string;
+  readonly ticketsLoss: StoreLoss | null;
+  /** Names what was lost. */
+  health(): Health;
+  /** The health of the commands, with the reason why they are refused. */
+  commandsHealth(health: Health): Health;
+}
+
+interface Lost extends StoreLoss {
+  readonly store: string;
+  readonly mustBeConfirmed: boolean;
+}
+
+/** What a lock and a file system put into a folder that no gateway has used. */
+const ALWAYS_THERE = ["lock", "lost+found"];
+const CONFIRM = "an operator confirms that with fleetgate journal reset";
+
+/**
+ * Looks at every store under the data folder before one is opened, and opens the journal. Rejects with StoreTooNew, or
+ * with StoreFailed where nothing can be said of one.
+ *
+ * A lost journal takes the tickets of slots with it: a command that the journal does not know would count as never sent.
+ */
+export async function prepareStores(config: Config, nowMs: () => number, log: Log): Promise<Stores> {
+  const { dataDir } = config.gateway;
+  const lost: Lost[] = [];
+  const journalFolder = join(dataDir, "journal");
+  const ticketsFolder = join(dataDir, "tickets");
+
+  function note({ store }: StoreFormat, loss: StoreLoss, mustBeConfirmed: boolean): void {
+    lost.push({ ...loss, store, mustBeConfirmed });
+    const means = mustBeConfirmed ? `only stops and reads pass; ${CONFIRM}` : "it begins empty";
+    log.error({ store, ...loss }, `a store is lost: ${means}`);
+  }
+  const lossOf = ({ store }: StoreFormat) => lost.find((each) => each.store === store) ?? null;
+
+  async function prepare(folder: string, format: StoreFormat, isExpected: boolean, mustBeConfirmed: boolean) {
+    const loss = await prepareStore(folder, format, { isExpected, mustBeConfirmed, nowMs: nowMs() });
+    if (loss !== null) note(format, loss, mustBeConfirmed);
+  }
+
+  async function openJournal(): Promise<Journal> {
+    const store = openKeptStore(journalFolder, journalFormat);
+    try {
+      return openDurableJournal(store, config.journal, refusalFor(lost));
+    } catch (error) {
+      if (error instanceof StoreFailed) throw error;
+      await store.close();
+      const reason = `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
+      note(journalFormat, await loseStore(journalFolder, reason, nowMs(), true), true);
+      return openDurableJournal(
+        openKeptStore(journalFolder, journalFormat),
+        config.journal,
+        refusalFor(lost),
+      );
+    }
+  }
+
+  const isUsed = await isUsedFolder(dataDir);
+  await prepare(journalFolder, journalFormat, isUsed, true);
+  if (config.opcua !== null) {
+    // The server's own key says that it has run here.
+    await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
+  }
+  const { events } = config.fleet;
+  if (events.kind === "webhook") {
+    await prepare(join(events.webhook.directory, "events"), eventsFormat, false, false);
+  }
+  const journal = await openJournal();
+  const journalLoss = lossOf(journalFormat);
+  if (journalLoss !== null && config.opcua !== null && lossOf(ticketsFormat) === null) {
+    const loss = { since: journalLoss.since, reason: "the journal was lost", keptAs: null };
+    writeLoss(ticketsFolder, loss);
+    note(ticketsFormat, loss, true);
+  }
+  return {
+    journal,
+    ticketsFolder,
+    ticketsLoss: lossOf(ticketsFormat),
+    health: () =>
+      lost.length === 0 ? { state: "up" } : { state: "degraded", detail: lost.map(lossText).join("; ") },
+    commandsHealth(health) {
+      const refusal = refusalFor(lost);
+      return refusal === null || health.state !== "up"
+        ? health
+        : { ...health, state: "degraded", detail: refusal };
+    },
+  };
+}
+
+/** Why only stops and reads pass; null when nothing is to be confirmed. */
+function refusalFor(lost: readonly Lost[]): string | null {
+  const loss = lost.find((each) => each.mustBeConfirmed);
+  return loss === undefined ? null : `${lossText(loss)}; only stops and reads pass; ${CONFIRM}`;
+}
+
+function lossText({ store, since, reason, keptAs }: Lost): string {
+  const kept = keptAs === null ? "" : `, kept as ${keptAs}`;
+  return `the store "${store}" is lost since ${since} (${reason}${kept})`;
+}
+
+/** A first start is an empty data folder. */
+async function isUsedFolder(folder: string): Promise<boolean> {
+  const names = await readdir(folder);
+  return names.some((name) => !ALWAYS_THERE.includes(name));
+}

@@ -1,0 +1,195 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  confirmLosses,
+  openKeptStore,
+  type Preparation,
+  prepareStore,
+  renewStore,
+  StoreTooNew,
+} from "../../src/platform/stores/kept-store.ts";
+
+const format = { store: "journal", version: 1 };
+const NOW = Date.UTC(2026, 7, 1, 12, 30, 15, 250);
+const LOST_AT = "2026-08-01T12:30:15.250Z";
+
+let folder: string;
+let checked: string[];
+/** What the check by another process answers; store-check.test.ts has the real one. */
+let answer: string | null;
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "kept-store-")), "journal");
+  checked = [];
+  answer = null;
+});
+afterEach(() => {
+  rmSync(dirname(folder), { recursive: true, force: true });
+});
+
+function prepare(changed: Partial<Preparation> = {}) {
+  return prepareStore(folder, format, {
+    isExpected: true,
+    mustBeConfirmed: true,
+    nowMs: NOW,
+    check: async (path) => {
+      checked.push(path);
+      return answer;
+    },
+    ...changed,
+  });
+}
+
+/** The first start of a store, with one record. `close` is left out where the process is killed. */
+async function firstStart(): Promise<{ close(): Promise<void> }> {
+  expect(await prepare({ isExpected: false })).toBeNull();
+  const store = openKeptStore(folder, format);
+  await store.write([{ key: "a", value: 1 }]);
+  return store;
+}
+
+const data = () => join(folder, "data.mdb");
+const aside = () => readdirSync(dirname(folder)).filter((name) => name !== "journal");
+
+describe("a start", () => {
+  it("needs no check after a clean stop, again and again", async () => {
+    await (await firstStart()).close();
+    for (let start = 0; start < 3; start += 1) {
+      expect(await prepare()).toBeNull();
+      const store = openKeptStore(folder, format);
+      expect(store.get("a")).toBe(1);
+      await store.close();
+    }
+    expect(checked).toEqual([]);
+  });
+
+  it("checks a store that was not closed, and opens one that is sound", async () => {
+    const killed = await firstStart();
+    expect(await prepare()).toBeNull();
+    expect(checked).toEqual([folder]);
+    expect(aside()).toEqual([]);
+    await killed.close();
+  });
+
+  it("checks a store whose file was changed while it was closed", async () => {
+    await (await firstStart()).close();
+    utimesSync(data(), 1, 1);
+    await prepare();
+    expect(checked).toEqual([folder]);
+  });
+
+  it("takes a store that a full disk kept from being made for a new one, also the second time", async () => {
+    await prepare({ isExpected: false });
+    const full = { clock: { monotonicMs: () => 0 }, freeBytes: () => 0 };
+    await openKeptStore(folder, format, full).close();
+    expect(existsSync(data())).toBe(false);
+    expect(await prepare()).toBeNull();
+  });
+});
+
+it.each([
+  ["before its file was made", () => {}],
+  ["when its file was made and empty", () => writeFileSync(data(), "")],
+])("takes a store whose first start was killed for a new one: %s", async (_, made) => {
+  await prepare({ isExpected: false });
+  made();
+  expect(await prepare()).toBeNull();
+  const store = openKeptStore(folder, format);
+  expect(existsSync(join(folder, "closed.json"))).toBe(false);
+  await store.close();
+  rmSync(data());
+  expect(await prepare()).toMatchObject({ reason: "data.mdb is missing" });
+});
+
+describe("a damaged store", () => {
+  const writeFormat = (text: string) => writeFileSync(join(folder, "format.json"), text);
+  const touched = () => utimesSync(data(), 1, 1);
+  const damages: ReadonlyArray<readonly [string, string, () => void]> = [
+    ["an empty file", "data.mdb is empty", () => truncateSync(data(), 0)],
+    ["no file", "data.mdb is missing", () => rmSync(data())],
+    ["no folder", "data.mdb is missing", () => rmSync(folder, { recursive: true })],
+    ["an empty folder", "data.mdb is missing", emptyFolder],
+    ["a file that the check refuses", "it is cut off", refusedFile],
+    ["no format", "its format is not recorded", () => [touched(), writeFormat("")]],
+    ["another format", 'it is the store "x"', () => [touched(), writeFormat('{"store":"x","version":1}')]],
+  ];
+  function emptyFolder(): void {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  }
+  function refusedFile(): void {
+    touched();
+    answer = "it is cut off";
+  }
+
+  it.each(damages)(
+    "is lost until that is confirmed, also over further starts: %s",
+    async (_, reason, damage) => {
+      await (await firstStart()).close();
+      damage();
+      const files = existsSync(folder) ? readdirSync(folder).length : 0;
+      const keptAs = files === 0 ? null : `${folder}.damaged-2026-08-01T12-30-15.250Z`;
+      const loss = { since: LOST_AT, reason, keptAs };
+      expect(await prepare()).toEqual(loss);
+      expect(aside()).toHaveLength(files === 0 ? 0 : 1);
+
+      answer = null;
+      const store = openKeptStore(folder, format);
+      expect(store.get("a")).toBeUndefined();
+      await store.write([{ key: "b", value: 2 }]);
+      // Killed here, and closed in order: the loss stays.
+      expect(await prepare({ nowMs: NOW + 1 })).toEqual(loss);
+      await store.close();
+      expect(await prepare({ nowMs: NOW + 2 })).toEqual(loss);
+
+      expect(confirmLosses(dirname(folder))).toEqual([{ ...loss, folder }]);
+      expect(await prepare()).toBeNull();
+      expect(openKeptStore(folder, format).get("b")).toBe(2);
+      expect(confirmLosses(dirname(folder))).toEqual([]);
+    },
+  );
+
+  it("begins empty at once where nobody must confirm it", async () => {
+    await (await firstStart()).close();
+    truncateSync(data(), 0);
+    expect(await prepare({ mustBeConfirmed: false })).toMatchObject({ reason: "data.mdb is empty" });
+    expect(await prepare({ mustBeConfirmed: false })).toBeNull();
+  });
+
+  it("is none where the store was never there", async () => {
+    expect(await prepare({ isExpected: false })).toBeNull();
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+});
+
+it("refuses a store of a newer program by name, and leaves it as it is", async () => {
+  await (await firstStart()).close();
+  const newer = '{"store":"journal","version":2}';
+  writeFileSync(join(folder, "format.json"), newer);
+  truncateSync(data(), 0);
+  const refused = await prepare().catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(StoreTooNew);
+  expect(refused).toHaveProperty(
+    "message",
+    `${folder} holds the store "journal" in version 2, and this program knows it up to version 1: ` +
+      "install the newer program again, or give this one a gateway.dataDir of its own",
+  );
+  expect(aside()).toEqual([]);
+});
+
+it("renews a store for a world that begins anew", async () => {
+  await firstStart();
+  await renewStore(folder);
+  expect(await prepare()).toBeNull();
+  expect(openKeptStore(folder, format).get("a")).toBeUndefined();
+  expect(checked).toEqual([]);
+});
