@@ -12,6 +12,7 @@ import type { LogLevel } from "../platform/log.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { type ConfigDocument, readDocument } from "./document.ts";
 import { type Finding, unwise, wrong } from "./finding.ts";
+import { folderProblems } from "./folder-mode.ts";
 import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
@@ -88,7 +89,11 @@ export async function loadConfig(
   const parsed = configSchema.safeParse(document.value);
   const files = await readNamedFiles(configSchema, document, path, env, nowMs);
   const sections = parsed.success ? parsed.data : soundSections(document);
-  const findings = [...crossChecks(sections, catalogue), ...socketFindings(sections, path, env)];
+  const findings = [
+    ...crossChecks(sections, catalogue),
+    ...socketFindings(sections, path, env),
+    ...(await folderFindings(sections, path, env)),
+  ];
   const [wrong, unwise] = (["problem", "warning"] as const).map((severity) =>
     findings
       .filter((finding) => finding.severity === severity)
@@ -169,6 +174,16 @@ function socketFindings({ gateway, control }: SoundSections, path: string, env: 
   if (problem === null) return [];
   if (control.socket !== undefined) return [wrong(["control", "socket"], problem)];
   return [unwise(["gateway", "dataDir"], `fleetgate call will not work: ${problem}`)];
+}
+
+async function folderFindings(
+  { gateway }: SoundSections,
+  path: string,
+  env: Environment,
+): Promise<readonly Finding[]> {
+  if (gateway === undefined) return [];
+  const problems = await folderProblems(dataDir({ gateway }, path, env), process.getuid?.() ?? null);
+  return problems.map((problem) => unwise(["gateway", "dataDir"], problem));
 }
 
 /** The folder for what must survive a restart, absolute. */
