@@ -51,6 +51,7 @@ const rooms: Readonly<Record<string, Rules>> = {
     wire: "its messages; it must not share our translation, or two bugs cancel out",
   },
   "gateway.ts": { "": "the composition root wires everything" },
+  "stores.ts": { "": "a part of the composition root: what the stores of each room have in common" },
   cli: { "": "commands wire what they run" },
   "version.ts": {},
   "main.ts": { cli: "argv to command, nothing else" },
@@ -192,6 +193,11 @@ describe("the habits of design.md", () => {
     );
     const others = readers.filter((path) => !readersOfEnvironment.includes(path.split("/")[0] ?? ""));
     expect(others).toEqual([]);
+  });
+
+  it("folders are made in one place: `mkdir` with `recursive` never comes back from /proc", () => {
+    const makers = pathsWhere((source) => /\bmkdir(Sync)?\(/.test(withoutComments(source.text)));
+    expect(makers).toEqual(["platform/make-folder.ts"]);
   });
 
   it("the bridge names no operation", () => {

@@ -18,8 +18,8 @@ export function portsFrom(base: number): DemoPorts {
 }
 
 /**
- * The demo's configuration as a file that `fleetgate run` takes too. Everything
- * is open to programs of this machine, and says so.
+ * The demo's configuration as a file that `fleetgate run` takes too. Everything is open to programs of this machine, and
+ * says so. Addresses only: a machine without /etc/hosts knows no name, not even `localhost`.
  */
 export function demoConfig(demo: {
   readonly dataDir: string;
@@ -34,8 +34,8 @@ export function demoConfig(demo: {
     gateway: { id: "demo", dataDir: demo.dataDir },
     log: { level: "warn" },
     fleet: {
-      grpc: { address: `localhost:${ports.grpc}` },
-      https: `https://localhost:${ports.https}`,
+      grpc: { address: `127.0.0.1:${ports.grpc}` },
+      https: `https://127.0.0.1:${ports.https}`,
       ca: demo.ca,
       credentials: demo.credentials,
       locations: demo.locations,
@@ -49,6 +49,7 @@ export function demoConfig(demo: {
     },
     opcua: {
       listen: { host: "127.0.0.1", port: ports.opcua },
+      hostname: "127.0.0.1",
       insecureLoopback: { role: "engineer" },
       destinations: { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" },
     },

@@ -15,6 +15,7 @@ import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config
 import { demoGreeting } from "./demo-greeting.ts";
 import { fail } from "./exit.ts";
 import { createNarrator } from "./narrator.ts";
+import { logWarnings } from "./node-warnings.ts";
 import { port } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulator-options.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -43,7 +44,8 @@ export function demoCommand(): Command {
     .option("--data <folder>", "where certificates, credentials and the configuration are kept")
     .action(async (options: Options) => {
       try {
-        await demo(options, stopSignal());
+        // A window that closes sends SIGHUP, and nobody sees the demo any more.
+        await demo(options, stopSignal(["SIGHUP"]));
       } catch (error) {
         fail(error, portOption);
       }
@@ -55,6 +57,7 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
   const folder =
     options.data ?? demoFolder(options.basePort === undefined ? "demo" : `demo-${options.basePort}`);
   const log = createLog(options.json === true ? "info" : "warn");
+  logWarnings(log);
   const lively = options.lively ?? options.json !== true;
   const simulator = createSimulator(simulatorOptions({ folder, ports, lively, log }));
   const gateway: Component = {
@@ -104,9 +107,9 @@ function readyLine(fleet: Endpoints, ports: DemoPorts) {
   return {
     event: "ready",
     fleet,
-    mqtt: `mqtt://localhost:${ports.mqtt}`,
-    opcua: `opc.tcp://localhost:${ports.opcua}`,
-    web: `http://localhost:${ports.web}`,
+    mqtt: `mqtt://127.0.0.1:${ports.mqtt}`,
+    opcua: `opc.tcp://127.0.0.1:${ports.opcua}`,
+    web: `http://127.0.0.1:${ports.web}`,
   };
 }
 

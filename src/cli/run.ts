@@ -1,11 +1,12 @@
 import { Command } from "commander";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
-import { createLog, type Log } from "../platform/log.ts";
+import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { fail } from "./exit.ts";
-import { stopSignal } from "./stop-signal.ts";
+import { logWarnings } from "./node-warnings.ts";
+import { ignoreHangup, stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate run`: the gateway alone, until SIGTERM. */
 export function runCommand(): Command {
@@ -15,9 +16,11 @@ export function runCommand(): Command {
     .action(async ({ config: path }: { config: string }) => {
       // First of all: a stop that comes while the gateway is still being loaded is a stop, too.
       const stop = stopSignal();
+      const hangup = ignoreHangup();
       const config = await configurationOrExit(path);
       const log = createLog(config.log.level);
       logWarnings(log);
+      void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
       bindWithoutProperty();
       // Loaded when it is wanted: it takes longer than everything else that commands need.
       const { createGateway } = await import("../gateway.ts");
@@ -28,12 +31,6 @@ export function runCommand(): Command {
         fail(error, portKey);
       }
     });
-}
-
-/** What Node.js itself warns of becomes lines of the log too: who reads them expects nothing but JSON. */
-function logWarnings(log: Log): void {
-  process.removeAllListeners("warning");
-  process.on("warning", (warning) => log.warn({ err: warning }, "Node.js warns"));
 }
 
 function portKey(taken: PortTaken): string {

@@ -58,7 +58,7 @@ export function simulateCommand(): Command {
         }),
       );
       try {
-        await simulator.run(stopSignal(), () => {
+        await simulator.run(stopSignal(["SIGHUP"]), () => {
           const fleet = simulator.endpoints();
           if (options.json === true) process.stdout.write(`${JSON.stringify({ event: "ready", fleet })}\n`);
           else process.stdout.write(greeting(fleet));

@@ -3,8 +3,11 @@ import { exitCodes } from "./exit.ts";
 /** npm passes a Ctrl-C on to the program that the terminal has told already: both are one. */
 const SAME_CTRL_C_MS = 1_000;
 
-/** Aborted by the first SIGINT or SIGTERM. Another one, a second later or more, ends the process at once. */
-export function stopSignal(): AbortSignal {
+/**
+ * Aborted by the first SIGINT or SIGTERM. Another one, a second later or more, ends the process at once.
+ * @param others further signals that stop the program
+ */
+export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal {
   const controller = new AbortController();
   let firstAtMs = 0;
   const onSignal = () => {
@@ -16,7 +19,16 @@ export function stopSignal(): AbortSignal {
       process.exit(exitCodes.failure);
     }
   };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
+  for (const name of ["SIGINT", "SIGTERM", ...others] as const) process.on(name, onSignal);
   return controller.signal;
+}
+
+/**
+ * Keeps SIGHUP from ending the process: systemd takes that for a clean end, and does not start the service again.
+ * Resolves with the first one.
+ */
+export function ignoreHangup(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on("SIGHUP", () => resolve());
+  });
 }

@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import { isIP } from "node:net";
 import { systemClock } from "../platform/clock.ts";
 import { type Closer, createCloser } from "../platform/closer.ts";
 import { aborted, type Component } from "../platform/component.ts";
 import { silentLog } from "../platform/log.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 import { type IssuedKey, issueKeys } from "./auth/api-key.ts";
 import { loadSigningKey } from "./auth/signing-key.ts";
 import { type Control, createControl } from "./control.ts";
@@ -82,7 +82,7 @@ interface Running {
 async function start(options: SimulatorOptions, closer: Closer, signal: AbortSignal): Promise<Running> {
   const { dataDir, clock = systemClock, log = silentLog, host = "127.0.0.1" } = options;
   const scenario = await chooseScenario(options);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(dataDir);
   const names = [...(options.certificateNames ?? []), ...(isEverywhere(host) ? [] : [host])];
   // Peers judge certificates by the machine's clock, whatever clock the service lives by.
   const identity = await loadIdentity({ dataDir, extraNames: names, nowMs: systemClock.nowMs() });
@@ -162,7 +162,8 @@ function describe(
   const [first] = keys;
   if (first === undefined) throw new Error("a scenario without API keys passed its check");
   const { scope } = first.key;
-  const name = isEverywhere(host) || host === "127.0.0.1" || host === "::1" ? "localhost" : host;
+  // An address, for a machine that does not know the name `localhost`.
+  const name = isEverywhere(host) ? "127.0.0.1" : host;
   const authority = isIP(name) === 6 ? `[${name}]` : name;
   return {
     grpc: `${authority}:${ports.grpc}`,

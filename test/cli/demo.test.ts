@@ -28,16 +28,16 @@ test("demo --json is ready in 5 s, prints the line that was promised, and robots
   expect(line).toEqual({
     event: "ready",
     fleet: {
-      grpc: `localhost:${base}`,
-      https: `https://localhost:${base + 1}`,
+      grpc: `127.0.0.1:${base}`,
+      https: `https://127.0.0.1:${base + 1}`,
       ca: expect.stringMatching(/^\//),
       credentials: expect.stringMatching(/^\//),
       otherCredentials: expect.stringMatching(/^\//),
       locations: ["plant-1"],
     },
-    mqtt: `mqtt://localhost:${base + 2}`,
-    opcua: `opc.tcp://localhost:${base + 3}`,
-    web: `http://localhost:${base + 4}`,
+    mqtt: `mqtt://127.0.0.1:${base + 2}`,
+    opcua: `opc.tcp://127.0.0.1:${base + 3}`,
+    web: `http://127.0.0.1:${base + 4}`,
   });
   await bothCredentialsWork(line.fleet);
 
@@ -110,15 +110,15 @@ test("demo tells a person where to look and what happens; watch follows; one Ctr
   const base = await freePorts(5);
   const demo = fleetgate(folder, "demo", "--base-port", String(base));
   for (const shown of [
-    `mqtt://localhost:${base + 2}`,
-    `npx mqtt sub -h localhost -p ${base + 2} -v -t 'fleetgate/demo/robots/+/mission'`,
-    `opc.tcp://localhost:${base + 3}`,
-    `node dist/main.js watch opc.tcp://localhost:${base + 3} Robots.cart-01`,
-    `http://localhost:${base + 4}`,
+    `mqtt://127.0.0.1:${base + 2}`,
+    `npx mqtt sub -h 127.0.0.1 -p ${base + 2} -v -t 'fleetgate/demo/robots/+/mission'`,
+    `opc.tcp://127.0.0.1:${base + 3}`,
+    `node dist/main.js watch opc.tcp://127.0.0.1:${base + 3} Robots.cart-01`,
+    `http://127.0.0.1:${base + 4}`,
   ]) {
     await demo.out.first(shown, (line) => line.includes(shown));
   }
-  const watch = fleetgate(folder, "watch", `opc.tcp://localhost:${base + 3}`, "Robots.cart-01.Battery");
+  const watch = fleetgate(folder, "watch", `opc.tcp://127.0.0.1:${base + 3}`, "Robots.cart-01.Battery");
   const tag = /^[\d:.]{12} {2}Robots\.cart-01\.Battery\.ChargePercent = \d+$/;
   await watch.out.first("a tag", (line) => tag.test(line));
   watch.send("SIGINT");

@@ -40,8 +40,8 @@ async function simulate(...options: readonly string[]): Promise<Ready["fleet"]> 
   expect(line).toEqual({
     event: "ready",
     fleet: {
-      grpc: `localhost:${base}`,
-      https: `https://localhost:${base + 1}`,
+      grpc: `127.0.0.1:${base}`,
+      https: `https://127.0.0.1:${base + 1}`,
       ca: expect.stringMatching(/^\//),
       credentials: expect.stringMatching(/^\//),
       otherCredentials: line.fleet.otherCredentials,
@@ -125,8 +125,8 @@ test("simulate and run as two processes, check before them; SIGTERM says offline
 
 test("what Node.js warns of is a line of the log like every other", async () => {
   const folder = newFolder();
-  // TLS to an address is what it warns of.
-  const path = await configure(folder, {}, { ...fleet, grpc: fleet.grpc.replace("localhost", "127.0.0.1") });
+  // TLS to an address is what it warns of: a deprecation, which is for developers.
+  const path = await configure(folder, { log: { level: "debug" } });
   const gateway = await run(folder, path);
   const warning = await gateway.err.first("the warning", (line) => line.includes("DeprecationWarning"));
   expect(JSON.parse(warning)).toMatchObject({ msg: "Node.js warns", err: expect.stringContaining("TLS") });
