@@ -10,6 +10,8 @@ export interface GatewayWishes {
   /** The `fleet` section. */
   readonly fleet: object;
   readonly mqttPort: number;
+  /** Whether the gateway's own broker listens there, for these clients, instead of one of the plant; each one's password is its name. */
+  readonly brokerUsers?: readonly string[];
   /** Who may command; nobody without it. */
   readonly rights?: readonly object[];
 }
@@ -38,11 +40,7 @@ export async function startGateway(house: House, wishes: GatewayWishes): Promise
     gateway: { id: wishes.id, dataDir: dataFolder(house, wishes.id) },
     log: { level: "warn" },
     fleet: wishes.fleet,
-    mqtt: {
-      broker: `mqtt://127.0.0.1:${wishes.mqttPort}`,
-      protocolVersion: 4,
-      commands: { brokerEnforcesClientNames: true },
-    },
+    mqtt: mqttSection(house, wishes),
     opcua: { listen: { port: opcuaPort }, insecureLoopback: {} },
     web: { listen: { port: webPort } },
     ...(wishes.rights === undefined ? {} : { rights: wishes.rights }),
@@ -62,6 +60,22 @@ export async function startGateway(house: House, wishes: GatewayWishes): Promise
       return (await response.json()) as GatewayHealth;
     },
   };
+}
+
+function mqttSection(house: House, { mqttPort, brokerUsers }: GatewayWishes): object {
+  if (brokerUsers === undefined) {
+    return {
+      broker: `mqtt://127.0.0.1:${mqttPort}`,
+      protocolVersion: 4,
+      commands: { brokerEnforcesClientNames: true },
+    };
+  }
+  const users = brokerUsers.map((name) => {
+    const password = join(house.folder, `password-${name}`);
+    writeFileSync(password, name, { mode: 0o600 });
+    return [name, { password }] as const;
+  });
+  return { broker: "embedded", listen: { port: mqttPort }, users: Object.fromEntries(users) };
 }
 
 /** Where a gateway keeps its journal. */

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { measureCommands } from "./commands/section.ts";
 import { measureFleet } from "./fleet/section.ts";
+import { measureFlood } from "./flood/section.ts";
 import { House } from "./house.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
@@ -24,6 +25,7 @@ const sections = {
   service: (house: House) => measureService(house, size),
   fleet: (house: House) => measureFleet(house, size),
   commands: (house: House) => measureCommands(house, size),
+  flood: (house: House) => measureFlood(house),
 };
 type SectionName = keyof typeof sections;
 type Outcome = Findings & { readonly machine: MachineReport };

@@ -2,17 +2,21 @@
 // and lets a successor bind its ports at a given moment.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
+import http2, { type Http2SecureServer, type IncomingHttpHeaders } from "node:http2";
+import { syncBuiltinESMExports } from "node:module";
 import { Server } from "node:net";
 
 /** Something that the service saw, in Unix milliseconds. */
 export interface Sighting {
-  readonly kind: "listening" | "connection" | "token-request";
+  /** `stop`: a call of UpdateMission. */
+  readonly kind: "listening" | "connection" | "token-request" | "stop";
   readonly port: number;
   readonly atMs: number;
 }
 
 const TELL_EVERY_MS = 100;
 const EXCHANGE_PATH = "/authorizeApiAccess";
+const STOP_METHOD = "/UpdateMission";
 const listenAtMs = Number(process.env.BENCH_LISTEN_AT_MS ?? 0);
 let untold: Sighting[] = [];
 
@@ -38,6 +42,16 @@ subscribe("http.server.request.start", (event) => {
   const { request } = event as { readonly request: IncomingMessage };
   if (request.url?.startsWith(EXCHANGE_PATH)) note("token-request", request.socket.localPort ?? 0);
 });
+
+const { createSecureServer } = http2;
+http2.createSecureServer = (...args: unknown[]) => {
+  const server: Http2SecureServer = Reflect.apply(createSecureServer, http2, args);
+  server.prependListener("stream", (_stream: unknown, headers: IncomingHttpHeaders) => {
+    if (headers[":path"]?.endsWith(STOP_METHOD)) note("stop", portOf(server));
+  });
+  return server;
+};
+syncBuiltinESMExports();
 
 setInterval(() => {
   if (untold.length === 0 || !process.connected) return;

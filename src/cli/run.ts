@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
+import { processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { configurationOrExit } from "./configuration.ts";
@@ -22,6 +23,7 @@ export function runCommand(): Command {
       logWarnings(log);
       void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
       bindWithoutProperty();
+      returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded when it is wanted: it takes longer than everything else that commands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });

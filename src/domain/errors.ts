@@ -140,6 +140,12 @@ export const gatewayErrors = {
     class: "operator_mistake",
     advice: "Wait until each user that holds the robot has lifted the hold, then send it under a new id.",
   },
+  RATE_LIMITED: {
+    id: 1023,
+    class: "operator_mistake",
+    advice:
+      "Send fewer commands a second. `refused`: then send it under a new id. `unknown`: ask again with the same id.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

@@ -69,6 +69,14 @@ export const tooManyAsk = ending(
   false,
 );
 
+/** For the sender of a command that is in hand or recorded, and that asks more often than its rate. Not refused: it may have been sent. */
+export const askedTooOften = ending(
+  "unknown",
+  "RATE_LIMITED",
+  "the command is in hand or recorded, and this client sends too many messages: ask again with the same id",
+  false,
+);
+
 /** What is wrong with a JSON text that was not read. */
 export function jsonFault(
   reading:

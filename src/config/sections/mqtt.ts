@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { MqttOptions } from "../../northbound/mqtt/options.ts";
 import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topics.ts";
-import { file, flag, listen, milliseconds, url } from "../fields.ts";
+import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
 const commands = z
@@ -12,6 +12,13 @@ const commands = z
       "Your word that the plant's broker lets a client write under clients/<its own name> only. Without it, that broker brings no commands.",
     ),
     requireExpiry: flag(true, "Whether a command that moves a robot needs expires_at, or MQTT 5 expiry."),
+    clientRate: z
+      .strictObject({
+        perSecond: count(1, 10_000, 200, "Commands a second, on average."),
+        burst: count(1, 100_000, 500, "Commands at once, after a rest."),
+      })
+      .prefault({})
+      .describe("What one client may send. Beyond it, all but stops is refused (RATE_LIMITED)."),
   })
   .prefault({})
   .describe("Commands from the broker. Who may send what is said under rights.");

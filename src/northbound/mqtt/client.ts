@@ -1,7 +1,11 @@
+import { connect as connectTcp, isIP } from "node:net";
 import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
-import type { MqttOptions } from "./options.ts";
+import type { Sorted } from "./frame-sorter.ts";
+import type { ExternalBrokerOptions, MqttOptions } from "./options.ts";
+import { SortedStream } from "./sorted-stream.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */
 export type OpenBroker = () => Duplex;
@@ -15,7 +19,9 @@ export interface Will {
 const CONNECT_TIMEOUT_MS = 10_000;
 const END_MS = 1_000;
 const KEEPALIVE_SECONDS = 15;
-const RECEIVE_MAXIMUM = 200;
+const RECEIVE_MAXIMUM = 1_000;
+const TCP_PORT = 1883;
+const TLS_PORT = 8883;
 
 /**
  * Connects once: coming back is the link runner's job. Resolves when the broker
@@ -26,10 +32,13 @@ export function openClient(
   will: Will,
   maximumPacketSize: number,
   openBroker: OpenBroker | null,
+  sort: (bytes: Buffer) => Sorted,
   signal: AbortSignal,
 ): Promise<MqttClient> {
   signal.throwIfAborted();
-  const client = createClient(options, clientOptions(options, will, maximumPacketSize), openBroker);
+  // Opened here, so that a broker that is not up rejects, instead of throwing inside the client.
+  const stream = new SortedStream(openConnection(options, openBroker), sort);
+  const client = new mqtt.MqttClient(() => stream, clientOptions(options, will, maximumPacketSize));
   return new Promise((resolve, reject) => {
     let failure: Error | null = null;
     const settle = (error: Error | null) => {
@@ -80,16 +89,24 @@ export function within(clock: Clock, limitMs: number, work: Promise<void>): Prom
   });
 }
 
-function createClient(
-  options: MqttOptions,
-  clientOptions: IClientOptions,
-  openBroker: OpenBroker | null,
-): MqttClient {
-  if (options.broker.kind === "external") return mqtt.connect(options.broker.url, clientOptions);
+function openConnection({ broker }: MqttOptions, openBroker: OpenBroker | null): Duplex {
+  if (broker.kind === "external") return dial(broker);
   if (openBroker === null) throw new Error("the embedded broker was not given to the MQTT link");
-  // Opened here, so that a broker that is not up rejects, instead of throwing inside the client.
-  const stream = openBroker();
-  return new mqtt.MqttClient(() => stream, clientOptions);
+  return openBroker();
+}
+
+/** Nagle's algorithm would cost tens of milliseconds a message. */
+function dial({ url, ca, clientCert }: ExternalBrokerOptions): Duplex {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (protocol === "mqtt:") return connectTcp({ host, port: Number(port || TCP_PORT) }).setNoDelay(true);
+  return connectTls({
+    host,
+    port: Number(port || TLS_PORT),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(ca === null ? {} : { ca }),
+    ...(clientCert === null ? {} : { cert: clientCert.cert, key: clientCert.key }),
+  }).setNoDelay(true);
 }
 
 function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: number): IClientOptions {
@@ -106,7 +123,7 @@ function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: numb
     will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
   };
   if (options.broker.kind === "embedded") return { ...common, protocolVersion: 4 };
-  const { username, password, ca, clientCert } = options.broker;
+  const { username, password } = options.broker;
   return {
     ...common,
     protocolVersion: options.protocolVersion,
@@ -115,7 +132,5 @@ function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: numb
       : {}),
     ...(username === null ? {} : { username }),
     ...(password === null ? {} : { password }),
-    ...(ca === null ? {} : { ca }),
-    ...(clientCert === null ? {} : { cert: clientCert.cert, key: clientCert.key }),
   };
 }

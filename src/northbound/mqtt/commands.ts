@@ -3,14 +3,19 @@ import type { Commander, CommandLedger } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
-import { clip } from "../../domain/clip.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
-import { badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain/refusals.ts";
+import { askedTooOften, badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { createClearing } from "./clearing.ts";
+import { createClientRates } from "./client-rates.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
+import { createFrameSorter, type Sorted } from "./frame-sorter.ts";
 import { takeHoldMessage } from "./hold-message.ts";
+import { createInbox } from "./inbox.ts";
 import type { MqttOptions } from "./options.ts";
+import { createPublishReader } from "./publish-reader.ts";
+import { createRefusalLog } from "./refusal-log.ts";
 import { createReplies, type ReplyBounds, type ReplyTo } from "./replies.ts";
 import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
 import { takeStationMessage } from "./station-desk.ts";
@@ -33,8 +38,10 @@ export interface CommandParts {
 
 /** Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its connections. */
 export interface CommandDesk {
+  /** Takes clients' messages out of the bytes of one connection. */
+  sorter(): (bytes: Buffer) => Sorted;
   /** Listens on a new connection, where commands are on. Rejects when the broker refuses the subscription. */
-  serve(client: MqttClient, lost: Promise<unknown>): Promise<void>;
+  serve(client: MqttClient): Promise<void>;
   /** Why clients may wait for an answer that does not come; null when there is no reason. */
   problem(): string | null;
   figures(): Readonly<Record<string, number>>;
@@ -46,18 +53,15 @@ export interface CommandDesk {
  */
 const IN_FLIGHT = 2_048;
 const IN_FLIGHT_A_CLIENT = 512;
-const LOG_WINDOW_MS = 1_000;
-const LOGS_A_WINDOW = 10;
-/** Of names that clients choose, in a log line. */
-const LONGEST_NAME = 128;
 
 export function createCommandDesk(parts: CommandParts): CommandDesk {
   const { options, topics, clock, log } = parts;
-  const counts = { commands: 0, stationMessages: 0, holdMessages: 0, refusedMessages: 0 };
+  const counts = { commands: 0, stationMessages: 0, holdMessages: 0, refusedMessages: 0, rateLimited: 0 };
   const inFlight = new Map<string, number>();
   let allInFlight = 0;
   const replies = createReplies(clock, log, parts.replyBounds);
-  const logRefused = createLimitedLog(clock, log);
+  const rates = createClientRates(options.commands.clientRate, clock);
+  const logRefused = createRefusalLog(clock, log);
 
   const isKnown = ({ client, id }: ReplyTo) =>
     id !== null && parts.ledger.knows({ door: "mqtt", name: client }, id);
@@ -103,6 +107,17 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     }
   };
 
+  /** Whether the message goes over its client's rate; then it is answered here. Log and audit have one line a second of it. */
+  const overRate = (to: ReplyTo, known: boolean, robotId: string | null) => {
+    const verdict = rates.take(to.client);
+    if (verdict.kind === "within") return false;
+    counts.rateLimited += 1;
+    const outcome = known ? askedTooOften : tooManyOf(options, verdict.refusedBefore);
+    if (verdict.isTold && !known) refuse(to, outcome, to.operation, robotId);
+    else replies.send(to, outcome);
+    return true;
+  };
+
   /** Who asks for what is recorded has the stops' room. */
   const full = (client: string, request: ParsedRequest, known: boolean) => {
     const room = known || request.effect === "stops" ? 2 : 1;
@@ -115,13 +130,15 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     const answer = answerProblem(topics, topic.client, packet);
     const known = isKnown(to);
     const refused = (outcome: Outcome) => refuse(to, known ? idStands(outcome) : outcome);
+    const operation = parts.catalogue.get(topic.operation);
+    const parsed = read.ok && operation !== undefined ? parseRequest(operation, read.message, log) : null;
+    const request = parsed === null || "outcome" in parsed ? null : parsed;
+    if (request?.effect !== "stops" && overRate(to, known, request?.robotId ?? null)) return;
     // What is known is not sent again: then how it was sent this time is no matter.
     if (packet.retain && !known) return refused(refusal("RETAINED", "commands must not be retained"));
     if (!read.ok) return refused(refusal("MALFORMED", read.reason));
     if (answer !== null && !known) return refused(refusal("MALFORMED", answer));
-    const operation = parts.catalogue.get(topic.operation);
-    if (operation === undefined) return refused(unknownOperation(topic.operation));
-    const parsed = parseRequest(operation, read.message, log);
+    if (operation === undefined || parsed === null) return refused(unknownOperation(topic.operation));
     if ("outcome" in parsed) return refused(parsed);
     const startByMs = startBy(packet, read.message, clock.nowMs());
     if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry && !known) {
@@ -151,32 +168,42 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     else replies.send(to, outcome);
   };
 
+  const readPublish = createPublishReader(options.protocolVersion);
   const cleared = createClearing();
-  const hear = (client: MqttClient, name: string, packet: IPublishPacket) => {
+  let publisher: MqttClient | null = null;
+
+  const hear = (name: string, frame: Buffer) => {
+    const packet = readPublish(frame);
     const command = topics.readCommand(name);
     const station = command === null ? topics.readStation(name) : null;
     const hold = topics.readHold(name);
-    if (command === null && station === null && hold === null) return;
-    const empty = bytesOf(packet).byteLength === 0;
+    if (packet === null) return;
+    const empty = packet.payload.length === 0;
     if (empty && cleared.echo(name)) return;
     if (packet.retain && !empty) {
       cleared.expect(name);
-      client.publish(name, "", { qos: 1, retain: true });
+      publisher?.publish(name, "", { qos: 1, retain: true });
     }
     if (command !== null) take(command, packet);
     if (station !== null) takeForStation(station, packet);
     if (hold !== null) takeHold(hold, packet);
   };
+  const inbox = createInbox((topic) => topics.ownerOf(topic) ?? "", hear);
 
   return {
-    async serve(client, lost) {
+    sorter: () =>
+      createFrameSorter(
+        (topic) =>
+          topics.readCommand(topic) !== null ||
+          topics.readStation(topic) !== null ||
+          topics.readHold(topic) !== null,
+        inbox.put,
+      ),
+    async serve(client) {
       if (!commandsOn(options, log)) return;
       replies.use(client);
+      publisher = client;
       cleared.reset();
-      const onMessage = (topic: string, _payload: Buffer, packet: IPublishPacket) =>
-        hear(client, topic, packet);
-      client.on("message", onMessage);
-      void lost.then(() => client.removeListener("message", onMessage));
       // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
       const { commandFilter, stationFilter, holdFilters } = topics;
       const filters = [commandFilter, stationFilter, ...holdFilters];
@@ -191,7 +218,12 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
         );
     },
     problem: replies.problem,
-    figures: () => ({ ...counts, commandsInFlight: allInFlight, ...replies.figures() }),
+    figures: () => ({
+      ...counts,
+      commandsInFlight: allInFlight,
+      messagesWaiting: inbox.length,
+      ...replies.figures(),
+    }),
   };
 }
 
@@ -224,6 +256,15 @@ function parseRequest(operation: Operation, message: CommandMessage, log: Log): 
   }
 }
 
+function tooManyOf({ commands }: MqttOptions, refusedBefore: number): Outcome {
+  const before = refusedBefore === 0 ? "" : `; ${refusedBefore} were refused since this was told last`;
+  const { perSecond, burst } = commands.clientRate;
+  return refusal(
+    "RATE_LIMITED",
+    `this client sends more than ${perSecond} a second, ${burst} at once${before}`,
+  );
+}
+
 /** When the command may no longer be sent: the earlier of the message's own expiry and MQTT 5's; null without either. */
 function startBy(packet: IPublishPacket, message: CommandMessage, nowMs: number): number | null {
   const seconds = packet.properties?.messageExpiryInterval;
@@ -236,37 +277,4 @@ function count(counts: Map<string, number>, key: string, by: number): void {
   const value = (counts.get(key) ?? 0) + by;
   if (value === 0) counts.delete(key);
   else counts.set(key, value);
-}
-
-/** Knows the empty messages that come back when the gateway clears a retained command. */
-function createClearing() {
-  const expected = new Set<string>();
-  return {
-    expect: (topic: string) => expected.add(topic),
-    echo: (topic: string) => expected.delete(topic),
-    reset: () => expected.clear(),
-  };
-}
-
-/** Logs refusals, at most ten a second: a client that sends rubbish must not fill the disk. */
-function createLimitedLog(clock: Clock, log: Log) {
-  let windowAtMs = Number.NEGATIVE_INFINITY;
-  let logged = 0;
-  let silent = 0;
-  return (to: ReplyTo, { code, message: reason }: Outcome) => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - windowAtMs >= LOG_WINDOW_MS) {
-      windowAtMs = nowMs;
-      logged = 0;
-    }
-    if (logged === LOGS_A_WINDOW) {
-      silent += 1;
-      return;
-    }
-    logged += 1;
-    const [client, operation] = [to.client, to.operation].map((name) => clip(name, LONGEST_NAME));
-    const id = to.id === null ? null : clip(to.id, LONGEST_NAME);
-    log.warn({ client, operation, id, code, reason, notLogged: silent }, "an MQTT command was refused");
-    silent = 0;
-  };
 }

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { IClientPublishOptions, MqttClient } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
 import type { FleetNotice, StateChange } from "../../domain/change.ts";
@@ -49,10 +48,6 @@ const REFRESHES_TO_LIVE = 3;
 export async function openConnection(client: MqttClient, parts: ConnectionParts): Promise<Connection> {
   const { topics, clock } = parts;
   const loss = watchLoss(client);
-  // mqtt.js leaves Nagle's algorithm on, which costs tens of milliseconds a message.
-  const stream = client.stream as Partial<Pick<Socket, "setNoDelay">>;
-  stream.setNoDelay?.(true);
-
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);

@@ -73,7 +73,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   return {
     name: "mqtt",
     async connect(signal) {
-      const client = await openClient(options, will, LARGEST_PACKET, parts.openBroker, signal);
+      const client = await openClient(options, will, LARGEST_PACKET, parts.openBroker, desk.sorter(), signal);
       const giveUp = () => client.end(true);
       signal.addEventListener("abort", giveUp, { once: true });
       try {
@@ -82,7 +82,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
         watching.catch(() => {});
         const connection = await openConnection(client, connectionParts);
         await watching;
-        await desk.serve(client, connection.lost);
+        await desk.serve(client);
         connected = true;
         void connection.lost.then(() => {
           connected = false;

@@ -293,6 +293,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       enabled: true,
       brokerEnforcesClientNames: false,
       requireExpiry: true,
+      clientRate: { perSecond: 200, burst: 500 },
       startByMs: 10_000,
     };
     const connection = await connect(mqttOptions({ broker: external(url), commands }), { commander });

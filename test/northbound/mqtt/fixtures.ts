@@ -42,7 +42,13 @@ export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {
     stateQos: 0,
     refreshMs: 60_000,
     tags: false,
-    commands: { enabled: true, brokerEnforcesClientNames: true, requireExpiry: true, startByMs: 10_000 },
+    commands: {
+      enabled: true,
+      brokerEnforcesClientNames: true,
+      requireExpiry: true,
+      clientRate: { perSecond: 200, burst: 500 },
+      startByMs: 10_000,
+    },
     ...changes,
   };
 }

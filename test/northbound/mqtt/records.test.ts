@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRig, OK, type Rig } from "../../bridge/dispatcher/rig.ts";
 import { openDoor } from "./door.ts";
-import { base, type Listener } from "./fixtures.ts";
+import { base, type Listener, mqttOptions } from "./fixtures.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let rig: Rig;
@@ -11,7 +11,11 @@ let answers = 0;
 beforeEach(async () => {
   answers = 0;
   rig = await createRig({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
-  const door = await openDoor(rig);
+  const { commands } = mqttOptions();
+  const options = mqttOptions({
+    commands: { ...commands, clientRate: { perSecond: 10_000, burst: 10_000 } },
+  });
+  const door = await openDoor(rig, options);
   scada = door.clients;
   cleanups.push(door.close);
 });

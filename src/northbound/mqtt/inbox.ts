@@ -1,0 +1,75 @@
+import { createFairLanes } from "../../platform/fair-lanes.ts";
+
+/**
+ * Messages of clients between the connection and their handling. All clients share one connection, so a message is taken
+ * from it at once, and handled when it is its client's turn: a flood of one client delays no other one's stop.
+ */
+export interface Inbox {
+  /** Handles the message now if nothing waits and this turn of the event loop has room for it; else later. */
+  put(topic: string, frame: Buffer): void;
+  readonly length: number;
+}
+
+/** Handled in one turn of the event loop: a stop needs several turns from its message to its call. */
+const A_TURN = 32;
+/** What may wait. Beyond it the next ones are handled at once, and the connection is read more slowly. */
+const MOST_WAITING = 65_536;
+const MOST_WAITING_BYTES = 32 * 1024 * 1024;
+
+interface Waiting {
+  readonly topic: string;
+  readonly frame: Buffer;
+}
+
+/**
+ * @param clientOf the client in a topic; each has its turn
+ * @param handle is called with each message, the messages of one client in their order
+ */
+export function createInbox(
+  clientOf: (topic: string) => string,
+  handle: (topic: string, frame: Buffer) => void,
+): Inbox {
+  const lanes = createFairLanes<Waiting>(Number.POSITIVE_INFINITY);
+  let waitingBytes = 0;
+  let handledThisTurn = 0;
+  let isTurnPlanned = false;
+
+  function handleNext(): boolean {
+    const next = lanes.next();
+    if (next === null) return false;
+    waitingBytes -= next.frame.length;
+    handledThisTurn += 1;
+    handle(next.topic, next.frame);
+    return true;
+  }
+
+  function turn(): void {
+    isTurnPlanned = false;
+    handledThisTurn = 0;
+    while (handledThisTurn < A_TURN && handleNext());
+    if (lanes.length > 0) planTurn();
+  }
+
+  function planTurn(): void {
+    if (isTurnPlanned) return;
+    isTurnPlanned = true;
+    setImmediate(turn);
+  }
+
+  return {
+    put(topic, frame) {
+      planTurn();
+      if (lanes.length === 0 && handledThisTurn < A_TURN) {
+        handledThisTurn += 1;
+        handle(topic, frame);
+        return;
+      }
+      lanes.push(clientOf(topic), { topic, frame });
+      waitingBytes += frame.length;
+      while (lanes.length > MOST_WAITING || waitingBytes > MOST_WAITING_BYTES) handleNext();
+    },
+    get length() {
+      return lanes.length;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { type Clock, every } from "./clock.ts";
+import type { Log } from "./log.ts";
+
+/** What a look at this process's memory tells. */
+export interface HeapLook {
+  /** What V8 holds of the machine's memory, in use or not. */
+  readonly heapBytes: number;
+  /** The share of the time since the look before in which the event loop had something to do: 0 to 1. */
+  readonly busy: number;
+}
+
+export interface HeapReturnParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly look: () => HeapLook;
+  /** Collects garbage and gives back what is free then. */
+  readonly collect: () => void;
+}
+
+const LOOK_PERIOD_MS = 10_000;
+/** So much more than after the last collection is worth a pause of a quarter of a second. */
+const GROWN_BYTES = 48 * 1024 * 1024;
+const AT_REST = 0.3;
+
+/**
+ * Gives memory back after a flood, until the signal is aborted. The daemon runs without V8's memory reducer, which compacts an
+ * idle heap again and again; without it, what a flood has left lies there until the next one. So the heap is collected when
+ * it has grown and the process is at rest, and again as long as that gives something back.
+ */
+export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signal: AbortSignal): void {
+  let settledBytes = look().heapBytes;
+  every(clock, LOOK_PERIOD_MS, signal, () => {
+    const { heapBytes, busy } = look();
+    if (busy > AT_REST) return;
+    if (heapBytes - settledBytes < GROWN_BYTES) {
+      settledBytes = Math.min(settledBytes, heapBytes);
+      return;
+    }
+    collect();
+    const afterBytes = look().heapBytes;
+    log.info({ heapBytes, afterBytes }, "the heap had grown and was collected");
+    // What a further collection would not give back is in use.
+    if (heapBytes - afterBytes < GROWN_BYTES / 4) settledBytes = afterBytes;
+  });
+}
+
+/** Of this process. */
+export function processHeap(): Pick<HeapReturnParts, "look" | "collect"> {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  let before = performance.eventLoopUtilization();
+  return {
+    collect,
+    look() {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      return { heapBytes: process.memoryUsage().heapTotal, busy: utilization };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { setImmediate } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { processHeap, returnHeap } from "../../src/platform/heap-return.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+
+const MB = 1024 * 1024;
+let clock: ManualClock;
+let stop: AbortController;
+let heapBytes: number;
+let busy: number;
+/** What each collection leaves, in order. */
+let leaves: number[];
+let collections: number;
+
+beforeEach(() => {
+  clock = createManualClock();
+  stop = new AbortController();
+  heapBytes = 200 * MB;
+  busy = 0;
+  leaves = [];
+  collections = 0;
+  const collect = () => {
+    collections += 1;
+    heapBytes = leaves.shift() ?? heapBytes;
+  };
+  returnHeap({ clock, log: silentLog, look: () => ({ heapBytes, busy }), collect }, stop.signal);
+  clock.advance(20_000);
+});
+
+afterEach(() => stop.abort());
+
+test("a heap that a flood has made grow is collected when the process is at rest, and not before", () => {
+  heapBytes = 900 * MB;
+  busy = 0.9;
+  clock.advance(60_000);
+  expect(collections).toBe(0);
+  busy = 0.1;
+  leaves = [400 * MB, 210 * MB];
+  clock.advance(60_000);
+  expect([collections, heapBytes]).toEqual([2, 210 * MB]);
+});
+
+test("a heap that is in use is collected once", () => {
+  heapBytes = 900 * MB;
+  leaves = [895 * MB];
+  clock.advance(600_000);
+  expect(collections).toBe(1);
+  heapBytes = 960 * MB;
+  clock.advance(10_000);
+  expect(collections).toBe(2);
+});
+
+test("small changes cost nothing", () => {
+  for (const size of [210, 190, 220, 230]) {
+    heapBytes = size * MB;
+    clock.advance(10_000);
+  }
+  expect(collections).toBe(0);
+});
+
+test("of this process: what nothing refers to is collected at once", async () => {
+  const { look, collect } = processHeap();
+  const left = new WeakRef({ text: "a command" });
+  // A reference that was looked at counts until the end of the turn.
+  await setImmediate();
+  collect();
+  expect(left.deref()).toBeUndefined();
+  expect(look().heapBytes).toBeGreaterThan(MB);
+});
