@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { createClockAlarm } from "./bridge/clock-alarm.ts";
 import { createDispatcher, type Dispatcher } from "./bridge/dispatcher/dispatcher.ts";
 import { createFanOut, type FanOut } from "./bridge/fan-out.ts";
 import type { QueueLimits } from "./bridge/feed.ts";
+import { createGatewayAlarms, type TellGatewayAlarm } from "./bridge/gateway-alarms.ts";
 import { createHoldView } from "./bridge/hold-view.ts";
 import { createLinkRunner } from "./bridge/link-runner.ts";
 import { createNoticeGate, type NoticeGate } from "./bridge/notice-gate.ts";
@@ -83,6 +85,7 @@ interface House extends GatewayParts {
   readonly dispatcher: Dispatcher;
   readonly audit: LineFile;
   readonly stores: Stores;
+  readonly tellAlarm: TellGatewayAlarm;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
 }
@@ -185,7 +188,15 @@ function furnish(
     tell(state.apply(event));
   }
 
-  const fleet = createFleetSession(config.fleet, { ...parts, sink: hear });
+  const tellAlarm = createGatewayAlarms(sessionId, clock, (notice) =>
+    fanOut.offer({ changes: [], notices: [notice] }),
+  );
+  const clockAlarm = createClockAlarm(
+    log,
+    (active, text) => tellAlarm("CLOCK_SKEW", active, text),
+    () => dispatcher.confirmClock(),
+  );
+  const fleet = createFleetSession(config.fleet, { ...parts, sink: hear, onClockSkew: clockAlarm.note });
   const auditFile = { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit };
   const audit = createLineFile(auditFile, clock, log);
   const dispatcher: Dispatcher = createDispatcher({
@@ -216,6 +227,7 @@ function furnish(
     dispatcher,
     audit,
     stores,
+    tellAlarm,
     isFleetLinkUp: () => isFleetLinkUp,
     health: () => ({
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
@@ -331,7 +343,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     holds: dispatcher.holds,
     health,
     openBroker: broker?.open ?? null,
-    onTwin: twinAlarm(house),
+    onTwin: (active, text) => house.tellAlarm("SECOND_GATEWAY", active, text),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {
@@ -345,20 +357,6 @@ function mqtt(options: MqttOptions, house: House): Component[] {
   });
   const component = { ...runner, health: () => withFigures(runner.health(), link.health()) };
   return broker === null ? [component] : [broker, component];
-}
-
-/** Tells of a second gateway wherever there is a way: it concerns no single robot. */
-function twinAlarm({ sessionId, clock, fanOut }: House): (active: boolean, text: string) => void {
-  let events = 0;
-  return (active, text) => {
-    events += 1;
-    const eventId = `${sessionId}.t${events}`;
-    const atMs = clock.nowMs();
-    fanOut.offer({
-      changes: [],
-      notices: [{ kind: "alarm", eventId, robotId: "", atMs, code: "SECOND_GATEWAY", active, text }],
-    });
-  };
 }
 
 /** The runner knows how the connection fares, the link what went over it and what is wrong with it. */

@@ -90,7 +90,7 @@ async function call(
     operation: operation.name,
     request: read.request,
     user: userName(),
-    ...(expiresIn === undefined ? {} : { expires_at: new Date(Date.now() + expiresIn * 1000).toISOString() }),
+    ...(expiresIn === undefined ? {} : { expires_in_ms: Math.ceil(expiresIn * 1000) }),
   };
   if (options.json !== true) print(`id ${id}`, 0);
   const onStage = (stage: JsonObject) =>

@@ -70,6 +70,10 @@ const life = [
 const times = [
   "## Times and order",
   "",
+  "Give a command `expires_in_ms` (milliseconds from its receipt) rather than `expires_at` (a moment of your clock, judged by the",
+  "gateway's machine): the first needs no clocks that agree. `fleetgate call --expires-in SECONDS` sends the first.",
+  "[scada.md](scada.md#commands) has what holds when a clock is set.",
+  "",
   "| | key of `commands` | default |",
   "|---|---|---|",
   "| a command without an expiry of its own may be sent for so long after its receipt | `startByMs` | 10 s |",

@@ -30,6 +30,8 @@ export interface Command {
   readonly requestJson: string;
   /** Wall time in milliseconds after which it may no longer be sent. */
   readonly startByMs: number;
+  /** The same moment as its sender wrote it, where it is one of the sender's own clock and no time from the receipt. */
+  readonly expiresAtMs?: number;
   /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
   /** For whom the gateway sends of itself: the owner of a lease that lapsed, or of a hold. */

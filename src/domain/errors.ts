@@ -54,7 +54,7 @@ export const gatewayErrors = {
   NO_EXPIRY: {
     id: 1004,
     class: "bad_input",
-    advice: "Give expires_at or MQTT 5 message expiry; ExpiresAt where a method is called.",
+    advice: "Give expires_in_ms, expires_at or MQTT 5 message expiry; ExpiresAt where a method is called.",
   },
   RETAINED: { id: 1005, class: "bad_input", advice: "Publish commands without the retain flag." },
   NOT_ALLOWED: {

@@ -38,6 +38,15 @@ export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= most && !notPlain.test(value);
 }
 
+const LONGEST_EXPIRY_MS = 86_400_000;
+
+/** Whether it can be the time that a sender gives its command. */
+export function isExpiryTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LONGEST_EXPIRY_MS;
+}
+
+export const expiryTimeFault = `expires_in_ms: must be a whole number of milliseconds, 1 to ${LONGEST_EXPIRY_MS}`;
+
 /** What is wrong with a request id that is no plain text. */
 export function idFault(id: unknown, most: number): string {
   return id === undefined ? "id: is missing" : `id: must be text of 1 to ${most} printable characters`;

@@ -8,6 +8,8 @@ import type { WebhooksState } from "./webhooks/webhooks.ts";
 /** What the parts of the fleet session say of themselves. */
 export interface FleetFacts {
   readonly session: SessionState;
+  /** The service's clock minus this machine's; null while it is not known. */
+  readonly clockSkewMs: number | null;
   readonly pool: PoolState;
   readonly streams: StreamsState;
   /** Null: events come by streams alone. */
@@ -23,7 +25,7 @@ export interface FleetFacts {
 
 /** As many names as a person reads. */
 const NAMED = 10;
-const NOTABLE_SKEW_SECONDS = 30;
+const NOTABLE_SKEW_SECONDS = 2;
 
 /** One sentence for a person and the figures worth watching. */
 export function describeHealth(facts: FleetFacts): Health {
@@ -53,13 +55,13 @@ function heard({ streams: { counts } }: FleetFacts): number {
 
 function problemsOf(facts: FleetFacts): string[] {
   const { session, pool, streams } = facts;
-  const skew = session.clockSkewSeconds;
+  const skew = skewSeconds(facts);
   return [
     ...(session.problem === null ? [] : [`no token: ${session.problem}`]),
     ...(session.renewalProblem === null ? [] : [`the token cannot be renewed: ${session.renewalProblem}`]),
     ...(pool.problem === null ? [] : [`no connection for streams: ${pool.problem}`]),
     ...(facts.commandProblem === null ? [] : [`no connection for commands: ${facts.commandProblem}`]),
-    ...(Math.abs(skew) < NOTABLE_SKEW_SECONDS
+    ...(Math.abs(skew) <= NOTABLE_SKEW_SECONDS
       ? []
       : [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`]),
     ...(pool.problem === null && streams.open < streams.wanted ? streams.problems : []),
@@ -67,6 +69,11 @@ function problemsOf(facts: FleetFacts): string[] {
     ...(facts.webhooks?.problems ?? []),
     ...pollsOf(facts).flatMap(({ problem }) => (problem === null ? [] : [`a poll fails: ${problem}`])),
   ];
+}
+
+/** To a tenth. */
+function skewSeconds({ clockSkewMs }: FleetFacts): number {
+  return Math.round((clockSkewMs ?? 0) / 100) / 10;
 }
 
 function pollsOf({ polls, webhooks }: FleetFacts): readonly PollState[] {
@@ -101,7 +108,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     token_seconds_left: session.tokenSecondsLeft ?? 0,
     token_requests: session.exchanges,
     token_failures: session.failures,
-    clock_skew_seconds: session.clockSkewSeconds,
+    clock_skew_seconds: skewSeconds(facts),
     messages: total((counts) => counts.messages),
     messages_repeated: total((counts) => counts.repeats),
     messages_missed: total((counts) => counts.missed),

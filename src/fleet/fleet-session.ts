@@ -4,7 +4,7 @@ import type { Client } from "@grpc/grpc-js";
 import type { EventSink } from "../contracts/event-sink.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { Chance } from "../platform/backoff.ts";
-import type { Clock } from "../platform/clock.ts";
+import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { createCalls } from "./calls/calls.ts";
@@ -13,6 +13,7 @@ import { createConnect } from "./channels/connection.ts";
 import { createPreflight } from "./channels/preflight.ts";
 import { proveAlive } from "./channels/proof.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
+import { createClockSkew } from "./clock-skew.ts";
 import { describeHealth } from "./fleet-health.ts";
 import { createHttp } from "./http.ts";
 import { createMapCache } from "./maps.ts";
@@ -35,12 +36,16 @@ export interface FleetSessionParts {
   readonly log: Log;
   /** Where everything goes that is heard of the fleet. */
   readonly sink: EventSink;
+  /** The service's clock minus this machine's, in milliseconds: every second, once it is known. */
+  readonly onClockSkew?: (skewMs: number) => void;
 }
 
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
 export interface FleetSession extends Component {
   readonly port: FleetPort;
 }
+
+const SKEW_LOOK_MS = 1_000;
 
 /** Wires the southbound together. Nothing is opened before `run`. */
 export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
@@ -52,7 +57,8 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   // Every stream and every wait listens to it: their number is no leak.
   setMaxListeners(0, signal);
 
-  const http = createHttp(options);
+  const skew = createClockSkew(clock);
+  const http = createHttp(options, clock, skew.heard);
   const { cacheDirectory } = options;
   const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
   const session = createSession(options, { http, clock, chance, log, history });
@@ -148,6 +154,10 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
       outer.addEventListener("abort", leave, { once: true });
       if (outer.aborted) stop();
       if (webhooks === null) ready();
+      every(clock, SKEW_LOOK_MS, signal, () => {
+        const skewMs = skew.nowMs();
+        if (skewMs !== null) parts.onClockSkew?.(skewMs);
+      });
       const runs = [
         ...(webhooks === null ? [] : [webhooks.run(signal, ready)]),
         session.run(signal),
@@ -168,6 +178,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     health: (): Health =>
       describeHealth({
         session: session.state(),
+        clockSkewMs: skew.nowMs(),
         pool: pool.state(),
         streams: streams.state(),
         webhooks: webhooks?.state() ?? null,

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
+import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
 import { errorText } from "./error-text.ts";
 import type { FleetOptions, FleetTimes } from "./options.ts";
@@ -48,33 +49,42 @@ export interface Http extends AsyncDisposable {
 
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 
+/** Hears the Date of each answer that has begun, and when its request had left, on the monotonic clock. */
+type HearDate = (date: string | undefined, sentAtMs: number) => void;
+
 /**
  * Two pools. Requests that the method's name promises to be harmless may share
  * connections; everything else gets a connection of its own, because an HTTP client
  * that finds a kept connection dead may send again what it had sent on it, and
  * FinishTaskChain is a GET that must not be repeated (design, Commands).
  */
-export function createHttp(options: HttpOptions): Http {
+export function createHttp(options: HttpOptions, clock: Clock, hearDate: HearDate = () => {}): Http {
   const shared = createDispatcher(options, 1);
   const single = createDispatcher(options, 0);
   return {
-    send: (what) => send(what, shared, single),
+    send(what) {
+      const dispatcher = what.reads ? shared : single;
+      return within(what.signal, what.deadlineMs, (signal) =>
+        exchange(what, dispatcher, signal, clock, hearDate),
+      );
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([shared.destroy(), single.destroy()]);
     },
   };
 }
 
-async function send(what: HttpRequest, shared: Dispatcher, single: Dispatcher): Promise<HttpAnswer> {
-  const dispatcher = what.reads ? shared : single;
-  return within(what.signal, what.deadlineMs, (signal) => exchange(what, dispatcher, signal));
-}
-
 /**
  * One request on its way. undici says when it hands a request to a connection: whatever happens before
  * (no address, a certificate, a proxy that refuses or hangs), not a byte of it has left, nor will.
  */
-function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal): Promise<HttpAnswer> {
+function exchange(
+  what: HttpRequest,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+  clock: Clock,
+  hearDate: HearDate,
+): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(what.url);
     const chunks: Buffer[] = [];
@@ -83,6 +93,7 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
     let status = 0;
     let headers: Readonly<Record<string, string>> = {};
     let bytes = 0;
+    let sentAtMs = 0;
     const { leaveWithinMs = what.deadlineMs } = what;
     let isTooLate = false;
     const late = setTimeout(() => {
@@ -115,10 +126,12 @@ function exchange(what: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal
           else if (isTooLate) controller.abort(new Error("too late"));
           else if (what.leaves?.() === false) controller.abort(new Error("it may leave no more"));
           else begun = controller;
+          sentAtMs = clock.monotonicMs();
         },
         onResponseStart(_, statusCode, given) {
           status = statusCode;
           headers = singleHeaders(given);
+          hearDate(headers.date, sentAtMs);
         },
         onResponseData(controller, chunk) {
           bytes += chunk.length;

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { createHttp, type HttpRequest, NothingSent } from "../../src/fleet/http.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { openHungWire } from "./hung-wire.ts";
 
@@ -12,7 +13,7 @@ afterEach(async () => {
 });
 
 function client(ca: string | null, proxyUrl: string | null) {
-  const http = createHttp({ tls: { ca, client: null }, proxyUrl, times: { connectMs: 5_000 } });
+  const http = createHttp({ tls: { ca, client: null }, proxyUrl, times: { connectMs: 5_000 } }, systemClock);
   closers.push(async () => await http[Symbol.asyncDispose]());
   return http;
 }

@@ -42,13 +42,22 @@ export type RigOverrides = Partial<Omit<FleetOptions, "times">> & {
   readonly log?: Log;
   /** Hears of each event as it comes. */
   readonly onEvent?: (event: FleetEvent) => void;
+  readonly onClockSkew?: (skewMs: number) => void;
 };
 
 const PATIENCE_MS = 15_000;
 
 /** The options by which a session finds this service, for all robots of its first location unless told. */
 async function fleetOptions(endpoints: Endpoints, overrides: RigOverrides = {}): Promise<FleetOptions> {
-  const { times, clock: _clock, chance: _chance, log: _log, onEvent: _onEvent, ...options } = overrides;
+  const {
+    times,
+    clock: _clock,
+    chance: _chance,
+    log: _log,
+    onEvent: _onEvent,
+    onClockSkew: _onClockSkew,
+    ...options
+  } = overrides;
   const document = JSON.parse(await readFile(endpoints.credentials, "utf8")) as Record<string, string>;
   const { api_key: apiKey = "", scope = "", secret = "" } = document;
   return {
@@ -81,6 +90,10 @@ export async function startFleetSession(
     clock: overrides.clock ?? systemClock,
     chance: overrides.chance ?? Math.random,
     log: overrides.log ?? silentLog,
+    onClockSkew(skewMs) {
+      overrides.onClockSkew?.(skewMs);
+      for (const watcher of [...watchers]) watcher();
+    },
     sink(event) {
       events.push(event);
       overrides.onEvent?.(event);

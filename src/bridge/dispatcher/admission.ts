@@ -7,8 +7,9 @@ import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 import { badRequest, unknownOperation, unknownRobot } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { SteadyWall } from "../../platform/steady-wall.ts";
 import type { Sightings } from "./evidence/sightings.ts";
-import type { Job } from "./job.ts";
+import { fillIdentity, type Job } from "./job.ts";
 
 /** A command that has the shape of its operation. */
 export interface Understood {
@@ -128,6 +129,26 @@ export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
 
 function isExpired(clock: Clock, job: Job): boolean {
   return timeToLeaveMs(clock, job) <= 0;
+}
+
+/** The request with its identity filled in, where the operation has a field for it. */
+export function identified({ request, operation }: Understood, id: string): ParsedRequest {
+  if (request.identityField === null) return request;
+  const filled = operation.parseText(fillIdentity(request.json, request.identityField, id));
+  return filled.ok ? filled.request : request;
+}
+
+/**
+ * When a command that is received now may no longer be sent, on the monotonic clock. A moment that its sender wrote is judged
+ * by the later of the wall clock and what that would be had nobody set it.
+ */
+export function startByMonotonic(
+  { startByMs, expiresAtMs = Number.POSITIVE_INFINITY }: Command,
+  clock: Clock,
+  wall: SteadyWall,
+): number {
+  const leftMs = Math.min(startByMs - clock.nowMs(), expiresAtMs - wall.latestMs());
+  return clock.monotonicMs() + leftMs;
 }
 
 /** How long it may still take until its call leaves. */

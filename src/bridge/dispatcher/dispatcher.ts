@@ -15,12 +15,15 @@ import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
+import { createSteadyWall } from "../../platform/steady-wall.ts";
 import { abortable } from "./abortable.ts";
 import {
   type AdmissionParts,
   findPlace,
+  identified,
   refusalNow,
   SERVICE_PICKS,
+  startByMonotonic,
   timeToLeaveMs,
   type Understood,
   understand,
@@ -35,7 +38,7 @@ import { createForeignWatch } from "./evidence/foreign-watch.ts";
 import { createEvidenceSearch } from "./evidence/search.ts";
 import { createSightings } from "./evidence/sightings.ts";
 import { createHoldKeeper } from "./holds/hold-keeper.ts";
-import { createJob, digestOf, fillIdentity, type Job, watchStages } from "./job.ts";
+import { createJob, digestOf, type Job, watchStages } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/pruning.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
@@ -84,6 +87,8 @@ export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   /** The leases of stations. */
   readonly stations: Stations;
   readonly holds: Holds;
+  /** This machine's wall clock is known to be right at this moment. */
+  confirmClock(): void;
   /** Whether there is a session to the service. What a predecessor has sent is looked into from the first one on. */
   fleetLink(isUp: boolean): void;
   /** What robots send, for evidence and for names. To be called with every batch, in order. */
@@ -119,6 +124,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const canSee = new Promise<void>((resolve) => {
     seeFleet = resolve;
   });
+  const wall = createSteadyWall(clock);
   const anywhere = rightsAnywhere(options.rights);
   let linkUpSinceMs: number | null = null;
 
@@ -234,7 +240,12 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       const message = `the gateway already has ${running.size} commands in hand`;
       return conclusion.refuse(command, refusal("QUEUE_FULL", message));
     }
-    const job = createJob({ command, digest, request: identified(understood, id), ...expiryOf(command) });
+    const job = createJob({
+      command,
+      digest,
+      request: identified(understood, id),
+      startByMonotonicMs: startByMonotonic(command, clock, wall),
+    });
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);
     void admit(job, understood);
@@ -244,17 +255,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   function join(job: Job, onStage?: (stage: CommandStage) => void): Promise<Outcome> {
     if (onStage !== undefined) watchStages(job, onStage);
     return job.done.then((outcome) => ({ ...outcome, duplicate: true }));
-  }
-
-  /** The request with its identity filled in, where the operation has a field for it. */
-  function identified({ request, operation }: Understood, id: string) {
-    if (request.identityField === null) return request;
-    const filled = operation.parseText(fillIdentity(request.json, request.identityField, id));
-    return filled.ok ? filled.request : request;
-  }
-
-  function expiryOf({ startByMs }: Command) {
-    return { startByMonotonicMs: clock.monotonicMs() + (startByMs - clock.nowMs()) };
   }
 
   /** Rights, place and truth; then the lane decides. */
@@ -336,6 +336,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     rights: commandRights(options.rights, parts.stations ?? []),
     stations: leases,
     holds,
+    confirmClock: wall.confirm,
     fleetLink(isUp) {
       linkUpSinceMs = isUp ? (linkUpSinceMs ?? clock.monotonicMs()) : null;
       if (isUp) seeFleet();

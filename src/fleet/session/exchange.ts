@@ -15,18 +15,14 @@ export interface Token {
 }
 
 /** How one exchange ended. `message` is free of secrets. */
-export type ExchangeEnding = {
-  /** The server's clock minus ours, in milliseconds; null when the answer had no Date. */
-  readonly clockSkewMs: number | null;
-} & (
+export type ExchangeEnding =
   | { readonly kind: "token"; readonly token: Token }
   /** The key is wrong (401) or malformed (400): asking again soon is no use. */
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
   | { readonly kind: "failed"; readonly message: string }
   /** There was no connection, so nothing was asked: it does not count towards the rate. */
-  | { readonly kind: "unreached"; readonly message: string }
-);
+  | { readonly kind: "unreached"; readonly message: string };
 
 /** Far more than any token, and nothing to a gateway's memory. */
 const LARGEST_TOKEN_BYTES = 64 * 1024;
@@ -53,11 +49,11 @@ export async function exchangeToken(
       reads: true,
     });
     const serverNowMs = Date.parse(answer.headers.date ?? "");
-    const clockSkewMs = Number.isNaN(serverNowMs) ? null : serverNowMs - clock.nowMs();
-    return { clockSkewMs, ...judge(answer.status, answer.text, answer.headers, clock, clockSkewMs ?? 0) };
+    const clockSkewMs = Number.isNaN(serverNowMs) ? 0 : serverNowMs - clock.nowMs();
+    return judge(answer.status, answer.text, answer.headers, clock, clockSkewMs);
   } catch (error) {
     const kind = error instanceof NothingSent ? "unreached" : "failed";
-    return { kind, message: errorText(error), clockSkewMs: null };
+    return { kind, message: errorText(error) };
   }
 }
 

@@ -24,7 +24,6 @@ export interface SessionState {
   readonly tokenSecondsLeft: number | null;
   readonly exchanges: number;
   readonly failures: number;
-  readonly clockSkewSeconds: number;
 }
 
 /** One JWT for every channel and for REST. */
@@ -67,7 +66,6 @@ const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 const YOUNGEST_REPLACED_MS = 5_000;
 /** Requests kept back for the ordinary refresh when calls ask for a new token. */
 const KEPT_BACK = 4;
-const NOTABLE_SKEW_MS = 30_000;
 /** Failures in a row from which on they are told, while the token in use still counts. */
 const NOTABLE_FAILURES = 2;
 /** The last moment that has a date: a server may write any number. */
@@ -86,7 +84,6 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
   let isRefused = false;
   /** When it is asked again, by the wall clock, where the rate is what keeps it waiting; null: it is not. */
   let againAtMs: number | null = null;
-  let skewMs = 0;
   let exchanges = 0;
   let failures = 0;
   let failuresInARow = 0;
@@ -115,20 +112,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     });
   }
 
-  function noteSkew(ending: ExchangeEnding): void {
-    if (ending.clockSkewMs === null) return;
-    const was = Math.abs(skewMs) >= NOTABLE_SKEW_MS;
-    skewMs = ending.clockSkewMs;
-    const is = Math.abs(skewMs) >= NOTABLE_SKEW_MS;
-    if (is === was) return;
-    const fields = { skewSeconds: Math.round(skewMs / 1000) };
-    if (is) log.warn(fields, "this machine's clock and the authentication server's differ: one is wrong");
-    else log.info(fields, "this machine's clock agrees with the authentication server's again");
-  }
-
   /** Takes note of how an exchange ended; tells in how many milliseconds the next is due. */
   function settle(ending: ExchangeEnding): number {
-    noteSkew(ending);
     isRefused = ending.kind === "refused";
     if (ending.kind === "token") {
       if (failuresInARow > 0 || token === null) log.info({}, "a token has been obtained");
@@ -261,7 +246,6 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
         tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
         exchanges,
         failures,
-        clockSkewSeconds: Math.round(skewMs / 1000),
       };
     },
     async run(signal) {

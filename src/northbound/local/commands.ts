@@ -69,8 +69,12 @@ export function createLocalCommands(parts: LocalCommandParts): LocalCommands {
     const parsed = operation.parse(line.request);
     if (!parsed.ok) return badRequest(parsed.problem);
     const { effect, robotId, json } = parsed.request;
-    const startByMs = line.expiresAtMs ?? clock.nowMs() + parts.startByMs;
-    return { operation: operation.name, effect, robotId, requestJson: json, startByMs };
+    const command = { operation: operation.name, effect, robotId, requestJson: json };
+    const { expiresAtMs, expiresInMs } = line;
+    if (expiresAtMs === null)
+      return { ...command, startByMs: clock.nowMs() + (expiresInMs ?? parts.startByMs) };
+    const inMs = expiresInMs ?? Number.POSITIVE_INFINITY;
+    return { ...command, startByMs: Math.min(expiresAtMs, clock.nowMs() + inMs), expiresAtMs };
   }
 
   /** Ends the robot's lease, of any station. */

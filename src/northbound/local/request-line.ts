@@ -1,5 +1,5 @@
 import { quoted } from "../../domain/clip.ts";
-import { idFault, isPlainText, jsonFault } from "../../domain/refusals.ts";
+import { expiryTimeFault, idFault, isExpiryTime, isPlainText, jsonFault } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
@@ -11,6 +11,8 @@ export interface RequestLine {
   readonly request: JsonObject;
   /** Wall time in milliseconds; null when the line named none. */
   readonly expiresAtMs: number | null;
+  /** From its receipt; null when the line named none. */
+  readonly expiresInMs: number | null;
   /** Who sends it, as the client says: `local` where it says nothing. */
   readonly user: string;
 }
@@ -46,10 +48,19 @@ const USER_LIMIT = 64;
 const ROBOT_LIMIT = 256;
 const DEPTH_LIMIT = 64;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const known = ["id", "operation", "request", "expires_at", "user", "override", "hold"] as const;
+const known = [
+  "id",
+  "operation",
+  "request",
+  "expires_at",
+  "user",
+  "override",
+  "hold",
+  "expires_in_ms",
+] as const;
 
 /**
- * Reads `{"id","operation","request":{…},"expires_at"?,"user"?}`, `{"id","override","user"?}`, or
+ * Reads `{"id","operation","request":{…},"expires_in_ms"?,"expires_at"?,"user"?}`, `{"id","override","user"?}`, or
  * `{"id","hold":{"robot_id"?,"hold":true|false,"user"?},"user"?}`, strictly:
  * what is not understood is refused, never ignored.
  */
@@ -59,7 +70,9 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   const { value } = parsed;
   if (!isJsonObject(value))
     return { ok: false, id: null, reason: `the line must be a JSON object with ${known.join(", ")}` };
-  const [id, operation, request, expiry, user, override, hold] = known.map((name) => own(value, name));
+  const [id, operation, request, expiry, user, override, hold, expiresIn] = known.map((name) =>
+    own(value, name),
+  );
   const refused = (reason: string): ReadLine => ({ ok: false, id: readableId(id), reason });
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
   if (stranger !== undefined) return refused(`${quoted(stranger)}: is not one of ${known.join(", ")}`);
@@ -68,14 +81,14 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
     return refused(`user: must be text of 1 to ${USER_LIMIT} printable characters without /`);
   const by = user ?? "local";
   if (hold !== undefined) {
-    if ([operation, request, expiry, override].some((value) => value !== undefined))
-      return refused("hold: stands beside no operation, request, expires_at or override");
+    if ([operation, request, expiry, override, expiresIn].some((value) => value !== undefined))
+      return refused("hold: stands beside no operation, request, expiry or override");
     const asked = readHold(hold);
     return typeof asked === "string" ? refused(asked) : { ok: true, line: { id, hold: asked, user: by } };
   }
   if (override !== undefined) {
-    if (operation !== undefined || request !== undefined || expiry !== undefined)
-      return refused("override: stands beside no operation, request or expires_at");
+    if (operation !== undefined || request !== undefined || expiry !== undefined || expiresIn !== undefined)
+      return refused("override: stands beside no operation, request or expiry");
     if (!isPlainText(override, ROBOT_LIMIT))
       return refused(`override: must be a robot_id of 1 to ${ROBOT_LIMIT} printable characters`);
     return { ok: true, line: { id, override, user: by } };
@@ -87,7 +100,9 @@ export function readRequestLine(bytes: Uint8Array): ReadLine {
   const expiresAtMs = expiry === undefined ? null : dateTimeMs(expiry);
   if (expiry !== undefined && expiresAtMs === null)
     return refused("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
-  return { ok: true, line: { id, operation, request, expiresAtMs, user: by } };
+  if (expiresIn !== undefined && !isExpiryTime(expiresIn)) return refused(expiryTimeFault);
+  const expiresInMs = expiresIn ?? null;
+  return { ok: true, line: { id, operation, request, expiresAtMs, expiresInMs, user: by } };
 }
 
 /** What is asked of a hold, or what is wrong with it. No robot_id: all robots. */

@@ -1,3 +1,4 @@
+import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { type MessageShape, own, readObject } from "./message.ts";
@@ -7,6 +8,8 @@ export interface CommandMessage {
   readonly id: string;
   /** Wall time in milliseconds; null when the message named none. */
   readonly expiresAtMs: number | null;
+  /** From its receipt; null when the message named none. */
+  readonly expiresInMs: number | null;
   readonly request: JsonObject;
 }
 
@@ -18,11 +21,11 @@ export type ReadMessage =
 const DEPTH_LIMIT = 64;
 const shape: MessageShape = {
   kind: "command",
-  fields: ["id", "expires_at", "request"],
-  example: '{"id","expires_at"?,"request":{…}}',
+  fields: ["id", "expires_in_ms", "expires_at", "request"],
+  example: '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}',
 };
 
-/** Reads `{"id","expires_at"?,"request":{…}}` strictly: what is not understood is refused, never ignored. */
+/** Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: what is not understood is refused, never ignored. */
 export function readCommandMessage(payload: Uint8Array): ReadMessage {
   const read = readObject(payload, shape);
   if (!read.ok) return read;
@@ -34,7 +37,9 @@ export function readCommandMessage(payload: Uint8Array): ReadMessage {
     return { ok: false, id, reason: `request: is nested more than ${DEPTH_LIMIT} levels deep` };
   const expiry = readExpiry(own(object, "expires_at"));
   if (!expiry.ok) return { ok: false, id, reason: expiry.reason };
-  return { ok: true, message: { id, expiresAtMs: expiry.atMs, request } };
+  const expiresIn = own(object, "expires_in_ms");
+  if (expiresIn !== undefined && !isExpiryTime(expiresIn)) return { ok: false, id, reason: expiryTimeFault };
+  return { ok: true, message: { id, expiresAtMs: expiry.atMs, expiresInMs: expiresIn ?? null, request } };
 }
 
 function deeperThan(value: unknown, levels: number): boolean {

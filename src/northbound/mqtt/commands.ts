@@ -3,6 +3,7 @@ import type { Commander, CommandLedger } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
+import type { Command } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { askedTooOften, badRequest, idStands, tooManyAsk, unknownOperation } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -79,7 +80,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     message: CommandMessage,
     name: string,
     request: ParsedRequest,
-    startByMs: number,
+    expiry: Pick<Command, "startByMs" | "expiresAtMs">,
   ) => {
     counts.commands += 1;
     count(inFlight, to.client, 1);
@@ -93,7 +94,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
           effect: request.effect,
           robotId: request.robotId,
           requestJson: request.json,
-          startByMs,
+          ...expiry,
         },
         neverAborted,
       );
@@ -124,7 +125,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     return allInFlight >= room * IN_FLIGHT || (inFlight.get(client) ?? 0) >= room * IN_FLIGHT_A_CLIENT;
   };
 
-  const take = (topic: CommandTopic, packet: IPublishPacket) => {
+  const take = (topic: CommandTopic, packet: IPublishPacket, waitedMs: number) => {
     const read = readCommandMessage(bytesOf(packet));
     const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
     const answer = answerProblem(topics, topic.client, packet);
@@ -140,9 +141,10 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     if (answer !== null && !known) return refused(refusal("MALFORMED", answer));
     if (operation === undefined || parsed === null) return refused(unknownOperation(topic.operation));
     if ("outcome" in parsed) return refused(parsed);
-    const startByMs = startBy(packet, read.message, clock.nowMs());
+    const receivedMs = clock.nowMs() - waitedMs;
+    const startByMs = startBy(packet, read.message, receivedMs);
     if (startByMs === null && parsed.effect === "moves" && options.commands.requireExpiry && !known) {
-      const message = `${operation.name} moves a robot: give expires_at, or MQTT 5 message expiry`;
+      const message = `${operation.name} moves a robot: give expires_in_ms, expires_at, or MQTT 5 message expiry`;
       return refuse(to, refusal("NO_EXPIRY", message), to.operation, parsed.robotId);
     }
     if (full(to.client, parsed, known)) {
@@ -150,8 +152,11 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       if (known) return replies.send(to, tooManyAsk);
       return refuse(to, refusal("QUEUE_FULL", message), to.operation, parsed.robotId);
     }
-    const limitMs = startByMs ?? clock.nowMs() + options.commands.startByMs;
-    void submit(to, read.message, operation.name, parsed, limitMs);
+    const { expiresAtMs } = read.message;
+    void submit(to, read.message, operation.name, parsed, {
+      startByMs: startByMs ?? receivedMs + options.commands.startByMs,
+      ...(expiresAtMs === null ? {} : { expiresAtMs }),
+    });
   };
 
   const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
@@ -172,7 +177,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const cleared = createClearing();
   let publisher: MqttClient | null = null;
 
-  const hear = (name: string, frame: Buffer) => {
+  const hear = (name: string, frame: Buffer, waitedMs: number) => {
     const packet = readPublish(frame);
     const command = topics.readCommand(name);
     const station = command === null ? topics.readStation(name) : null;
@@ -184,11 +189,11 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       cleared.expect(name);
       publisher?.publish(name, "", { qos: 1, retain: true });
     }
-    if (command !== null) take(command, packet);
+    if (command !== null) take(command, packet, waitedMs);
     if (station !== null) takeForStation(station, packet);
     if (hold !== null) takeHold(hold, packet);
   };
-  const inbox = createInbox((topic) => topics.ownerOf(topic) ?? "", hear);
+  const inbox = createInbox(clock, (topic) => topics.ownerOf(topic) ?? "", hear);
 
   return {
     sorter: () =>
@@ -265,12 +270,15 @@ function tooManyOf({ commands }: MqttOptions, refusedBefore: number): Outcome {
   );
 }
 
-/** When the command may no longer be sent: the earlier of the message's own expiry and MQTT 5's; null without either. */
-function startBy(packet: IPublishPacket, message: CommandMessage, nowMs: number): number | null {
+/** When the command may no longer be sent: the earliest of the message's own expiries and MQTT 5's; null without any. */
+function startBy(packet: IPublishPacket, message: CommandMessage, receivedMs: number): number | null {
   const seconds = packet.properties?.messageExpiryInterval;
-  const expiryMs = seconds === undefined ? null : nowMs + seconds * 1000;
-  if (expiryMs === null || message.expiresAtMs === null) return expiryMs ?? message.expiresAtMs;
-  return Math.min(expiryMs, message.expiresAtMs);
+  const limits = [
+    ...(seconds === undefined ? [] : [receivedMs + seconds * 1000]),
+    ...(message.expiresInMs === null ? [] : [receivedMs + message.expiresInMs]),
+    ...(message.expiresAtMs === null ? [] : [message.expiresAtMs]),
+  ];
+  return limits.length === 0 ? null : Math.min(...limits);
 }
 
 function count(counts: Map<string, number>, key: string, by: number): void {

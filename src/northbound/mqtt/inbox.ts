@@ -1,3 +1,4 @@
+import type { Clock } from "../../platform/clock.ts";
 import { createFairLanes } from "../../platform/fair-lanes.ts";
 
 /**
@@ -19,15 +20,18 @@ const MOST_WAITING_BYTES = 32 * 1024 * 1024;
 interface Waiting {
   readonly topic: string;
   readonly frame: Buffer;
+  /** On the monotonic clock. */
+  readonly sinceMs: number;
 }
 
 /**
  * @param clientOf the client in a topic; each has its turn
- * @param handle is called with each message, the messages of one client in their order
+ * @param handle is called with each message, the messages of one client in their order, and with how long it has waited
  */
 export function createInbox(
+  clock: Pick<Clock, "monotonicMs">,
   clientOf: (topic: string) => string,
-  handle: (topic: string, frame: Buffer) => void,
+  handle: (topic: string, frame: Buffer, waitedMs: number) => void,
 ): Inbox {
   const lanes = createFairLanes<Waiting>(Number.POSITIVE_INFINITY);
   let waitingBytes = 0;
@@ -39,7 +43,7 @@ export function createInbox(
     if (next === null) return false;
     waitingBytes -= next.frame.length;
     handledThisTurn += 1;
-    handle(next.topic, next.frame);
+    handle(next.topic, next.frame, clock.monotonicMs() - next.sinceMs);
     return true;
   }
 
@@ -61,10 +65,10 @@ export function createInbox(
       planTurn();
       if (lanes.length === 0 && handledThisTurn < A_TURN) {
         handledThisTurn += 1;
-        handle(topic, frame);
+        handle(topic, frame, 0);
         return;
       }
-      lanes.push(clientOf(topic), { topic, frame });
+      lanes.push(clientOf(topic), { topic, frame, sinceMs: clock.monotonicMs() });
       waitingBytes += frame.length;
       while (lanes.length > MOST_WAITING || waitingBytes > MOST_WAITING_BYTES) handleNext();
     },

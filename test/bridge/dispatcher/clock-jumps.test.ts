@@ -82,3 +82,43 @@ it("a conveyor's state of before a stop that is told again after it is no eviden
   await rig.clock.settle(1_000);
   expect(stop.outcome).toMatchObject({ outcome: "unknown" });
 });
+
+describe("a moment that the sender wrote (expires_at), when the wall clock is set back", () => {
+  const HOUR_MS = 3_600_000;
+
+  /** Written by a sender with the right time, half an hour ago. */
+  const halfAnHourAgo = (rig: Rig) => ({ expiresAtMs: rig.clock.nowMs() - HOUR_MS / 2 });
+
+  it("comes no second time", async () => {
+    const rig = await createRig();
+    const { expiresAtMs } = halfAnHourAgo(rig);
+    rig.clock.jump(-HOUR_MS);
+    const late = await rig.send("Go", { robot: "AMR01", to: "A" }, { startByMs: expiresAtMs, expiresAtMs });
+    expect(late.outcome).toMatchObject({ outcome: "expired", code: "EXPIRED" });
+    expect(rig.calls).toHaveLength(0);
+  });
+
+  it("is judged by the wall clock again once that is known to be right", async () => {
+    const rig = await createRig();
+    const { expiresAtMs } = halfAnHourAgo(rig);
+    rig.clock.jump(-HOUR_MS);
+    rig.dispatcher.confirmClock();
+    await rig.send("Go", { robot: "AMR01", to: "A" }, { startByMs: expiresAtMs, expiresAtMs });
+    expect(rig.calls).toHaveLength(1);
+  });
+
+  it("is judged by the wall clock where that is set forward", async () => {
+    const rig = await createRig();
+    const expiresAtMs = rig.clock.nowMs() + HOUR_MS / 2;
+    rig.clock.jump(HOUR_MS);
+    const late = await rig.send("Go", { robot: "AMR01", to: "A" }, { startByMs: expiresAtMs, expiresAtMs });
+    expect(late.outcome).toMatchObject({ outcome: "expired" });
+  });
+
+  it("leaves alone a time that counts from the receipt", async () => {
+    const rig = await createRig();
+    rig.clock.jump(-HOUR_MS);
+    await rig.send("Go", { robot: "AMR01", to: "A" }, { startByMs: rig.clock.nowMs() + 1_000 });
+    expect(rig.calls).toHaveLength(1);
+  });
+});

@@ -39,6 +39,7 @@ describe("a command through the socket", () => {
       robotId: "r1",
       requestJson: '{"robotId":"r1"}',
       startByMs: bench.clock.nowMs() + 5_000,
+      expiresAtMs: bench.clock.nowMs() + 5_000,
     });
     submitted.stage("accepted");
     expect(await client.next()).toEqual({ id: "c1", stage: "accepted" });
@@ -156,7 +157,7 @@ describe("an engineer's override", () => {
     [
       "an operation too",
       { override: "r1", operation: "CreateMission", request: {} },
-      "override: stands beside no operation, request or expires_at",
+      "override: stands beside no operation, request or expiry",
     ],
   ])("MALFORMED: with %s", async (_what, fields, message) => {
     const client = await bench.client();
@@ -173,7 +174,7 @@ describe("a line that is refused before anybody was asked", () => {
       [1],
       null,
       "MALFORMED",
-      /^the line must be a JSON object with id, operation, request, expires_at, user, override, hold$/,
+      /^the line must be a JSON object with id, operation, request, expires_at, user, override, hold, expires_in_ms$/,
     ],
     [
       "a key twice",
@@ -197,7 +198,7 @@ describe("a line that is refused before anybody was asked", () => {
       line({ retain: true }),
       "c1",
       "MALFORMED",
-      /^"retain": is not one of id, operation, request, expires_at, user, override, hold$/,
+      /^"retain": is not one of id, operation, request, expires_at, user, override, hold, expires_in_ms$/,
     ],
     [
       "no request",

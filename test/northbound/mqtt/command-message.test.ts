@@ -10,7 +10,12 @@ function read(text: string) {
 test("a message with all its fields", () => {
   expect(read('{"id":"c1","expires_at":"2026-01-02T03:04:05.5+01:00","request":{"a":1}}')).toEqual({
     ok: true,
-    message: { id: "c1", expiresAtMs: Date.UTC(2026, 0, 2, 2, 4, 5, 500), request: { a: 1 } },
+    message: {
+      id: "c1",
+      expiresAtMs: Date.UTC(2026, 0, 2, 2, 4, 5, 500),
+      expiresInMs: null,
+      request: { a: 1 },
+    },
   });
 });
 
@@ -30,6 +35,15 @@ describe("what is wrong is said, with the id where there is one", () => {
       "expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z",
     ],
     ['{"id":"c1","request":{},"expires_at":1767322800000}', "c1", "expires_at:"],
+    [
+      '{"id":"c1","request":{},"expires_in_ms":0}',
+      "c1",
+      "expires_in_ms: must be a whole number of milliseconds",
+    ],
+    ['{"id":"c1","request":{},"expires_in_ms":1.5}', "c1", "expires_in_ms:"],
+    ['{"id":"c1","request":{},"expires_in_ms":"1000"}', "c1", "expires_in_ms:"],
+    ['{"id":"c1","request":{},"expires_in_ms":86400001}', "c1", "expires_in_ms:"],
+    ['{"id":"c1","request":{},"expires_in_ms":null}', "c1", "expires_in_ms:"],
     ['{"id":"c1","request":{},"expires_at":"2026-01-02T03:04:05"}', "c1", "expires_at:"],
     ['{"id":"c1","request":{},"expires_at":"2026-99-02T03:04:05Z"}', "c1", "expires_at:"],
     ['{"id":"c\\u00001","request":{}}', "c\u00001", "id: must be text of 1 to 128 printable characters"],
@@ -47,7 +61,7 @@ describe("what is wrong is said, with the id where there is one", () => {
     ['{"id":"c1","request":{},"request":{}}', "c1", 'the message has the key "request" twice'],
     ['{"id":"c1","id":"c2","request":{}}', null, 'the message has the key "id" twice'],
     ['{"request":{"a":1,"a":1},"id":"c1","id":"c2"}', null, 'request: has the key "a" twice'],
-    ["[]", null, 'the message must be a JSON object {"id","expires_at"?,"request":{…}}'],
+    ["[]", null, 'the message must be a JSON object {"id","expires_in_ms"?,"expires_at"?,"request":{…}}'],
     ["", null, "not JSON"],
     ["{", null, "not JSON"],
     ['"c1"', null, "must be a JSON object"],

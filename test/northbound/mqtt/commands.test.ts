@@ -67,7 +67,7 @@ describe("refusals with a reply", () => {
       "CreateMission",
       { id: "c1", request: { robot_id: "r1" } },
       "NO_EXPIRY",
-      "CreateMission moves a robot: give expires_at, or MQTT 5 message expiry",
+      "CreateMission moves a robot: give expires_in_ms, expires_at, or MQTT 5 message expiry",
     ],
   ])("%s", async (_what, operation, payload, code, message) => {
     await send(operation, payload);
@@ -114,6 +114,24 @@ test("an expiry that has passed is the commander's to judge: the outcome may be 
   await send("CreateMission", { id: "c1", expires_at: "2001-01-01T00:00:00Z", request: { robot_id: "r1" } });
   await reply("c1");
   expect(commander.commands[0]?.startByMs).toBe(Date.UTC(2001, 0, 1));
+});
+
+test("expires_in_ms counts from the receipt, and the earlier of two expiries counts", async () => {
+  const beforeMs = Date.now();
+  await send("CreateMission", { id: "in", expires_in_ms: 5_000, request: { robot_id: "r1" } });
+  await reply("in");
+  await send("CreateMission", {
+    id: "both",
+    expires_in_ms: 5_000,
+    expires_at: later,
+    request: { robot_id: "r1" },
+  });
+  await reply("both");
+  for (const { startByMs } of commander.commands) {
+    expect(startByMs).toBeGreaterThanOrEqual(beforeMs + 5_000);
+    expect(startByMs).toBeLessThanOrEqual(Date.now() + 5_000);
+  }
+  expect(commander.commands.map(({ expiresAtMs }) => expiresAtMs)).toEqual([undefined, Date.parse(later)]);
 });
 
 test("a commander that fails by our mistake is an unknown ending, and is not hidden", async () => {

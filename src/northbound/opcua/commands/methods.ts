@@ -163,7 +163,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       // A call may have been held up on its way for any time: only its sender knows how long it is wanted.
       if (made.effect === "moves" && expiresAtMs === null && !isKnown)
         return refused(noExpiry(operation.name));
-      const submitted = parts.commander.submit(made, parts.signal, (stage) => {
+      const command = expiresAtMs === null ? made : { ...made, expiresAtMs };
+      const submitted = parts.commander.submit(command, parts.signal, (stage) => {
         progress.stage = stage;
       });
       const outcome = await noLaterThan(parts.clock, patienceMs, submitted, null);

@@ -1,0 +1,38 @@
+import type { Log } from "../platform/log.ts";
+
+/** Tells when this machine's clock and the fleet service's differ, and when they agree again. */
+export interface ClockAlarm {
+  /** The service's clock minus this machine's, in milliseconds. */
+  note(skewMs: number): void;
+}
+
+const NOTABLE_SKEW_MS = 2_000;
+/** Two clocks that are just so far apart must not make an event a second. */
+const AGREEING_SKEW_MS = 1_000;
+
+/**
+ * @param tell raises or ends the alarm
+ * @param agree is called with each measurement by which the two clocks agree
+ */
+export function createClockAlarm(
+  log: Log,
+  tell: (active: boolean, text: string) => void,
+  agree: () => void,
+): ClockAlarm {
+  let isOn = false;
+  return {
+    note(skewMs) {
+      const distanceMs = Math.abs(skewMs);
+      if (distanceMs <= NOTABLE_SKEW_MS) agree();
+      const is = distanceMs > (isOn ? AGREEING_SKEW_MS : NOTABLE_SKEW_MS);
+      if (is === isOn) return;
+      isOn = is;
+      const text = is
+        ? `this machine's clock is ${Math.round(distanceMs / 1_000)} s ${skewMs > 0 ? "behind" : "ahead of"} the fleet service's: set it right; until then give commands expires_in_ms, not expires_at`
+        : "this machine's clock agrees with the fleet service's again";
+      if (is) log.warn({ skewMs }, text);
+      else log.info({ skewMs }, text);
+      tell(is, text);
+    },
+  };
+}
