@@ -32,7 +32,8 @@ it("one page lists every alarm of the gateway", () => {
   const raised = sources.flatMap((text) => {
     const [, ofState = ""] = /^export type AlarmCode = (.+);$/m.exec(text) ?? [];
     const others = text.matchAll(/kind: "alarm",[\s\S]{0,200}?code: "([A-Z_]+)"/g);
-    return [...ofState.matchAll(/["`]([A-Z_]+)/g), ...others].map(([, code = ""]) => code);
+    const [, ofGateway = ""] = /^type GatewayAlarmCode = (.+);$/m.exec(text) ?? [];
+    return [...`${ofState} ${ofGateway}`.matchAll(/["`]([A-Z_]+)/g), ...others].map(([, code = ""]) => code);
   });
   const [, table = ""] = readFileSync("docs/scada.md", "utf8").split("| `code` | is active |");
   const [rows = ""] = table.split("\n\n");

@@ -130,7 +130,8 @@ describe("fleetgate call", () => {
     const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1", "--expires-in", "60");
     const submitted = await bench.commander.next();
     expect(submitted.command).toMatchObject({ requestId: "c1", robotId: "r1", operation: "CreateMission" });
-    expect(submitted.command.startByMs - Date.now()).toBeGreaterThan(30_000);
+    // From its receipt, by the gateway's clock.
+    expect(submitted.command.startByMs - bench.clock.nowMs()).toBe(60_000);
     submitted.stage("accepted");
     submitted.stage("sent");
     submitted.end({ ...succeeded("m1"), responseJson: '{"mission_id":"m1"}' });

@@ -72,6 +72,16 @@ describe("keys that contradict or need each other", () => {
       "mqtt.anonymousLoopback: needs a loopback address",
     ],
     [
+      "an embedded broker without users and TLS off loopback",
+      `${minimal}mqtt: { broker: embedded, listen: { host: 0.0.0.0 } }\n`,
+      "mqtt.listen.host: is reached from elsewhere, and the broker has no TLS (mqtt.certificate and mqtt.key) and no users (mqtt.users): give them, or listen on 127.0.0.1",
+    ],
+    [
+      "an embedded broker without TLS off loopback",
+      `${minimal}mqtt: { broker: embedded, listen: { host: 192.0.2.1 }, users: { a: { password: pw } } }\n`,
+      "mqtt.listen.host: is reached from elsewhere, and the broker has no TLS (mqtt.certificate and mqtt.key): give them, or listen on 127.0.0.1",
+    ],
+    [
       "MQTT 5 embedded",
       `${minimal}mqtt: { broker: embedded, protocolVersion: 5 }\n`,
       "mqtt.protocolVersion: must be 4",

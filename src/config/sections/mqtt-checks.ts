@@ -31,11 +31,15 @@ function embeddedFindings(mqtt: MqttSection): readonly Finding[] {
   if (!mqtt.anonymousLoopback && users.length === 0) {
     findings.push(unwise(["mqtt"], "has no users: no client will get in"));
   }
-  if (!isLoopback(host) && mqtt.certificate === undefined) {
+  const missing = [
+    ...(mqtt.certificate === undefined ? ["TLS (mqtt.certificate and mqtt.key)"] : []),
+    ...(users.length === 0 ? ["users (mqtt.users)"] : []),
+  ];
+  if (!isLoopback(host) && missing.length > 0) {
     findings.push(
-      unwise(
+      wrong(
         ["mqtt", "listen", "host"],
-        "passwords travel without TLS; certificate and key would protect them",
+        `is reached from elsewhere, and the broker has no ${missing.join(" and no ")}: give them, or listen on 127.0.0.1`,
       ),
     );
   }

@@ -31,7 +31,7 @@ export interface BrokerParts {
   readonly log: Log;
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** What clients may take to read the last messages, when the broker closes. */
 const GOODBYE_MS = 1_000;
 const DELIVERY_TURNS = 3;
@@ -61,7 +61,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     name: "mqtt-broker",
     async run(signal, ready) {
       warnOfOptions(options, log);
-      const sockets = createClientSockets(parts.clock, signal);
+      const sockets = createClientSockets(parts.clock, log, signal);
       const aedes = await createAedes(parts, own, sockets);
       const server = createListener(options, aedes, sockets, log);
       try {
@@ -89,8 +89,12 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       aedes.handle(far);
       return near;
     },
-    health: () =>
-      running === null ? { state: "down" } : { state: "up", figures: running.sockets.figures() },
+    health() {
+      if (running === null) return { state: "down" };
+      const figures = running.sockets.figures();
+      const detail = running.sockets.problem();
+      return detail === null ? { state: "up", figures } : { state: "degraded", detail, figures };
+    },
   };
 }
 
@@ -119,6 +123,8 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
       if (identity === null) return done(refused(4, "bad user name or password"), false);
       if (idBelongsToAnother(aedes, client, identity, identityOf, parts.clientId))
         return done(refused(2, "the client identifier belongs to another client"), false);
+      if (client.conn instanceof Socket && !sockets.admit(client.conn, nameOf(identity)))
+        return done(refused(3, "too many clients are connected"), false);
       identities.set(client, identity);
       done(null, true);
     },
@@ -184,7 +190,7 @@ function nameOf(identity: Identity): string {
   return identity.kind === "user" ? `user ${identity.name}` : identity.kind;
 }
 
-function refused(returnCode: 2 | 4, message: string): AuthenticateError {
+function refused(returnCode: 2 | 3 | 4, message: string): AuthenticateError {
   return Object.assign(new Error(message), { returnCode });
 }
 
@@ -215,20 +221,30 @@ function createListener(
   sockets: ClientSockets,
   log: Log,
 ): Server {
-  const take = (socket: Socket) => {
-    if (sockets.add(socket)) {
-      aedes.handle(socket);
-      return;
-    }
-    log.warn(sockets.figures(), "an MQTT connection was refused: there are too many");
-    socket.destroy();
+  const take = (socket: Socket, knocked = socket) => {
+    sockets.add(socket, knocked);
+    aedes.handle(socket);
   };
-  if (options.tls === null) return createServer(take);
-  const server = createTlsServer({ ...options.tls, handshakeTimeout: CONNECT_TIMEOUT_MS }, take);
+  if (options.tls === null) return createServer((socket) => take(socket));
+  /** By what is the same before and after the handshake. */
+  const knocking = new Map<string, Socket>();
+  const server = createTlsServer({ ...options.tls, handshakeTimeout: CONNECT_TIMEOUT_MS }, (socket) =>
+    take(socket, knocking.get(peerOf(socket))),
+  );
+  server.on("connection", (socket) => {
+    const peer = peerOf(socket);
+    knocking.set(peer, socket);
+    socket.once("close", () => knocking.delete(peer));
+    sockets.knock(socket);
+  });
   server.on("tlsClientError", (error) =>
     log.info({ reason: error.message }, "an MQTT connection failed its TLS handshake"),
   );
   return server;
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {

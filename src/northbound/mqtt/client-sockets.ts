@@ -1,5 +1,9 @@
 import type { Socket } from "node:net";
+import { clip } from "../../domain/clip.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import { createIdleConnections } from "../../platform/idle-connections.ts";
+import type { Log } from "../../platform/log.ts";
+import { createStretch } from "../../platform/stretch.ts";
 import { createFrameLimit } from "./frame-limit.ts";
 
 /**
@@ -8,16 +12,35 @@ import { createFrameLimit } from "./frame-limit.ts";
  * never makes it wait, and a client that does not read is cut off instead.
  */
 export interface ClientSockets {
-  /** False when there are too many already. */
-  add(socket: Socket): boolean;
+  /** A connection from which no CONNECT has come; too many of them close each other. */
+  knock(socket: Socket): void;
+  /** The same connection, under TLS where there is some: from now on it is looked after. */
+  add(socket: Socket, knocked: Socket): void;
+  /** It has logged in under this name; false when there are too many already, of that name or in all. */
+  admit(socket: Socket, user: string): boolean;
+  /** Why connections are refused or closed; null when none was within the last half minute. */
+  problem(): string | null;
   /** Calls back once a socket has room for one more retained message; never when it closes before. */
   whenRoom(socket: Socket, proceed: () => void): void;
   /** Takes nothing more to send and resolves when everything was sent and read, or the time is up. */
   end(deadlineMs: number): Promise<void>;
-  figures(): { readonly clients: number; readonly clientsCutOff: number; readonly backlogBytes: number };
+  figures(): {
+    readonly clients: number;
+    readonly clientsRefused: number;
+    readonly clientsCutOff: number;
+    readonly unfinished: number;
+    readonly unfinishedClosed: number;
+    readonly backlogBytes: number;
+  };
 }
 
 const CLIENTS = 500;
+/** Of them, under one name: nobody can take all places. */
+const CLIENTS_A_USER = 250;
+/** Connections that have sent no CONNECT yet. */
+const UNFINISHED = 100;
+/** Of a user's name, in a log line. */
+const LONGEST_NAME = 128;
 const PACKET_LIMIT_BYTES = 320 * 1024;
 /** What may wait for one client: some seconds of a large fleet at its busiest. */
 const BACKLOG_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -36,9 +59,23 @@ interface Progress {
 }
 
 /** Looks after the sockets until the signal is aborted; `end` goes on after that. */
-export function createClientSockets(clock: Clock, signal: AbortSignal): ClientSockets {
+export function createClientSockets(clock: Clock, log: Log, signal: AbortSignal): ClientSockets {
   const sockets = new Map<Socket, Progress>();
+  const users = new Map<Socket, string>();
   let clientsCutOff = 0;
+  let clientsRefused = 0;
+  let reason = "";
+  const refusing = createStretch(clock, () => log.info({}, "no MQTT connection is refused any more"));
+  const unfinished = createIdleConnections(UNFINISHED, (address) =>
+    note(`more than ${UNFINISHED} connections have sent no CONNECT: the oldest are closed for new ones`, {
+      address,
+    }),
+  );
+
+  function note(problem: string, fields: Readonly<Record<string, string>>): void {
+    reason = problem;
+    if (refusing.note()) log.warn(fields, problem);
+  }
 
   function cutOff(socket: Socket, why: string): void {
     if (socket.destroyed) return;
@@ -88,16 +125,38 @@ export function createClientSockets(clock: Clock, signal: AbortSignal): ClientSo
   every(clock, LOOK_PERIOD_MS, signal, look);
 
   return {
-    add(socket) {
-      // Counted by socket: aedes' own count drifts when clients take each other's places.
-      if (sockets.size >= CLIENTS) return false;
+    knock: unfinished.add,
+    add(socket, knocked) {
+      if (socket !== knocked) unfinished.remove(knocked);
+      unfinished.add(socket);
       sockets.set(socket, { sentBytes: 0, sinceMs: clock.monotonicMs() });
-      socket.once("close", () => sockets.delete(socket));
+      socket.once("close", () => {
+        sockets.delete(socket);
+        users.delete(socket);
+      });
       socket.setNoDelay(true);
       limitFrames(socket);
       neverBlock(socket);
-      return true;
     },
+    admit(socket, user) {
+      unfinished.remove(socket);
+      // Counted by socket: aedes' own count drifts when clients take each other's places.
+      const ofUser = [...users.values()].filter((name) => name === user).length;
+      const problem =
+        users.size >= CLIENTS
+          ? `${CLIENTS} MQTT clients are connected: no more are let in`
+          : ofUser >= CLIENTS_A_USER
+            ? `${CLIENTS_A_USER} MQTT clients of one user are connected: no more of it are let in`
+            : null;
+      if (problem === null) {
+        users.set(socket, user);
+        return true;
+      }
+      clientsRefused += 1;
+      note(problem, { user: clip(user, LONGEST_NAME) });
+      return false;
+    },
+    problem: () => (refusing.isOn() ? reason : null),
     whenRoom(socket, proceed) {
       if (socket.writableLength < REPLAY_BACKLOG_BYTES) return proceed();
       socket.once("drain", () => {
@@ -120,7 +179,17 @@ export function createClientSockets(clock: Clock, signal: AbortSignal): ClientSo
       });
       for (const socket of sockets.keys()) socket.destroy();
     },
-    figures: () => ({ clients: sockets.size, clientsCutOff, backlogBytes: backlogBytes() }),
+    figures() {
+      const { idle, closed } = unfinished.figures();
+      return {
+        clients: users.size,
+        clientsRefused,
+        clientsCutOff,
+        unfinished: idle,
+        unfinishedClosed: closed,
+        backlogBytes: backlogBytes(),
+      };
+    },
   };
 }
 

@@ -6,4 +6,6 @@ export interface WebOptions {
     /** 0: any free port. */
     readonly port: number;
   };
+  /** Under which names it answers, besides localhost and the address at which it is reached. */
+  readonly hostnames: readonly string[];
 }

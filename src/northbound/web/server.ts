@@ -4,7 +4,9 @@ import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import { createWebConnections, type WebConnections } from "./connections.ts";
 import { healthReport } from "./health.ts";
+import { misdirected } from "./host-check.ts";
 import type { WebOptions } from "./options.ts";
 import { renderPage } from "./page.ts";
 import { robotRows } from "./robot-rows.ts";
@@ -24,6 +26,11 @@ export interface WebParts {
 export interface WebServer extends Component {
   url(): string | null;
 }
+
+const REQUEST_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 5_000;
+/** How often connections that are too slow are looked for. */
+const LOOK_PERIOD_MS = 1_000;
 
 /** A browser asks every two seconds, and there may be many: they share a page that is at most this old. */
 const PAGE_LIFE_MS = 500;
@@ -46,12 +53,18 @@ const securityHeaders = {
 export function createWebServer(options: WebOptions, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
+  const connections = createWebConnections(parts.clock, parts.log);
   return {
     name: "web",
-    health: () => health,
+    health() {
+      const figures = connections.figures();
+      const problem = connections.problem();
+      if (health.state !== "up" || problem === null) return { ...health, figures };
+      return { state: "degraded", detail: problem, figures };
+    },
     url: () => url,
     async run(signal, ready) {
-      const server = createRoutes(parts);
+      const server = createRoutes(parts, options.hostnames, connections);
       try {
         url = await bind(server, options);
         if (!signal.aborted) {
@@ -82,17 +95,25 @@ function failure(server: FastifyInstance): Promise<never> {
   });
 }
 
-function createRoutes(parts: WebParts): FastifyInstance {
+function createRoutes(
+  parts: WebParts,
+  hostnames: readonly string[],
+  connections: WebConnections,
+): FastifyInstance {
   const server = fastify({
     logger: false,
     bodyLimit: 1024,
-    requestTimeout: 5_000,
-    keepAliveTimeout: 10_000,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS },
   });
-  server.server.maxConnections = 200;
-  server.addHook("onRequest", async (_request, reply) => {
+  connections.limit(server.server);
+  server.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders);
+    const { headers, socket } = request.raw;
+    const problem = misdirected({ host: headers.host, localAddress: socket.localAddress }, hostnames);
+    if (problem !== null) return reply.code(421).type("text/plain").send(`${problem}\n`);
   });
   server.setNotFoundHandler(async (_request, reply) =>
     reply.code(404).type("text/plain").send("not found\n"),

@@ -126,6 +126,21 @@ test("the rate comes back with time", async () => {
   expect(codes.sort()).toEqual([...Array.from({ length: 10 }, () => "OK"), "RATE_LIMITED"]);
 });
 
+test("a refusal tells how many went before it in silence", async () => {
+  broker.say(flood("guest", rate.burst + 5));
+  await expect.poll(() => replies("guest").size).toBe(rate.burst + 5);
+  clock.advance(1_000);
+  const more = Array.from({ length: 11 }, (_, at) => command("guest", "CreateMission", `more${at}`));
+  broker.say(more);
+  await expect
+    .poll(() => replies("guest").get("more10"))
+    .toMatchObject({
+      code: "RATE_LIMITED",
+      message: "this client sends more than 10 a second, 20 at once; 4 were refused since this was told last",
+    });
+  expect(refused.map(({ requestId }) => requestId)).toEqual(["f20", "more10"]);
+});
+
 test("who asks too often for a command that is known is not told that it was not done", async () => {
   knownId = "known";
   broker.say([...flood("guest", rate.burst), command("guest", "CreateMission", "known")]);

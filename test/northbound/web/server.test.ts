@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { get, type IncomingMessage } from "node:http";
+import { connect, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FleetView, RobotSummary } from "../../../src/contracts/fleet-view.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
@@ -32,7 +33,7 @@ async function serve(
 ): Promise<Fixture> {
   const controller = new AbortController();
   const server = createWebServer(
-    { listen: { host: "127.0.0.1", port: 0 } },
+    { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"] },
     { gatewayId: "plant1", view, health, clock, log: silentLog },
   );
   let running: Promise<void> | undefined;
@@ -50,6 +51,15 @@ async function serve(
   };
   open.push(fixture);
   return fixture;
+}
+
+/** With a Host header of one's own, which fetch does not send. */
+async function ask(url: string, path: string, host: string): Promise<{ status: number; text: string }> {
+  const request = get(`${url}${path}`, { headers: { host }, agent: false });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const chunk of response) text += String(chunk);
+  return { status: response.statusCode ?? 0, text };
 }
 
 function viewOf(robots: readonly RobotSummary[], changes: readonly StateChange[] = []): FleetView {
@@ -221,7 +231,7 @@ describe("the server", () => {
     const address = squatter.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const server = createWebServer(
-      { listen: { host: "127.0.0.1", port } },
+      { listen: { host: "127.0.0.1", port }, hostnames: [] },
       { gatewayId: "plant1", view: viewOf([]), health: () => ({}), clock, log: silentLog },
     );
     const failed = await server.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
@@ -229,6 +239,64 @@ describe("the server", () => {
     expect(failed).toBeInstanceOf(PortTaken);
     expect(failed).toMatchObject({ port, listener: "web" });
     expect(server.health().state).toBe("down");
+  });
+
+  it.each([
+    ["localhost", 200],
+    ["localhost:8080", 200],
+    ["LOCALHOST.", 200],
+    ["127.0.0.1:80", 200],
+    ["[::1]:8080", 200],
+    ["gateway1.plant.example.com:8080", 200],
+    ["evil.example.com", 421],
+    ["evil.example.com:8080", 421],
+    ["127.0.0.1.evil.example.com", 421],
+    ["localhost.evil.example.com", 421],
+    ["192.0.2.1", 421],
+  ])("answers the host %s with %i", async (host, status) => {
+    const { url } = await serve(viewOf([]));
+    for (const path of ["/healthz", "/", "/nothing"]) {
+      const answer = await ask(url, path, host);
+      expect(answer.status === 404 ? 200 : answer.status, path).toBe(status);
+      if (status === 421)
+        expect(answer.text).toBe(
+          `this gateway does not answer for the host "${host.replace(/:\d+$/, "")}": use its address, or add the name to web.hostnames in its configuration\n`,
+        );
+    }
+  });
+
+  it("answers a health check beside as many idle connections as somebody likes to open", async () => {
+    const { url, server } = await serve(viewOf([]));
+    const port = Number(new URL(url).port);
+    const idle = Array.from({ length: 250 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+    try {
+      // Some have sent half of a request, some a whole one and keep their connection.
+      idle.forEach((socket, at) => {
+        if (at % 3 === 1) socket.write("GET / HTTP/1.1\r\nHost: loc");
+        if (at % 3 === 2) socket.write("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      });
+      await expect.poll(() => server.health().figures?.connectionsClosed ?? 0).toBeGreaterThanOrEqual(100);
+      expect((await ask(url, "/healthz", "localhost")).status).toBe(200);
+      expect(server.health()).toMatchObject({
+        state: "degraded",
+        detail: "more than 150 idle web connections: the oldest are closed for new ones",
+      });
+      expect(server.health().figures?.connections).toBeLessThanOrEqual(200);
+    } finally {
+      for (const socket of idle) socket.destroy();
+    }
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["half of a request", "GET / HTTP/1.1\r\nHost: loc"],
+  ])("closes a connection that has sent %s after some seconds", async (_what, text) => {
+    const { url } = await serve(viewOf([]));
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
+    socket.resume().write(text);
+    const beganMs = performance.now();
+    await once(socket, "close");
+    expect(performance.now() - beganMs).toBeLessThan(15_000);
   });
 
   it("stops at once, though a client holds its connection open", async () => {

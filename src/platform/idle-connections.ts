@@ -1,0 +1,57 @@
+import type { Socket } from "node:net";
+
+/** Connections that want nothing now, or have not said yet what they want, with a bound for all of them. */
+export interface IdleConnections {
+  /**
+   * One more. Beyond the bound the oldest of the address that has most is closed: nobody else's connections go for those
+   * of somebody who opens them without end.
+   */
+  add(socket: Socket): void;
+  /** It is idle no more. */
+  remove(socket: Socket): void;
+  figures(): { readonly idle: number; readonly closed: number };
+}
+
+/** @param onClose hears of each connection that had to go */
+export function createIdleConnections(limit: number, onClose: (address: string) => void): IdleConnections {
+  const byAddress = new Map<string, Set<Socket>>();
+  const addresses = new Map<Socket, string>();
+  let closed = 0;
+
+  function remove(socket: Socket): void {
+    const address = addresses.get(socket);
+    if (address === undefined) return;
+    addresses.delete(socket);
+    const others = byAddress.get(address);
+    others?.delete(socket);
+    if (others?.size === 0) byAddress.delete(address);
+  }
+
+  function closeOne(): void {
+    let largest: ReadonlySet<Socket> = new Set();
+    for (const sockets of byAddress.values()) if (sockets.size > largest.size) largest = sockets;
+    const [oldest] = largest;
+    if (oldest === undefined) return;
+    const address = addresses.get(oldest) ?? "";
+    remove(oldest);
+    closed += 1;
+    oldest.destroy();
+    onClose(address);
+  }
+
+  return {
+    add(socket) {
+      // A connection that is gone already has no address any more.
+      const { remoteAddress } = socket;
+      if (socket.destroyed || remoteAddress === undefined) return;
+      const isNew = !addresses.has(socket);
+      remove(socket);
+      addresses.set(socket, remoteAddress);
+      byAddress.set(remoteAddress, (byAddress.get(remoteAddress) ?? new Set()).add(socket));
+      if (isNew) socket.once("close", () => remove(socket));
+      if (addresses.size > limit) closeOne();
+    },
+    remove,
+    figures: () => ({ idle: addresses.size, closed }),
+  };
+}
