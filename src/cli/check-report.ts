@@ -1,9 +1,10 @@
 import type { Config } from "../config/load.ts";
 import type { ParsedRequest } from "../contracts/operation.ts";
 import type { OperationManual } from "../contracts/operation-manual.ts";
-import { roles } from "../domain/command.ts";
 import { type DeliveryLimits, type DetectionLimits, detectionLimits } from "../domain/detection.ts";
-import { effectsOf, factsOf, unknownEndings } from "./operation-facts.ts";
+import { factsOf, unknownEndings } from "./operation-facts.ts";
+import { some, wrapped } from "./report-text.ts";
+import { rightsLines } from "./rights-report.ts";
 
 /** What a valid configuration means, for `fleetgate check`. Nothing in it is a secret. */
 export function checkReport(config: Config, manual: OperationManual): string {
@@ -97,7 +98,7 @@ function rosterLines({ roster }: DetectionLimits): readonly string[] {
 
 function doorLines({ mqtt, opcua, local, dispatcher }: Config): readonly string[] {
   const open = (door: string, text: string) =>
-    dispatcher.rights.some(({ source }) => source.door === door)
+    [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.door === door)
       ? text
       : `${text}; no rule of rights names it, so it may only read`;
   return [
@@ -119,25 +120,6 @@ function mqttCommands({ commands, base }: NonNullable<Config["mqtt"]>): string {
     ? "what moves needs an expiry"
     : "INSECURE: what moves needs no expiry";
   return `under ${base}; ${expiry}`;
-}
-
-function rightsLines({ dispatcher }: Config, manual: OperationManual): readonly string[] {
-  const allowed = (role: (typeof roles)[number], only: readonly string[] | undefined) =>
-    [...manual.values()]
-      .filter((operation) => roles.indexOf(operation.role) <= roles.indexOf(role))
-      .filter(({ name }) => only === undefined || only.includes(name))
-      .map((operation) => `${operation.name} (${effectsOf(operation).join(", ")})`);
-  const rules = dispatcher.rights.flatMap(({ source, role, robots, operations }, place) => [
-    `rights[${place}]: ${source.door} ${source.name === "*" ? "anybody" : source.name}, ${role}, ${
-      robots === undefined ? "all robots" : some(robots)
-    }`,
-    ...wrapped(allowed(role, operations)).map((line) => `    ${line}`),
-  ]);
-  return [
-    ...rules,
-    "whoever no rule names:",
-    ...wrapped(allowed("observer", undefined)).map((line) => `    ${line}`),
-  ];
 }
 
 function endingLines(config: Config, manual: OperationManual): readonly string[] {
@@ -213,27 +195,4 @@ function row(first: string, second: string): string {
 /** Whole or tenths of seconds. */
 function seconds(durationMs: number): string {
   return `${Math.round(durationMs / 100) / 10} s`;
-}
-
-const MOST_NAMES = 8;
-
-function some(names: readonly string[]): string {
-  const rest = names.length - MOST_NAMES;
-  const shown = names.slice(0, MOST_NAMES).join(", ");
-  return rest > 0 ? `${shown} and ${rest} more` : shown;
-}
-
-const WIDTH = 100;
-
-/** Names in lines of a width that a terminal has. */
-function wrapped(names: readonly string[]): readonly string[] {
-  if (names.length === 0) return ["nothing"];
-  const lines: string[] = [""];
-  for (const [place, name] of names.entries()) {
-    const text = place === names.length - 1 ? name : `${name}, `;
-    const last = lines.length - 1;
-    if ((lines[last] ?? "").length + text.length > WIDTH) lines.push(text);
-    else lines[last] += text;
-  }
-  return lines.map((line) => line.trimEnd());
 }

@@ -21,7 +21,7 @@ import { dispatcherOptions } from "./sections/commands.ts";
 import { localOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
-import { opcUaOptions } from "./sections/opcua.ts";
+import { opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
 import { stationOptions } from "./sections/stations.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
@@ -158,7 +158,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     web: file.web ?? null,
     local: localOptions(file.control, socket, startByMs),
     stations: stationOptions(file.stations),
-    dispatcher: dispatcherOptions(file.commands, file.rights),
+    dispatcher: dispatcherOptions(file.commands, file.rights, opcUaAccounts(file.opcua)),
     drainMs: file.commands.drainMs,
     audit: file.commands.audit,
     journal: file.commands.journal,

@@ -44,13 +44,41 @@ describe("what check says of a valid configuration", () => {
 
   it("says who may command what", async () => {
     const text = await report(
-      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [UpdateMission] }]\n`,
+      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,
     );
     expect(text).toContain(
-      "rights[0]: cli anybody, operator, all robots\n      UpdateMission (stops, moves)\n",
+      "cli anybody else: operator by rights[0], all robots\n      UpdateMission (stops, moves)\n",
     );
-    expect(text).toMatch(/whoever no rule names:\n +GetConveyorIndex \(reads\), .*GetMap \(reads\)\n/);
+    expect(text).toMatch(
+      /everybody reads, of all robots:\n +GetConveyorIndex \(reads\), .*GetMap \(reads\)\n/,
+    );
     expect(text).toMatch(/^ {2}cli +fleetgate call, through .*control\.sock$/m);
+  });
+
+  it("says for each user and client what results of its role and of the rules", async () => {
+    await folder.write("pw", "password");
+    const users = ["free", "narrowed", "watcher"].map(
+      (name) => `${name}: { password: pw, role: ${name === "watcher" ? "observer" : "operator"} }`,
+    );
+    const text = await report(`${minimal}opcua: { users: { ${users.join(", ")} } }
+mqtt: { broker: embedded, users: { hmi: { password: pw }, wall: { password: pw } } }
+rights:
+  - { source: { door: opcua, name: narrowed }, role: engineer, robots: [cart-1], operations: [CreateMission, CreateWebhook] }
+  - { source: { door: opcua, name: watcher }, role: operator }
+  - { source: { door: mqtt, name: hmi }, role: operator, operations: [PauseRobot] }
+`);
+    const [, part = ""] = /\nWho may command what\n(.*?)\n {2}everybody reads/s.exec(text) ?? [];
+    expect(part).toMatch(
+      /^ {2}opcua free: operator by opcua\.users\.free\.role, all robots\n +CreateMission/m,
+    );
+    expect(part).toContain(
+      "opcua narrowed: operator by opcua.users.narrowed.role, cart-1\n      CreateMission (moves)\n",
+    );
+    expect(part).toContain("opcua watcher: only reads (observer by opcua.users.watcher.role)\n");
+    expect(part).toContain("mqtt hmi: operator by rights[2], all robots\n      PauseRobot (stops)\n");
+    expect(part).toContain("mqtt wall: only reads (no rule names it)\n");
+    expect(part).toMatch(/cli anybody else: only reads \(no rule names it\)$/);
+    expect(part).not.toMatch(/CreateWebhook|mqtt anybody else|GetMap/);
   });
 
   it("says which doors are shut, and why", async () => {

@@ -201,15 +201,20 @@ web: { listen: { host: 0.0.0.0 } }
     ]);
   });
 
-  it("name rights that their own role takes back, and users that no rule names", async () => {
+  it("name rights that their own role takes back, and rules that give a user more than its own role", async () => {
     await folder.write("pw", "password");
     const found = await folder.warnings(`${minimal}
 opcua: { users: { line1: { password: pw, role: operator }, line2: { password: pw, role: observer } } }
-rights: [{ source: { door: mqtt, name: "*" }, role: operator, operations: [CreateWebhook] }]
+rights:
+  - { source: { door: mqtt, name: "*" }, role: operator, operations: [CreateWebhook] }
+  - { source: { door: opcua, name: line1 }, role: operator }
+  - { source: { door: opcua, name: line2 }, role: operator }
 `);
     expect(found).toEqual([
-      expect.stringMatching(/^f:9: opcua\.users\.line1\.role: is operator, but no rule of rights names it/),
-      expect.stringMatching(/^f:10: rights\[0\]\.operations\[0\]: CreateWebhook needs engineer/),
+      expect.stringMatching(/^f:11: rights\[0\]\.operations\[0\]: CreateWebhook needs engineer/),
+      expect.stringMatching(
+        /^f:13: rights\[2\]\.role: is operator, but opcua\.users\.line2\.role makes it observer: it has no more than that/,
+      ),
     ]);
   });
 

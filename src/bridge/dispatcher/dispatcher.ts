@@ -50,7 +50,7 @@ import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { closed, fault, shuttingDown, unrecorded } from "./own-refusals.ts";
 import { createOwnStops, gatewaySource } from "./own-stops.ts";
 import { recoverCommands } from "./recovery.ts";
-import { commandRights, refusedRight, rightsAnywhere } from "./rights.ts";
+import { commandRights, type Rights, refusedRight, rightsAnywhere } from "./rights.ts";
 
 /** What the dispatcher is made of. */
 export interface DispatcherParts {
@@ -125,7 +125,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     seeFleet = resolve;
   });
   const wall = createSteadyWall(clock);
-  const anywhere = rightsAnywhere(options.rights);
+  const rights: Rights = { rules: options.rights, accounts: options.accounts };
+  const anywhere = rightsAnywhere(rights);
   let linkUpSinceMs: number | null = null;
 
   const foreign = createForeignWatch(parts);
@@ -160,9 +161,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     refusedName,
     stopConveyors: ownStops.lapse,
     refusedLease: (source, robotId) =>
-      refusedRight(options.rights, { source, operation: null, role: "operator", robotId }),
+      refusedRight(rights, { source, operation: null, role: "operator", robotId }),
     refusedOverride: (source, robotId) =>
-      refusedRight(options.rights, { source, operation: "an override", role: "engineer", robotId }),
+      refusedRight(rights, { source, operation: "an override", role: "engineer", robotId }),
     remember: leaseMemory.remember,
   });
   const holds = createHoldKeeper({
@@ -172,7 +173,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     onHold: (robotId) => parts.onHold?.(robotId),
     refuseStarts,
     sendStop: ownStops.hold,
-    rights: options.rights,
+    rights,
     refusedName,
     isStopping: () => stopping.signal.aborted,
   });
@@ -271,7 +272,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       job.lane = place.lane;
       job.robotId = place.robotId;
       const { robotId } = place;
-      const refused = source === gatewaySource ? null : refusedRight(options.rights, { ...right, robotId });
+      const refused = source === gatewaySource ? null : refusedRight(rights, { ...right, robotId });
       if (refused !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refused));
       const notNow = whyNotNow(job);
       if (notNow !== null) return await conclusion.conclude(job, notNow);
@@ -333,7 +334,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       });
       pruneJournal({ journal, clock, log, signal: stopping.signal });
     },
-    rights: commandRights(options.rights, parts.stations ?? []),
+    rights: commandRights(rights, parts.stations ?? []),
     stations: leases,
     holds,
     confirmClock: wall.confirm,

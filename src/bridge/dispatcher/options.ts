@@ -1,7 +1,15 @@
 import type { Door, Role, Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** One rule of who may send what. A source's rules add up; whoever none names may only read. */
+/** The role that a protocol's own section gives to one of its users: the most that rules can give it, and all of it without any. */
+export interface AccountRole {
+  readonly source: Source;
+  readonly role: Role;
+  /** The key of the configuration, as `opcua.users.line1.role`. */
+  readonly key: string;
+}
+
+/** One rule of who may send what. A source's rules add up; everybody may read. */
 export interface RightsRule {
   /** The door and the name that it vouches for; "*" for any name. */
   readonly source: { readonly door: Door; readonly name: string };
@@ -26,6 +34,7 @@ export interface StationOptions {
 /** Times and bounds of the dispatcher, all in place. */
 export interface DispatcherOptions {
   readonly rights: readonly RightsRule[];
+  readonly accounts: readonly AccountRole[];
   /** How long a call may wait for the service's answer. Longer than the service waits for a robot (10 s). */
   readonly callDeadlineMs: number;
   /** How long evidence is sought after an unknown ending. */
@@ -47,6 +56,7 @@ export interface DispatcherOptions {
 /** What suits a service that waits up to 10 s for a robot (wire-facts). */
 export const dispatcherDefaults: DispatcherOptions = {
   rights: [],
+  accounts: [],
   callDeadlineMs: 15_000,
   evidenceMs: 15_000,
   settleMs: 1_000,

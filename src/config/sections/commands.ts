@@ -84,10 +84,14 @@ export const commandsSection = z
 
 export type CommandsSection = z.output<typeof commandsSection>;
 
-/** What the section and `rights` say, as the dispatcher wants it. */
-export function dispatcherOptions(section: CommandsSection, rights: RightsSection): DispatcherOptions {
+/** What the section, `rights` and the users with a role of their own say, as the dispatcher wants it. */
+export function dispatcherOptions(
+  section: CommandsSection,
+  rights: RightsSection,
+  accounts: DispatcherOptions["accounts"],
+): DispatcherOptions {
   const { startByMs: _doors, journal: _store, audit: _log, drainMs: _shutdown, ...times } = section;
-  return { ...times, rights };
+  return { ...times, rights, accounts };
 }
 
 /** Keys of `commands` that contradict each other, or what services do. */

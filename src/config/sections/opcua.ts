@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { z } from "zod";
+import type { DispatcherOptions } from "../../bridge/dispatcher/options.ts";
 import { roles } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import {
@@ -226,4 +227,26 @@ function knownRobots(
     family: families[robotId] ?? "unknown",
     conveyorIndexes: section.robots[robotId]?.conveyors ?? [],
   }));
+}
+
+/** The users of the section with their roles, for the one place that judges rights. */
+export function opcUaAccounts(section: OpcUaSection | undefined): DispatcherOptions["accounts"] {
+  if (section === undefined) return [];
+  const { users, insecureLoopback } = section;
+  return [
+    ...Object.entries(users).map(([name, { role }]) => ({
+      source: { door: "opcua", name } as const,
+      role,
+      key: `opcua.users.${name}.role`,
+    })),
+    ...(insecureLoopback === undefined
+      ? []
+      : [
+          {
+            source: { door: "opcua", name: "anonymous" } as const,
+            role: insecureLoopback.role,
+            key: "opcua.insecureLoopback.role",
+          },
+        ]),
+  ];
 }

@@ -5,8 +5,6 @@ import { nearest } from "../nearest.ts";
 import type { OpcUaSection } from "./opcua.ts";
 import type { RightsSection } from "./rights.ts";
 
-type Rule = RightsSection[number];
-
 /** Operations that there are not, or that a rule's own role keeps from it. */
 export function operationFindings(rights: RightsSection, catalogue: Catalogue): readonly Finding[] {
   return rights.flatMap((rule, index) =>
@@ -23,18 +21,14 @@ export function operationFindings(rights: RightsSection, catalogue: Catalogue): 
   );
 }
 
-/** A user who may write tags at the OPC UA server, and whom no rule lets command: every command of it is refused. */
+/** Rules that give a user of the OPC UA server more than its own role: that role is the most that it has. */
 export function opcUaUserFindings(rights: RightsSection, opcua: OpcUaSection): readonly Finding[] {
-  const names = (rule: Rule, user: string) =>
-    rule.source.door === "opcua" && (rule.source.name === user || rule.source.name === "*");
-  return Object.entries(opcua.users).flatMap(([user, { role }]) =>
-    role === "observer" || rights.some((rule) => names(rule, user))
-      ? []
-      : [
-          unwise(
-            ["opcua", "users", user, "role"],
-            `is ${role}, but no rule of rights names it: it may only read`,
-          ),
-        ],
-  );
+  return rights.flatMap(({ source, role }, index) => {
+    const own = source.door === "opcua" ? opcua.users[source.name]?.role : undefined;
+    if (own === undefined || roles.indexOf(role) <= roles.indexOf(own)) return [];
+    const key = `opcua.users.${source.name}.role`;
+    return [
+      unwise(["rights", index, "role"], `is ${role}, but ${key} makes it ${own}: it has no more than that`),
+    ];
+  });
 }

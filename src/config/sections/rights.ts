@@ -4,7 +4,7 @@ import { names } from "../fields.ts";
 
 const doors = ["mqtt", "opcua", "web", "cli"] as const satisfies readonly Door[];
 
-/** `rights:` who may send what. Whoever no rule names may only read. */
+/** `rights:` who may send what. Everybody may read. */
 export const rightsSection = z
   .array(
     z.strictObject({
@@ -25,6 +25,8 @@ export const rightsSection = z
     }),
   )
   .default([])
-  .describe("Who may send what. Whoever no rule names may only read.");
+  .describe(
+    "Who may send what besides reading, which everybody may. Users of opcua.users have their own role, and rules narrow it.",
+  );
 
 export type RightsSection = z.output<typeof rightsSection>;

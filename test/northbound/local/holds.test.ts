@@ -59,7 +59,7 @@ describe("a hold by the control socket", () => {
     [
       "a command beside it",
       { hold: { hold: true }, operation: "SkipGoal" },
-      "hold: stands beside no operation, request, expires_at or override",
+      "hold: stands beside no operation, request, expiry or override",
     ],
   ])("MALFORMED: refuses %s", async (_what, line, message) => {
     expect(await answer(line)).toMatchObject({ outcome: "refused", code: "MALFORMED", message });

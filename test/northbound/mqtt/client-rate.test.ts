@@ -149,6 +149,8 @@ test("who asks too often for a command that is known is not told that it was not
     .toMatchObject({
       outcome: "unknown",
       code: "RATE_LIMITED",
+      message:
+        "the command is in hand or recorded, and this client sends too many messages: ask again with the same id",
       retry_safe: false,
     });
   expect(refused).toEqual([]);

@@ -38,7 +38,7 @@ describe("what is wrong is said, with the id where there is one", () => {
     [
       '{"id":"c1","request":{},"expires_in_ms":0}',
       "c1",
-      "expires_in_ms: must be a whole number of milliseconds",
+      "expires_in_ms: must be a whole number of milliseconds, 1 to 86400000",
     ],
     ['{"id":"c1","request":{},"expires_in_ms":1.5}', "c1", "expires_in_ms:"],
     ['{"id":"c1","request":{},"expires_in_ms":"1000"}', "c1", "expires_in_ms:"],

@@ -11,8 +11,7 @@ import type { Log } from "../../../platform/log.ts";
 import type { AuditSink } from "../audit/audit.ts";
 import type { Sightings } from "../evidence/sightings.ts";
 import type { Journal, StoredHold } from "../journal/journal.ts";
-import type { RightsRule } from "../options.ts";
-import { refusedRight } from "../rights.ts";
+import { type Rights, refusedRight } from "../rights.ts";
 import { createHoldMemory } from "./hold-memory.ts";
 import { createHoldStops } from "./hold-stops.ts";
 
@@ -32,7 +31,7 @@ export interface HoldKeeperParts {
   readonly refuseStarts: (robotId: RobotId | null) => void;
   /** Sends a stop for the owner of a hold. Never rejects. */
   readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
-  readonly rights: readonly RightsRule[];
+  readonly rights: Rights;
   /** The refusal of a robot that was never heard of; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
   /** The gateway stops: nothing can be stopped any more. */

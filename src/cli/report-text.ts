@@ -1,0 +1,23 @@
+const MOST_NAMES = 8;
+
+/** The first names, and how many more there are. */
+export function some(names: readonly string[]): string {
+  const rest = names.length - MOST_NAMES;
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}
+
+const WIDTH = 100;
+
+/** Names in lines of a width that a terminal has. */
+export function wrapped(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return ["nothing"];
+  const lines: string[] = [""];
+  for (const [place, name] of names.entries()) {
+    const text = place === names.length - 1 ? name : `${name}, `;
+    const last = lines.length - 1;
+    if ((lines[last] ?? "").length + text.length > WIDTH) lines.push(text);
+    else lines[last] += text;
+  }
+  return lines.map((line) => line.trimEnd());
+}

@@ -1,0 +1,65 @@
+import { type Grant, grantsOf, type Rights } from "../bridge/dispatcher/rights.ts";
+import type { Config } from "../config/load.ts";
+import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
+import { type Role, roles, type Source } from "../domain/command.ts";
+import { effectsOf } from "./operation-facts.ts";
+import { some, wrapped } from "./report-text.ts";
+
+/** Stands for every name that the configuration does not have. */
+const ANY_OTHER = "*";
+
+/** What results for each user and client, of all protocols by the same rules as when a command comes. */
+export function rightsLines(config: Config, manual: OperationManual): readonly string[] {
+  const { rights, accounts } = config.dispatcher;
+  const rules: Rights = { rules: rights, accounts };
+  return [
+    ...sourcesOf(config).flatMap((source) => sourceLines(source, rules, manual)),
+    "everybody reads, of all robots:",
+    ...indented(wrapped(namesOf([...manual.values()].filter(({ role }) => role === "observer")))),
+  ];
+}
+
+/** Whom the configuration knows, and at the end of each protocol all others that it lets in. */
+function sourcesOf({ opcua, mqtt, local, dispatcher }: Config): readonly Source[] {
+  const named = (door: Source["door"]) =>
+    dispatcher.rights.flatMap(({ source }) => (source.door === door ? [source.name] : []));
+  const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users.map(({ name }) => name) : [];
+  const isOpen = mqtt !== null && (mqtt.broker.kind === "external" || mqtt.broker.anonymousLoopback);
+  const names: ReadonlyArray<readonly [Source["door"], readonly string[]]> = [
+    ["opcua", opcua === null ? [] : dispatcher.accounts.map(({ source }) => source.name)],
+    ["mqtt", mqtt === null ? [] : [...clients, ...named("mqtt"), ...(isOpen ? [ANY_OTHER] : [])]],
+    ["cli", local === null ? [] : [...named("cli"), ANY_OTHER]],
+  ];
+  return names.flatMap(([door, all]) => {
+    const single = [...new Set(all)].filter((name) => name !== ANY_OTHER);
+    return [...single, ...(all.includes(ANY_OTHER) ? [ANY_OTHER] : [])].map((name) => ({ door, name }));
+  });
+}
+
+function sourceLines(source: Source, rights: Rights, manual: OperationManual): readonly string[] {
+  const grants = grantsOf(rights, source);
+  const who = `${source.door} ${source.name === ANY_OTHER ? "anybody else" : source.name}`;
+  const useful = grants.filter(({ role }) => role !== "observer");
+  const [first = "no rule names it"] = grants.map(({ role, roleBy }) => `${role} by ${roleBy}`);
+  if (useful.length === 0) return [`${who}: only reads (${first})`];
+  return useful.flatMap((grant) => [
+    `${who}: ${grant.role} by ${grant.roleBy}, ${grant.robots === null ? "all robots" : some(grant.robots)}`,
+    ...indented(wrapped(namesOf(operationsOf(grant, manual)))),
+  ]);
+}
+
+/** Beside what everybody may. */
+function operationsOf({ role, operations }: Grant, manual: OperationManual): readonly DescribedOperation[] {
+  const isWithin = (needed: Role) => needed !== "observer" && roles.indexOf(needed) <= roles.indexOf(role);
+  return [...manual.values()].filter(
+    (operation) => isWithin(operation.role) && (operations?.includes(operation.name) ?? true),
+  );
+}
+
+function namesOf(operations: readonly DescribedOperation[]): readonly string[] {
+  return operations.map((operation) => `${operation.name} (${effectsOf(operation).join(", ")})`);
+}
+
+function indented(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `    ${line}`);
+}
