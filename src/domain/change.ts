@@ -35,7 +35,8 @@ export type LeaseReason =
   | "left"
   | "out_of_sight"
   | "lapsed"
-  | "not_configured";
+  | "not_configured"
+  | "not_allowed";
 
 /** Something that happened once and may not be lost. `eventId` is unique and stable. */
 export type FleetNotice =

@@ -346,6 +346,29 @@ describe("a lease and a gateway that is killed", () => {
     expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 
+  it.each([
+    ["the role", { stations, options: { rights: [{ source: plc, role: "observer" as const }] } }],
+    [
+      "the robot",
+      { stations, options: { rights: [{ source: plc, role: "operator" as const, robots: ["AMR02"] }] } },
+    ],
+    ["the station", { stations: stations.map((station) => ({ ...station, users: [] })) }],
+  ])("of an owner that has lost %s ends at once, and its conveyors are stopped", async (_, changes) => {
+    const rig = await restarted(changes);
+    await rig.clock.settle(0);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.notices).toContainEqual(
+      expect.objectContaining({ kind: "lease", to: "free", reason: "not_allowed", by: null }),
+    );
+    expect(rig.audit).toContainEqual(
+      expect.objectContaining({
+        event: "lease",
+        reason: "its owner may no longer use the station for the robot",
+      }),
+    );
+    expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
+  });
+
   it("whose stop an older version had recorded under the command line's door: its record is read, and ended", async () => {
     const disk = createLossyDisk();
     const journal = () => openDurableJournal(syncing(disk), limits);

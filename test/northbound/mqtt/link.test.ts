@@ -112,6 +112,7 @@ describe("commands", () => {
         robotId: "r1",
         requestJson: '{"robotId":"r1"}',
         startByMs: Date.UTC(2099, 0, 1),
+        expiresAtMs: Date.UTC(2099, 0, 1),
       },
     ]);
   });

@@ -35,6 +35,7 @@ const reasonTexts: Readonly<Record<LeaseReason, string>> = {
   out_of_sight: "the robot is out of sight",
   lapsed: "the station's heartbeat has lapsed",
   not_configured: "the station is no longer configured",
+  not_allowed: "its owner may no longer use the station for the robot",
 };
 
 export interface LeaseParts {
@@ -143,14 +144,25 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     return unseen.has(robotId);
   }
 
+  /** Why the source may not lease the robot for this station at all; null when it may. */
+  function refusedUse({ name, users }: StationOptions, source: Source, robotId: RobotId): string | null {
+    if (users !== undefined && !users.some((user) => sameSource(user, source)))
+      return `${source.door} "${source.name}" is not a user of station ${name}`;
+    return parts.refusedLease(source, robotId);
+  }
+
+  /** The configuration that a gateway was started with may have taken the station away, or its owner's right. */
+  function whyNotResumed({ station, owner, robotId }: Lease): LeaseReason | null {
+    const known = stationOf(station);
+    if (known === undefined) return "not_configured";
+    return refusedUse(known, owner, robotId) === null ? null : "not_allowed";
+  }
+
   function refusedAsk(station: string, source: Source, robotId: RobotId): Outcome | null {
     const known = stationOf(station);
     if (known === undefined) return refusal("MALFORMED", `there is no station ${quoted(station)}`);
-    if (known.users !== undefined && !known.users.some((user) => sameSource(user, source))) {
-      return refusal("NOT_ALLOWED", `${source.door} "${source.name}" is not a user of station ${station}`);
-    }
-    const right = parts.refusedLease(source, robotId);
-    if (right !== null) return refusal("NOT_ALLOWED", right);
+    const refused = refusedUse(known, source, robotId);
+    if (refused !== null) return refusal("NOT_ALLOWED", refused);
     const lease = leases.get(robotId);
     if (lease !== undefined && !(lease.station === station && sameSource(lease.owner, source))) {
       return refusal("LEASE_HELD", describeLease(lease, robotId));
@@ -182,12 +194,13 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       const next = new Map(leases);
       for (const each of stored) {
         const lease = resumed(each, nowMs);
-        if (stationOf(lease.station) !== undefined) {
+        const reason = whyNotResumed(lease);
+        if (reason === null) {
           next.set(lease.robotId, lease);
           unseen.add(lease.robotId);
           continue;
         }
-        tell("free", lease, "not_configured", null);
+        tell("free", lease, reason, null);
         parts.remember(lease.robotId, null);
         if (lease.rolling.length > 0) parts.stopConveyors(lease);
       }
