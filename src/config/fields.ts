@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isIdentifier, LONGEST_IDENTIFIER, LONGEST_IDENTIFIER_BYTES } from "../domain/identifier.ts";
 
 /** What a file that the configuration names must hold. */
 export type FileKind =
@@ -88,10 +89,21 @@ export function url(
     .describe(description);
 }
 
+/** A name that the service gives: of a robot, a location, a destination. */
+export function identifier() {
+  return z
+    .string()
+    .min(1, { abort: true })
+    .max(LONGEST_IDENTIFIER, { abort: true })
+    .refine(isIdentifier, {
+      error: `use at most ${LONGEST_IDENTIFIER_BYTES} bytes of characters that can be shown`,
+    });
+}
+
 /** A list of names, each once. */
 export function names(description: string) {
   return z
-    .array(z.string().min(1))
+    .array(identifier())
     .refine((list) => new Set(list).size === list.length, { error: "the same entry is there twice" })
     .describe(description);
 }

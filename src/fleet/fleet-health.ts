@@ -21,6 +21,7 @@ export interface FleetFacts {
   readonly followedChains: number;
   readonly malformedRobots: number;
   readonly malformedChains: number;
+  readonly identifiersRefused: number;
 }
 
 /** As many names as a person reads. */
@@ -123,6 +124,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     task_chains_followed: followedChains,
     robots_malformed: malformedRobots,
     task_chains_malformed: malformedChains,
+    identifiers_refused: facts.identifiersRefused,
     ...facts.webhooks?.figures,
   };
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import type { EventSink } from "../contracts/event-sink.ts";
-import type { FleetPort } from "../contracts/fleet-port.ts";
+import type { CallEnding, FleetPort } from "../contracts/fleet-port.ts";
 import type { Chance } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
@@ -16,6 +16,7 @@ import { createStreamPool } from "./channels/stream-pool.ts";
 import { createClockSkew } from "./clock-skew.ts";
 import { describeHealth } from "./fleet-health.ts";
 import { createHttp } from "./http.ts";
+import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache } from "./maps.ts";
 import type { FleetOptions } from "./options.ts";
 import { createMapsOnce } from "./polling/maps-once.ts";
@@ -76,6 +77,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const calls = createCalls(options, { session, channel, http, signal });
   const read = createReader(options, { http, session, signal });
   const { events, robots } = options;
+  const identifiers = createIdentifierGate(robots, log);
   const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
   const streams = createStreams(options, {
     pool,
@@ -84,12 +86,23 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     chance,
     log,
     sink,
+    identifiers,
     port: calls,
     relief: trust,
   });
   const webhooks =
     events.kind === "webhook" && trust !== null
-      ? createWebhooks(events.webhook, { robots, trust, streams, port: calls, times, clock, chance, log })
+      ? createWebhooks(events.webhook, {
+          robots,
+          trust,
+          streams,
+          identifiers,
+          port: calls,
+          times,
+          clock,
+          chance,
+          log,
+        })
       : null;
   const maps =
     cacheDirectory === null ? null : createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
@@ -107,8 +120,16 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
           clock,
           signal,
         });
-  const roster = createRoster({ read, clock, log, sink, knows: streams.knows, amrIds: options.amrIds });
-  const chains = createTaskChains({ read, clock, log, sink, current: roster.chainIds });
+  const roster = createRoster({
+    read,
+    clock,
+    log,
+    sink,
+    identifiers,
+    knows: streams.knows,
+    amrIds: options.amrIds,
+  });
+  const chains = createTaskChains({ read, clock, log, sink, identifiers, current: roster.chainIds });
   const poll = (
     name: string,
     periodMs: number | null,
@@ -134,10 +155,14 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   const port: FleetPort = {
     async call(operation, requestJson, deadlineMs, leaveWithinMs, order) {
-      const ending = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, order);
+      const answered = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, order);
+      const ending = withNamedMissions(answered, identifiers);
       if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
       if (ending.kind !== "ok") return ending;
-      if (operation === "AddTaskChain") chains.follow(chainIdOf(ending.responseJson));
+      if (operation === "AddTaskChain") {
+        const chainId = chainIdOf(ending.responseJson);
+        if (identifiers.number("task_chain_id", chainId)) chains.follow(chainId);
+      }
       // Whether webhooks are on here or not: the distributor's other gateways may have them.
       if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
       return { ...ending, responseJson: hideSecrets(ending.responseJson) };
@@ -189,8 +214,18 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         followedChains: chains.followed,
         malformedRobots: roster.malformed,
         malformedChains: chains.malformed,
+        identifiersRefused: identifiers.refused,
       }),
   };
+}
+
+/** What was done is done, whatever the answer calls it: only the names are left out that cannot be one. */
+function withNamedMissions(ending: CallEnding, identifiers: IdentifierGate): CallEnding {
+  if (ending.kind !== "ok" || ending.missionId === null) return ending;
+  const missionIds = (ending.missionIds ?? [ending.missionId]).filter((id) =>
+    identifiers.text("mission_id", id),
+  );
+  return { ...ending, missionIds, missionId: missionIds[0] ?? null };
 }
 
 function chainIdOf(responseJson: string): number {

@@ -120,6 +120,19 @@ rights:
     ]);
   });
 
+  it("names no robot that could have no node, topic or record", async () => {
+    const long = "x".repeat(257);
+    const wide = "語".repeat(171);
+    const text = minimal
+      .replace("robots: [cart-1]", `robots: [cart-1, "", "${long}", "${wide}"]`)
+      .concat('\nopcua: { insecureLoopback: {}, robots: { "": {}, "a\\nb": {} } }\n');
+    const said = (await folder.problems(text)).map((line) => line.replace(/^f:\d+: /, ""));
+    expect(said).toHaveLength(5);
+    for (const path of ["fleet.robots[1]", "fleet.robots[2]", "fleet.robots[3]", "opcua.robots"]) {
+      expect(said.some((line) => line.startsWith(path))).toBe(true);
+    }
+  });
+
   it("that is not there is one problem", async () => {
     expect(await loadConfig(join(folder.path, "none.yaml"), {}, createCatalogue())).toEqual({
       ok: false,

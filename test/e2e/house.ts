@@ -51,21 +51,14 @@ export async function openHouse(
   let simulator = await startSimulator(base);
   const { endpoints } = simulator;
   const ports = { grpcPort: portOf(`tcp://${endpoints.grpc}`), httpsPort: portOf(endpoints.https) };
-  const listeners = await freePorts(3);
-  const log = createChronicle<string>((line) => line);
-  const stopGateway = await runGateway(await configOf(folder, endpoints, listeners, sections), log);
-  const mqttUrl = `mqtt://127.0.0.1:${listeners}`;
-  const mqtt = await listenMqtt(mqttUrl, CLIENT, "fleetgate/e2e");
-  const opcuaUrl = `opc.tcp://localhost:${listeners + 1}`;
-  const plc = await openPlc(opcuaUrl);
+  const gateway = await startGateway(folder, endpoints, sections);
+  const mqtt = await listenMqtt(gateway.mqttUrl, CLIENT, "fleetgate/e2e");
+  const plc = await openPlc(gateway.opcuaUrl);
   return {
+    ...gateway,
     simulator: () => simulator,
     mqtt,
-    mqttUrl,
     plc,
-    opcuaUrl,
-    webUrl: `http://127.0.0.1:${listeners + 2}`,
-    log,
     record: (robotId) => simulator.control.record(0).filter((entry) => entry.robotId === robotId),
     stopService: () => simulator.stop(),
     async startService() {
@@ -74,10 +67,39 @@ export async function openHouse(
     async close() {
       await plc.close();
       await mqtt.close();
-      await stopGateway();
+      await gateway.stop();
       await simulator.stop();
       await rm(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** A gateway that runs in this process, and where its northbounds listen. */
+export interface RunningGateway {
+  readonly mqttUrl: string;
+  readonly opcuaUrl: string;
+  readonly webUrl: string;
+  /** Its log, a line an entry. */
+  readonly log: Chronicle<string>;
+  /** Resolves when it has ended; rejects when it failed. */
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway for a service, with its data in `folder`. Rejects when it cannot start. */
+export async function startGateway(
+  folder: string,
+  fleet: Endpoints,
+  sections: Sections = {},
+): Promise<RunningGateway> {
+  const listeners = await freePorts(3);
+  const log = createChronicle<string>((line) => line);
+  const stop = await runGateway(await configOf(folder, fleet, listeners, sections), log);
+  return {
+    mqttUrl: `mqtt://127.0.0.1:${listeners}`,
+    opcuaUrl: `opc.tcp://localhost:${listeners + 1}`,
+    webUrl: `http://127.0.0.1:${listeners + 2}`,
+    log,
+    stop,
   };
 }
 

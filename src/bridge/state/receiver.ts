@@ -17,7 +17,10 @@ import type { Teller } from "./teller.ts";
 type RobotEvent = Exclude<FleetEvent, { kind: "link" } | { kind: "task_chain" }>;
 type EventOf<Kind extends RobotEvent["kind"]> = Extract<RobotEvent, { kind: Kind }>;
 
-/** More than any cart has; what a service lists beyond it is refused, or a broken one could fill the memory. */
+/**
+ * More than any cart has, those that are gone among them: each keeps its tags and topics. What a service lists
+ * beyond it is refused, or a broken one could fill the memory.
+ */
 const MOST_CONVEYORS = 64;
 
 /** Takes robots' events in. */
@@ -70,7 +73,11 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
     if (robot === undefined) return;
     const slot = robot.conveyors;
     const before = slot.received?.value ?? null;
-    const value = event.conveyors.slice(0, MOST_CONVEYORS);
+    const known = new Set([...(before ?? []), ...slot.gone.map((observed) => observed.value)].map(indexOf));
+    const value = event.conveyors.filter(({ index }) => {
+      if (known.size < MOST_CONVEYORS) known.add(index);
+      return known.has(index);
+    });
     conveyorsRefused += event.conveyors.length - value.length;
     if (before !== null) slot.gone = goneConveyors(slot, value);
     streams.confirm(robot, slot, event.stream, nowMs);
@@ -186,6 +193,8 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
   };
 }
 
+const indexOf = ({ index }: Conveyor): number => index;
+
 /** The conveyors that were listed until now, or are gone since before: nothing is known of them any more. */
 function goneConveyors(slot: ConveyorsSlot, listed: readonly Conveyor[]): readonly Observed<Conveyor>[] {
   if (slot.received === null) return slot.gone;
@@ -195,5 +204,5 @@ function goneConveyors(slot: ConveyorsSlot, listed: readonly Conveyor[]): readon
   const old = slot.gone.filter((observed) => !isListed(observed.value.index));
   if (left.length === 0 && old.length === slot.gone.length) return slot.gone;
   const now = left.map((conveyor): Observed<Conveyor> => ({ value: conveyor, stamp, quality: "lost" }));
-  return [...old, ...now].slice(-MOST_CONVEYORS);
+  return [...old, ...now];
 }

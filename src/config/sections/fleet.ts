@@ -6,7 +6,7 @@ import {
   type RobotChoice,
   defaultFleetTimes as usual,
 } from "../../fleet/options.ts";
-import { file, hostPort, milliseconds, names, url } from "../fields.ts";
+import { file, hostPort, identifier, milliseconds, names, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 import { eventSource, eventsSection } from "./fleet-events.ts";
 
@@ -135,11 +135,11 @@ export const fleetSection = z
       .optional(),
     events: eventsSection,
     robotNumbers: z
-      .record(z.string(), z.int().min(1).max(2_147_483_647))
+      .record(identifier(), z.int().min(1).max(2_147_483_647))
       .default({})
       .describe("Numbers (amr_id) of robots by robot_id, where the online list does not say."),
     families: z
-      .record(z.string(), z.enum(families))
+      .record(identifier(), z.enum(families))
       .default({})
       .describe("Families of robots by robot_id, where they should not be found out."),
     times,

@@ -10,7 +10,7 @@ import {
   type OpcUaUser,
   defaultOpcUaLimits as usual,
 } from "../../northbound/opcua/options.ts";
-import { count, file, listen, milliseconds } from "../fields.ts";
+import { count, file, identifier, listen, milliseconds } from "../fields.ts";
 import { applicationUriOf, certificatesIn, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
@@ -109,7 +109,7 @@ export const opcuaSection = z
       ),
     robots: z
       .record(
-        z.string(),
+        identifier(),
         z.strictObject({
           alias: z
             .string()

@@ -4,17 +4,25 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import type { IdentifierGate, NumberIdentifier } from "../identifiers.ts";
 import { presenceFromJson } from "../translate/presence.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import type { ReadOperation } from "./reader.ts";
 
-type Listed = { readonly robotId: RobotId; readonly presence: Presence };
+interface Listed {
+  readonly robotId: RobotId;
+  readonly presence: Presence;
+  /** The chain that it is at, and the map that it is on; null: none, or a number that cannot be one. */
+  readonly chainId: number | null;
+  readonly mapId: number | null;
+}
 
 export interface RosterParts {
   readonly read: ReadOperation;
   readonly clock: Clock;
   readonly log: Log;
   readonly sink: EventSink;
+  readonly identifiers: IdentifierGate;
   /** Whether the gateway is for this robot. */
   readonly knows: (robotId: RobotId) => boolean;
   /** Robot numbers that configuration gives. */
@@ -38,6 +46,7 @@ export interface Roster {
  * is listed as before keeps its Presence, the same object, so that whoever holds it need not look.
  */
 export function createRoster(parts: RosterParts): Roster {
+  const { identifiers } = parts;
   const byNumber = new Map([...parts.amrIds].map(([robotId, amrId]) => [amrId, robotId]));
   let lastText: string | null = null;
   /** By the service's own words. */
@@ -48,10 +57,18 @@ export function createRoster(parts: RosterParts): Roster {
   let mapIds: ReadonlySet<number> = new Set();
   let isOfStrangers = false;
 
+  /** 0 stands for none. */
+  function named(kind: NumberIdentifier, id: number): number | null {
+    return id !== 0 && identifiers.number(kind, id) ? id : null;
+  }
+
   function readRobot(json: Json): Listed | null {
     try {
       const { name, presence } = presenceFromJson(json);
-      return { robotId: byNumber.get(presence.amrId) ?? name, presence };
+      const robotId = byNumber.get(presence.amrId) ?? name;
+      if (!identifiers.text("robot_id", robotId)) return null;
+      const chainId = named("task_chain_id", presence.taskChainId);
+      return { robotId, presence, chainId, mapId: named("map_id", presence.mapId) };
     } catch (error) {
       if (!(error instanceof MalformedAnswer)) throw error;
       malformed += 1;
@@ -62,12 +79,18 @@ export function createRoster(parts: RosterParts): Roster {
 
   function readRobots(text: string): ReadonlyMap<string, Listed> {
     const robots = new Map<string, Listed>();
+    const names = new Set<RobotId>();
     const nameless: RobotId[] = [];
     for (const json of robotsOf(text)) {
       const words = JSON.stringify(json);
       const robot = listed.get(words) ?? readRobot(json);
-      if (robot !== null) robots.set(words, robot);
-      else nameless.push(...namesIn(json, byNumber));
+      if (robot === null) nameless.push(...namesIn(json, byNumber));
+      else if (robots.has(words)) continue;
+      else if (names.has(robot.robotId)) identifiers.refuse("robot_id", robot.robotId, "is listed twice");
+      else {
+        names.add(robot.robotId);
+        robots.set(words, robot);
+      }
     }
     unread = nameless;
     return robots;
@@ -80,7 +103,7 @@ export function createRoster(parts: RosterParts): Roster {
     mapIds: () => mapIds,
     isOfStrangers: () => isOfStrangers,
     chainIds: () =>
-      Array.from(listed.values(), ({ presence }) => presence.taskChainId).filter((chainId) => chainId !== 0),
+      Array.from(listed.values(), ({ chainId }) => chainId).filter((chainId) => chainId !== null),
     async turn() {
       const text = await parts.read("GetOnlineRobots", {});
       if (text !== lastText) {
@@ -89,7 +112,7 @@ export function createRoster(parts: RosterParts): Roster {
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
       isOfStrangers = robots.length === 0 && listed.size > 0;
-      mapIds = new Set(robots.map(({ presence }) => presence.mapId));
+      mapIds = new Set(robots.map(({ mapId }) => mapId).filter((mapId) => mapId !== null));
       const atMs = parts.clock.nowMs();
       parts.sink({ kind: "roster", atMs, robots, ...(unread.length === 0 ? {} : { unread }) });
     },

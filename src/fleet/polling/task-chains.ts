@@ -3,6 +3,7 @@ import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import type { IdentifierGate } from "../identifiers.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import { taskChainFromJson } from "../translate/task-chain.ts";
 import type { ReadOperation } from "./reader.ts";
@@ -12,6 +13,7 @@ export interface TaskChainsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly sink: EventSink;
+  readonly identifiers: IdentifierGate;
   /** Chains that robots are at now. */
   readonly current: () => readonly number[];
 }
@@ -30,6 +32,9 @@ export interface TaskChains {
 const CHAINS_A_REQUEST = 100;
 /** The service leaves out chains that it does not know; one may also be too new for it. */
 const MISSES_BEFORE_LETTING_GO = 3;
+
+/** As many as the state holds: a service that invents chains must not fill the memory. */
+const MOST_FOLLOWED = 10_000;
 
 /** A chain that is not finished. */
 interface Followed {
@@ -63,6 +68,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     const answer: unknown = JSON.parse(await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] }));
     const chains = isJsonObject(answer) ? (answer.taskChains ?? answer.task_chains) : undefined;
     if (!Array.isArray(chains)) throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
+    const asked = new Set(chainIds);
     const found = new Set<number>();
     let hasNameless = false;
     for (const json of chains as readonly Json[]) {
@@ -72,6 +78,10 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
         complain(chainId, chain);
         if (chainId === null) hasNameless = true;
         else found.add(chainId);
+        continue;
+      }
+      if (!asked.has(chain.chainId) || found.has(chain.chainId)) {
+        parts.identifiers.refuse("task_chain_id", chain.chainId, "was not asked for, or was told before");
         continue;
       }
       found.add(chain.chainId);
@@ -114,8 +124,12 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
   }
 
   function follow(chainId: number): void {
-    if (!followed.has(chainId))
+    if (followed.has(chainId)) return;
+    if (followed.size >= MOST_FOLLOWED) {
+      parts.identifiers.refuse("task_chain_id", chainId, `is of more than ${MOST_FOLLOWED} chains under way`);
+    } else {
       followed.set(chainId, { misses: 0, words: "", chain: null, complaints: new Set() });
+    }
   }
 
   return {

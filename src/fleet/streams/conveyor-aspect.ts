@@ -28,6 +28,20 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
     }
   }
 
+  /** Of two that have one index nobody knows which is which. */
+  function areNamed(conveyors: readonly Conveyor[]): boolean {
+    const indexes = new Set<number>();
+    for (const { index } of conveyors) {
+      if (!parts.identifiers.number("conveyor_index", index)) return false;
+      if (indexes.has(index)) {
+        parts.identifiers.refuse("conveyor_index", index, "is there twice");
+        return false;
+      }
+      indexes.add(index);
+    }
+    return true;
+  }
+
   return {
     name: "conveyors",
     method: "SubscribeConveyorStatus",
@@ -40,7 +54,7 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
     receive(bytes, stream) {
       counts.messages += 1;
       const conveyors = read(bytes);
-      if (conveyors === null) return null;
+      if (conveyors === null || !areNamed(conveyors)) return null;
       const robotId = conveyorRobot(stream);
       const atMs = parts.clock.nowMs();
       const before = held.get(robotId);

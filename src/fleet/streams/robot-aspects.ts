@@ -14,6 +14,7 @@ import {
   SubscribeMissionStatusRequestSchema,
   SubscribeMissionStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
+import type { IdentifierGate } from "../identifiers.ts";
 import { batteryFromProto } from "../translate/battery.ts";
 import { queueFromProto } from "../translate/mission.ts";
 import { stampFromProto } from "../translate/stamp.ts";
@@ -25,6 +26,7 @@ export interface AspectParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly sink: EventSink;
+  readonly identifiers: IdentifierGate;
   /** A robot spoke: called before its first event, and again when it comes back to a stream that had let it go. */
   readonly seen: (robotId: RobotId) => void;
   /** What else brings the same events; null: nothing. */
@@ -56,16 +58,19 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
     receive(bytes, stream, call) {
       const message = decode(() => fromBinary(SubscribeMissionStatusResponseSchema, bytes), ledger, parts);
       if (message === null) return null;
-      const { robotId, metadata } = message;
+      const { robotId, metadata, missionStates, missionState } = message;
+      const named = missionStates?.missions ?? (missionState === undefined ? [] : [missionState]);
+      if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
       const verdict = judge(ledger, parts, "mission", robotId, stamp, stream, call);
       if (isNews(verdict)) {
-        const queue = queueFromProto(message.missionStates, message.missionState);
+        const queue = queueFromProto(missionStates, missionState);
         parts.sink({ kind: "mission", robotId, stream, stamp, queue });
       }
       return verdict;
     },
     deliver(robotId, stamp, queue) {
+      if (!parts.identifiers.robot(robotId) || !areNamed(queue.missions, parts)) return;
       const stream = judgeDelivery(ledger, parts, "mission", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "mission", robotId, stream, stamp, queue });
     },
@@ -90,7 +95,7 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
       const message = decode(() => fromBinary(SubscribeBatteryStatusResponseSchema, bytes), ledger, parts);
       if (message === null) return null;
       const { robotId, metadata, batteryState } = message;
-      if (batteryState === undefined) return null;
+      if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
       const verdict = judge(ledger, parts, "battery", robotId, stamp, stream, call);
       if (isNews(verdict)) {
@@ -99,10 +104,19 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
       return verdict;
     },
     deliver(robotId, stamp, battery) {
+      if (!parts.identifiers.robot(robotId)) return;
       const stream = judgeDelivery(ledger, parts, "battery", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "battery", robotId, stream, stamp, battery });
     },
   };
+}
+
+/** A queue is told as a whole or not at all: its index counts its missions. One that never ran may have no id. */
+function areNamed(
+  missions: readonly { readonly missionId: string }[],
+  { identifiers }: AspectParts,
+): boolean {
+  return missions.every(({ missionId }) => missionId === "" || identifiers.text("mission_id", missionId));
 }
 
 function common(ledger: Ledger) {

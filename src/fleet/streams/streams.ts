@@ -4,6 +4,7 @@ import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { every } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
+import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetOptions } from "../options.ts";
 import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Aspect, Selection } from "./aspect.ts";
@@ -49,6 +50,7 @@ export interface Streams {
 export type StreamsParts = Omit<StreamParts, "onOpen" | "onLost" | "onUnserved" | "serviceName" | "times"> & {
   readonly port: FleetPort;
   readonly sink: EventSink;
+  readonly identifiers: IdentifierGate;
 };
 
 interface Running {
@@ -80,7 +82,8 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
 
   const { relief } = parts;
   const tellingMs = times.streamSilenceMs / LOOKS_A_SILENCE;
-  const aspectParts = { clock, log: parts.log, sink, seen: meet, relief };
+  const { log, identifiers } = parts;
+  const aspectParts = { clock, log, sink, identifiers, seen: meet, relief };
   const mission = createMissionAspect(aspectParts);
   const battery = createBatteryAspect(aspectParts);
   const conveyors = createConveyorAspect(aspectParts);

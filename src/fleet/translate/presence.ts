@@ -1,3 +1,4 @@
+import { isIdentifierNumber } from "../../domain/identifier.ts";
 import type { Presence } from "../../domain/presence.ts";
 import type { Json } from "../../platform/json.ts";
 import { OnlineAMRInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
@@ -12,8 +13,8 @@ const readInfo = createSnakeRecord(OnlineAMRInfoSchema);
  */
 export function presenceFromJson(json: Json): { readonly name: string; readonly presence: Presence } {
   const info = readInfo(json);
-  const amrId = Number(info.id);
-  if (!Number.isInteger(amrId)) throw new MalformedAnswer("id should be a robot's number in decimal");
+  const amrId = /^\d{1,10}$/.test(String(info.id)) ? Number(info.id) : Number.NaN;
+  if (!isIdentifierNumber(amrId, 1)) throw new MalformedAnswer("id should be a robot's number in decimal");
   return {
     name: String(info.name),
     presence: {

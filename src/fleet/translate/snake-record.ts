@@ -89,15 +89,23 @@ function scalarReader(scalar: ScalarType): Reader {
         if (typeof json !== "boolean") throw malformed(path, "true or false", json);
         return json;
       };
-    default:
+    case ScalarType.INT32:
       return (json, path) => {
-        if (typeof json === "number") return json;
-        // proto3 JSON allows numbers as text.
-        const value = typeof json === "string" && json.trim() !== "" ? Number(json) : Number.NaN;
-        if (!Number.isFinite(value)) throw malformed(path, "a number", json);
+        const value = numberIn(json, path);
+        if ((value | 0) !== value) throw malformed(path, "a whole number of 32 bits", json);
         return value;
       };
+    default:
+      return numberIn;
   }
+}
+
+function numberIn(json: Json, path: string): number {
+  // proto3 JSON allows numbers as text.
+  const value = typeof json === "string" && json.trim() !== "" ? Number(json) : json;
+  // JSON has no word for infinity, but 1e999 is one.
+  if (typeof value !== "number" || !Number.isFinite(value)) throw malformed(path, "a number", json);
+  return value;
 }
 
 function unsetValue(field: DescField): () => unknown {

@@ -6,6 +6,7 @@ import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetTimes, RobotChoice } from "../options.ts";
 import { ReadFailed } from "../polling/reader.ts";
 import { deliveredAspects } from "../streams/relief.ts";
@@ -30,6 +31,7 @@ export interface SubscriptionKeeperParts {
   /** What the gateway is for now: without what the service refuses. */
   readonly robots: () => RobotChoice;
   readonly trust: Trust;
+  readonly identifiers: IdentifierGate;
   readonly port: FleetPort;
   readonly times: FleetTimes;
   readonly clock: Clock;
@@ -59,8 +61,9 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
   async function list(deadlineMs: number): Promise<readonly WebhookSubscription[]> {
     const ending = await port.call("ListWebhooks", "{}", deadlineMs);
     if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
-    return fromJsonString(ListWebhooksResponseSchema, ending.responseJson, { ignoreUnknownFields: true })
-      .webhooks;
+    const options = { ignoreUnknownFields: true };
+    const { webhooks } = fromJsonString(ListWebhooksResponseSchema, ending.responseJson, options);
+    return webhooks.filter(({ id }) => parts.identifiers.text("webhook_id", id));
   }
 
   function wanted(): readonly WantedSubscription[] {

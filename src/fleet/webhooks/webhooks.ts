@@ -6,6 +6,7 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
+import type { IdentifierGate } from "../identifiers.ts";
 import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/poll.ts";
 import { deliveredAspects } from "../streams/relief.ts";
@@ -40,6 +41,7 @@ export interface WebhooksParts {
   /** What the gateway is for, by configuration. */
   readonly robots: RobotChoice;
   readonly trust: Trust;
+  readonly identifiers: IdentifierGate;
   readonly streams: Pick<Streams, "deliver" | "recall" | "refused">;
   readonly port: FleetPort;
   readonly times: FleetTimes;

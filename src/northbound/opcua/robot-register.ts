@@ -1,3 +1,4 @@
+import { isIdentifier, isIdentifierNumber } from "../../domain/identifier.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import type { Store } from "../../platform/store.ts";
 import type { KnownRobot } from "./options.ts";
@@ -19,7 +20,7 @@ export interface RobotRegister {
 
 /** Keeps robots in a store, each under `r/<robot id>`. */
 export function openRobotRegister(store: Store): RobotRegister {
-  const seen = [...store.range({ from: "r/", to: "r0" })].map(({ value }) => value).filter(isSeenRobot);
+  const seen = [...store.range({ from: "r/", to: "r0" })].flatMap(({ value }) => readRobot(value) ?? []);
   const known = new Map(seen.map((robot) => [robot.robotId, robot]));
   return {
     seen,
@@ -61,13 +62,22 @@ export function knownRobots(
   return [...robots.values()];
 }
 
-/** Only this file writes these records; one that is broken costs its robot the nodes until it is heard of. */
-function isSeenRobot(value: unknown): value is SeenRobot {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "robotId" in value &&
-    "family" in value &&
-    "conveyorIndexes" in value &&
-    Array.isArray(value.conveyorIndexes)
-  );
+/**
+ * Only this file writes these records; one that is broken costs its robot the nodes until it is heard of. An
+ * earlier version kept every name that the service sent, also those of which no node can be made.
+ */
+function readRobot(value: unknown): SeenRobot | null {
+  if (typeof value !== "object" || value === null) return null;
+  if (!("robotId" in value && "family" in value && "conveyorIndexes" in value)) return null;
+  const { robotId, family, conveyorIndexes } = value;
+  if (!isIdentifier(robotId) || !isFamily(family) || !Array.isArray(conveyorIndexes)) return null;
+  return {
+    robotId,
+    family,
+    conveyorIndexes: conveyorIndexes.filter((index) => isIdentifierNumber(index, 0)),
+  };
+}
+
+function isFamily(value: unknown): value is Family {
+  return value === "cart" || value === "serve" || value === "base" || value === "unknown";
 }

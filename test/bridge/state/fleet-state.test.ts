@@ -336,6 +336,14 @@ describe("bounds", () => {
     expect(state.robots()).toEqual([]);
   });
 
+  it("takes at most 64 conveyors of a robot over its life, and those for good", () => {
+    for (let index = 0; index < 200; index += 1) state.apply(conveyorsEvent("r1", [conveyor(index)]));
+    const shown = state.snapshot().flatMap((change) => (change.kind === "conveyor" ? [change.observed] : []));
+    expect(shown.map(({ value }) => value.index)).toEqual(Array.from({ length: 64 }, (_, index) => index));
+    expect(shown.every(({ quality }) => quality === "lost")).toBe(true);
+    expect(state.figures().conveyorsRefused).toBe(136);
+  });
+
   it("takes at most 64 conveyors of a robot", () => {
     const many = Array.from({ length: 70 }, (_, index) => conveyor(index));
     state.apply({ kind: "conveyors", robotId: "r1", stream: "c", stamp: stamp(), conveyors: many });

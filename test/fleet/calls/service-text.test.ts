@@ -16,6 +16,7 @@ import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
 import { openStream } from "../../../src/fleet/streams/stream-call.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
+import { anyIdentifiers } from "../../support/identifiers.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const part = (bytes: string | Uint8Array) => Buffer.from(bytes).toString("base64url");
@@ -142,6 +143,7 @@ test.each(echoes)("a poll's problem and its line in the log show no token of %s"
   const lines: string[] = [];
   const read = createReader(options, { http: front(answer), session, signal: stopping.signal });
   const roster = createRoster({
+    identifiers: anyIdentifiers(),
     read,
     clock,
     log: silentLog,

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { anyIdentifiers } from "../../support/identifiers.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const robot = (id: number, pos: string) => ({ id: String(id), name: `r${id}`, pos, taskChainId: 0 });
@@ -14,6 +15,7 @@ test("a robot that is listed as before keeps its Presence, the same object, wher
   ].map((robots) => JSON.stringify({ robots }));
   const rosters: Array<Map<string, unknown>> = [];
   const roster = createRoster({
+    identifiers: anyIdentifiers(),
     read: async () => answers[rosters.length] ?? "",
     clock: createManualClock(),
     log: silentLog,
@@ -41,6 +43,7 @@ test("a robot whose record cannot be read is listed all the same: nobody takes i
   ].map((robots) => JSON.stringify({ robots }));
   const told: FleetEvent[] = [];
   const roster = createRoster({
+    identifiers: anyIdentifiers(),
     read: async () => answers[told.length] ?? "",
     clock: createManualClock(),
     log: silentLog,
@@ -57,4 +60,35 @@ test("a robot whose record cannot be read is listed all the same: nobody takes i
     [["r1"], ["r2", "r3"]],
     [["r1", "r2"], undefined],
   ]);
+});
+
+test("a listed name that cannot be one, or comes twice, is left out; odd numbers name no chain and no map", async () => {
+  const listed = [
+    robot(1, "A"),
+    { ...robot(1, "B"), id: "9" },
+    { ...robot(2, "A"), name: "x".repeat(70_000) },
+    { ...robot(3, "A"), name: "" },
+    { ...robot(4, "A"), id: "" },
+    { ...robot(5, "A"), id: "-5" },
+    { ...robot(6, "A"), taskChainId: -1, mapId: -2_147_483_648 },
+    { ...robot(7, "A"), taskChainId: 12, mapId: 3 },
+    { ...robot(8, "A"), mapId: 1.5 },
+  ];
+  const identifiers = anyIdentifiers();
+  const told: FleetEvent[] = [];
+  const roster = createRoster({
+    identifiers,
+    read: async () => JSON.stringify({ robots: listed }).replace('"mapId":1.5', '"mapId":1e999'),
+    clock: createManualClock(),
+    log: silentLog,
+    sink: (event) => void told.push(event),
+    knows: () => true,
+    amrIds: new Map(),
+  });
+  await roster.turn();
+  expect(told).toMatchObject([
+    { kind: "roster", robots: [{ robotId: "r1" }, { robotId: "r6" }, { robotId: "r7" }] },
+  ]);
+  expect([roster.chainIds(), [...roster.mapIds()]]).toEqual([[12], [3]]);
+  expect([roster.malformed, identifiers.refused]).toEqual([3, 5]);
 });

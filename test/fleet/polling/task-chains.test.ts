@@ -3,6 +3,7 @@ import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createTaskChains } from "../../../src/fleet/polling/task-chains.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
+import { anyIdentifiers } from "../../support/identifiers.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const WAITS = { status: "WAIT", finishTime: "" };
@@ -16,6 +17,7 @@ function start(told: ReadonlyArray<Record<string, string> | null>) {
   let changes = 0;
   let turn = 0;
   const chains = createTaskChains({
+    identifiers: anyIdentifiers(),
     async read() {
       const chain = told[Math.min(turn, told.length - 1)];
       turn += 1;
@@ -74,6 +76,7 @@ function startThree(turns: ReadonlyArray<readonly unknown[]>) {
   const lines: Array<{ readonly msg: string; readonly chainId: number | null }> = [];
   let turn = 0;
   const chains = createTaskChains({
+    identifiers: anyIdentifiers(),
     read: async () => JSON.stringify({ taskChains: turns[turn++] }),
     clock,
     log: createLog("debug", { write: (line) => void lines.push(JSON.parse(line)) }),
@@ -144,4 +147,35 @@ test("one that is left out beside one that cannot be read is let go of all the s
   const { chains, turn } = startThree(new Array(3).fill([UNREADABLE, record(8)]));
   for (let time = 0; time < 3; time += 1) await turn();
   expect(chains.followed).toBe(2);
+});
+
+test("chains that were not asked for are left out, and so is a second word about one", async () => {
+  const identifiers = anyIdentifiers();
+  const told: number[] = [];
+  const ids = ["7", "8", "-1", "0", "7", "99999999999"];
+  const taskChains = ids.map((id) => ({ taskChainState: { id, amrId: "1", ...GOES } }));
+  const chains = createTaskChains({
+    identifiers,
+    read: async () => JSON.stringify({ taskChains }),
+    clock: createManualClock(),
+    log: silentLog,
+    sink: (event) => void (event.kind === "task_chain" && told.push(event.chain.chainId)),
+    current: () => [7],
+  });
+  await chains.turn();
+  expect([told, identifiers.refused, chains.malformed]).toEqual([[7], 4, 1]);
+});
+
+test("a service that names ever more chains makes the gateway follow 10,000 of them at most", async () => {
+  const identifiers = anyIdentifiers();
+  const chains = createTaskChains({
+    identifiers,
+    read: async () => JSON.stringify({ taskChains: [] }),
+    clock: createManualClock(),
+    log: silentLog,
+    sink: () => {},
+    current: () => Array.from({ length: 10_007 }, (_, place) => place + 1),
+  });
+  await chains.turn();
+  expect([chains.followed, identifiers.refused]).toEqual([10_000, 7]);
 });

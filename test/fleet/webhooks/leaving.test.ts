@@ -15,6 +15,7 @@ import { createLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { freePorts } from "../../support/free-ports.ts";
+import { anyIdentifiers } from "../../support/identifiers.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { openHungWire } from "../hung-wire.ts";
@@ -53,6 +54,7 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     return { kind: "ok", responseJson, missionId: null };
   };
   const keeper = createSubscriptionKeeper({
+    identifiers: anyIdentifiers(),
     identity: { instance: "i1", secret: "x".repeat(43) },
     publicUrl: "https://gateway.example.com/hook",
     robots: () => ({ kind: "ids", ids: ["r1"] }),

@@ -5,6 +5,7 @@ import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
+import { anyIdentifiers } from "../../support/identifiers.ts";
 import { newBroker, newLink } from "./door.ts";
 import { base, listen, start } from "./fixtures.ts";
 
@@ -36,6 +37,7 @@ test("a robot that the online list shows as before is not published again", asyn
   );
   let answer: readonly object[] = [];
   const roster = createRoster({
+    identifiers: anyIdentifiers(),
     read: async () => JSON.stringify({ robots: answer }),
     clock,
     log,
