@@ -1,4 +1,4 @@
-import { decodeJwt } from "jose";
+import { decodeJwt, type JWTPayload } from "jose";
 import type { Clock } from "../../platform/clock.ts";
 import { errorText } from "../error-text.ts";
 import { type Http, NothingSent } from "../http.ts";
@@ -26,6 +26,10 @@ export type ExchangeEnding =
 
 /** Far more than any token, and nothing to a gateway's memory. */
 const LARGEST_TOKEN_BYTES = 64 * 1024;
+/** What servers take of a header. */
+const LONGEST_TOKEN = 8_192;
+/** Three parts of base64url, of which the signature may be empty (RFC 7515, JWS Compact Serialization). */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication). Never rejects. */
 export async function exchangeToken(
@@ -91,21 +95,38 @@ function retryAfterMs(text: string, serverNowMs: number): number | null {
   return Number.isFinite(delayMs) && delayMs > 0 ? delayMs : null;
 }
 
+/**
+ * Checks a token before anything uses it: a header that it stands in would throw on other characters, with the
+ * token in the message. So no message here quotes any of it.
+ */
 function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
   // Some servers answer the bare JWT, some the JWT as a JSON text.
   const jwt = text.trim().replace(/^"(.*)"$/, "$1");
+  const wrong = (what: string): Judgement => ({ kind: "failed", message: what });
+  if (jwt.length > LONGEST_TOKEN) return wrong(`the token is longer than ${LONGEST_TOKEN} characters`);
+  if (!JWT.test(jwt))
+    return wrong("the authentication server's answer is no JWT: it has other characters or parts");
+  const claims = claimsOf(jwt);
+  if (claims === null)
+    return wrong("the authentication server's answer is no JWT: its payload is no JSON object");
+  const exp: unknown = claims.exp;
+  if (exp === undefined) return wrong("the token has no `exp`");
+  if (typeof exp !== "number" || !Number.isFinite(exp)) return wrong("the token's `exp` is no number");
+  const lifeMs = exp * 1000 - (clock.nowMs() + clockSkewMs);
+  if (lifeMs <= 0) return wrong("the token has expired already when it is issued");
+  const nowMs = clock.monotonicMs();
+  return {
+    kind: "token",
+    token: { jwt, obtainedAtMs: nowMs, expiresAtMs: nowMs + lifeMs, expMs: exp * 1000 },
+  };
+}
+
+/** Null when the payload cannot be read. */
+function claimsOf(jwt: string): JWTPayload | null {
   try {
-    const { exp } = decodeJwt(jwt);
-    if (exp === undefined) return { kind: "failed", message: "the token has no `exp`" };
-    const lifeMs = exp * 1000 - (clock.nowMs() + clockSkewMs);
-    if (lifeMs <= 0) return { kind: "failed", message: "the token has expired already when it is issued" };
-    const nowMs = clock.monotonicMs();
-    return {
-      kind: "token",
-      token: { jwt, obtainedAtMs: nowMs, expiresAtMs: nowMs + lifeMs, expMs: exp * 1000 },
-    };
-  } catch (error) {
-    // The text itself stays out of the message: it may be most of a token.
-    return { kind: "failed", message: `the authentication server's answer is no JWT (${errorText(error)})` };
+    return decodeJwt(jwt);
+  } catch {
+    // The error may quote the payload.
+    return null;
   }
 }
