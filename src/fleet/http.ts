@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly deadlineMs: number;
   /** It leaves within this time or not at all. */
   readonly leaveWithinMs?: number;
-  /** An answer that is larger is given up; 64 MiB unless told. */
+  /** An answer that is larger is given up; 8 MiB unless told. */
   readonly largestBytes?: number;
   readonly signal: AbortSignal;
   /** Whether it has no effect, so that it may share a kept connection. */
@@ -47,7 +47,8 @@ export interface Http extends AsyncDisposable {
   send(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A map of 15,000 points, or a list of 8,000 robots. */
+const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Hears the Date of each answer that has begun, and when its request had left, on the monotonic clock. */
 type HearDate = (date: string | undefined, sentAtMs: number) => void;

@@ -42,7 +42,9 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
     writes += 1;
     const aside = `${path}.${writes}.new`;
     try {
-      await writeFile(aside, JSON.stringify(kept), { mode: 0o600 });
+      // The answer as it is, without another round of quoting: it may have megabytes.
+      const head = JSON.stringify({ readAtMs: kept.readAtMs });
+      await writeFile(aside, `${head}\n${kept.responseJson}`, { mode: 0o600 });
       await rename(aside, path);
     } catch (error) {
       // A disk that is full must not be filled with halves of maps.
@@ -92,8 +94,12 @@ async function read(path: string): Promise<KeptMap | null> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-  const kept: unknown = JSON.parse(text);
-  const { readAtMs, responseJson } = isJsonObject(kept) ? kept : {};
-  if (typeof readAtMs !== "number" || typeof responseJson !== "string") throw new Error(`${path} is damaged`);
-  return { readAtMs, responseJson };
+  const end = text.indexOf("\n");
+  // An earlier version had one line. It is asked for anew.
+  if (end === -1 && text.startsWith("{") && text.endsWith("}")) return null;
+  const head: unknown = end === -1 ? null : JSON.parse(text.slice(0, end));
+  const readAtMs = isJsonObject(head) ? head.readAtMs : null;
+  // A file that was cut short ends anywhere.
+  if (typeof readAtMs !== "number" || !text.endsWith("}")) throw new Error(`${path} is damaged`);
+  return { readAtMs, responseJson: text.slice(end + 1) };
 }

@@ -22,6 +22,9 @@ export function codeName(number: number): GrpcCodeName {
   return grpcCodeNames[number] ?? "UNKNOWN";
 }
 
+/** What is longer is no error of the service's, and is not read. */
+const LONGEST_ERROR_BODY = 64 * 1024;
+
 const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
   [400, "INVALID_ARGUMENT"],
   [401, "UNAUTHENTICATED"],
@@ -55,6 +58,7 @@ export function messageOfHttp(
 ): string {
   const header = headers["grpc-message"];
   if (header !== undefined) return serviceText(decodePercent(header));
+  if (text.length > LONGEST_ERROR_BODY) return `HTTP ${status}`;
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null && "message" in body)

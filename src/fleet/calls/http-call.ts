@@ -1,8 +1,8 @@
-import { fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { errorText } from "../error-text.ts";
 import { type Http, NothingSent } from "../http.ts";
-import { okEnding } from "../operations/answer.ts";
+import { okEndingOfJson } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeOfHttp, messageOfHttp, unhappyEnding } from "./ending.ts";
 
@@ -39,7 +39,7 @@ export async function callHttp(
       const code = codeOfHttp(answer.status, answer.headers);
       return unhappyEnding(code, messageOfHttp(answer.status, answer.headers, answer.text));
     }
-    return readAnswer(method, answer.text);
+    return await readAnswer(method, answer.text);
   } catch (error) {
     const message = errorText(error);
     if (error instanceof NothingSent) return { kind: "not_sent", message };
@@ -77,11 +77,9 @@ function queryOf({ desc }: Method, fields: JsonObject): string {
   return text === "" ? "" : `?${text}`;
 }
 
-function readAnswer({ desc }: Method, text: string): CallEnding {
+async function readAnswer({ desc }: Method, text: string): Promise<CallEnding> {
   try {
-    const json = text.trim() === "" ? {} : JSON.parse(text);
-    const message = fromJson(desc.output, json, { ignoreUnknownFields: true });
-    return okEnding(desc.output, message);
+    return await okEndingOfJson(desc.output, text);
   } catch (error) {
     // What is no JSON is quoted by the error.
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };

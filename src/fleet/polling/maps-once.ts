@@ -17,6 +17,9 @@ export interface MapsOnceParts {
   readonly signal: AbortSignal;
 }
 
+/** A service that invents maps must not fill the disk: these are 400 MB at most. */
+const MOST_MAPS = 50;
+
 export function createMapsOnce({ isKept, ask, retryMs, clock, signal }: MapsOnceParts): MapsOnce {
   const wanted = new Set<number>();
   let last: Promise<void> = Promise.resolve();
@@ -29,7 +32,7 @@ export function createMapsOnce({ isKept, ask, retryMs, clock, signal }: MapsOnce
   return {
     want(mapIds) {
       for (const mapId of mapIds) {
-        if (mapId <= 0 || wanted.has(mapId)) continue;
+        if (mapId <= 0 || wanted.has(mapId) || wanted.size >= MOST_MAPS) continue;
         wanted.add(mapId);
         last = last.then(() => see(mapId));
       }

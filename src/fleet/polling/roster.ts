@@ -4,7 +4,9 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import { createTurns, type Turns } from "../../platform/turns.ts";
 import type { IdentifierGate, NumberIdentifier } from "../identifiers.ts";
+import { splitList } from "../operations/split-list.ts";
 import { presenceFromJson } from "../translate/presence.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import type { ReadOperation } from "./reader.ts";
@@ -77,13 +79,16 @@ export function createRoster(parts: RosterParts): Roster {
     }
   }
 
-  function readRobots(text: string): ReadonlyMap<string, Listed> {
+  async function readRobots(text: string): Promise<ReadonlyMap<string, Listed>> {
+    const turns = createTurns();
     const robots = new Map<string, Listed>();
     const names = new Set<RobotId>();
     const nameless: RobotId[] = [];
-    for (const json of robotsOf(text)) {
-      const words = JSON.stringify(json);
-      const robot = listed.get(words) ?? readRobot(json);
+    for (const words of await robotsOf(text, turns)) {
+      await turns.next();
+      const known = listed.get(words);
+      const json: Json = known === undefined ? JSON.parse(words) : null;
+      const robot = known ?? readRobot(json);
       if (robot === null) nameless.push(...namesIn(json, byNumber));
       else if (robots.has(words)) continue;
       else if (names.has(robot.robotId)) identifiers.refuse("robot_id", robot.robotId, "is listed twice");
@@ -107,7 +112,7 @@ export function createRoster(parts: RosterParts): Roster {
     async turn() {
       const text = await parts.read("GetOnlineRobots", {});
       if (text !== lastText) {
-        listed = readRobots(text);
+        listed = await readRobots(text);
         lastText = text;
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
@@ -119,11 +124,12 @@ export function createRoster(parts: RosterParts): Roster {
   };
 }
 
-function robotsOf(text: string): readonly Json[] {
-  const answer: unknown = JSON.parse(text);
-  const robots = isJsonObject(answer) ? answer.robots : undefined;
-  if (!Array.isArray(robots)) throw new MalformedAnswer("GetOnlineRobots should answer a list of robots");
-  return robots;
+async function robotsOf(text: string, turns: Turns): Promise<readonly string[]> {
+  const split = await splitList(text, ["robots"], turns);
+  if (split === null || !isJsonObject(JSON.parse(split.rest))) {
+    throw new MalformedAnswer("GetOnlineRobots should answer a list of robots");
+  }
+  return split.elements;
 }
 
 /** Who a record that cannot be read may be about, as far as it says. */

@@ -3,7 +3,9 @@ import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import { createTurns } from "../../platform/turns.ts";
 import type { IdentifierGate } from "../identifiers.ts";
+import { splitList } from "../operations/split-list.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import { taskChainFromJson } from "../translate/task-chain.ts";
 import type { ReadOperation } from "./reader.ts";
@@ -65,13 +67,18 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
   }
 
   async function query(chainIds: readonly number[]): Promise<void> {
-    const answer: unknown = JSON.parse(await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] }));
-    const chains = isJsonObject(answer) ? (answer.taskChains ?? answer.task_chains) : undefined;
-    if (!Array.isArray(chains)) throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
+    const text = await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] });
+    const turns = createTurns();
+    const split = await splitList(text, ["taskChains", "task_chains"], turns);
+    if (split === null || !isJsonObject(JSON.parse(split.rest))) {
+      throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
+    }
     const asked = new Set(chainIds);
     const found = new Set<number>();
     let hasNameless = false;
-    for (const json of chains as readonly Json[]) {
+    for (const element of split.elements) {
+      await turns.next();
+      const json: Json = JSON.parse(element);
       const chain = readChain(json);
       if (chain instanceof MalformedAnswer) {
         const chainId = chainIdIn(json);

@@ -34,6 +34,8 @@ export interface StreamParts extends SubscriptionParts {
   readonly relief: Relief | null;
 }
 
+/** Decoding one takes at most some 50 ms, whatever is in it. A queue of 100 missions has 10 kB. */
+const LARGEST_MESSAGE_BYTES = 64 * 1024;
 /** How long after a renewal every robot should have been heard. */
 const SNAPSHOT_SHARE = 0.05;
 /** How often a robot is asked for again that a renewal did not bring, before it is let go. */
@@ -128,6 +130,13 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     if (relievedAtMs() !== null) subscription.standDown();
   }
 
+  /** The stream goes on: its other robots have done nothing. */
+  function leaveOut(bytes: number): void {
+    aspect.counts.malformed += 1;
+    if (aspect.counts.malformed > 1) return;
+    log.error({ stream: id, bytes, limit: LARGEST_MESSAGE_BYTES }, "a stream message is too large: left out");
+  }
+
   const subscription = createSubscription(
     {
       request() {
@@ -135,6 +144,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         return selected === null ? null : requestFor(selected);
       },
       receive(bytes, call) {
+        if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(bytes.length);
         if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
       },
       opened(call) {

@@ -1,0 +1,24 @@
+/** Long work in turns of the event loop, so that everything else goes on beside it. */
+export interface Turns {
+  /** Ends the turn if it has been long enough; to be awaited between two small pieces of the work. */
+  next(): Promise<void> | undefined;
+}
+
+/** A piece that follows may take some milliseconds itself, and the machine may be slow. */
+const TURN_MS = 8;
+
+/** Begins with a turn. Times are real ones: what blocks the loop does so by the processor's clock. */
+export function createTurns(turnMs = TURN_MS): Turns {
+  let beganMs = performance.now();
+  return {
+    next() {
+      if (performance.now() - beganMs < turnMs) return undefined;
+      return new Promise((resolve) => {
+        setImmediate(() => {
+          beganMs = performance.now();
+          resolve();
+        });
+      });
+    },
+  };
+}

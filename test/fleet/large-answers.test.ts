@@ -1,0 +1,190 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okEndingOfJson } from "../../src/fleet/operations/answer.ts";
+import { GetMapResponseSchema } from "../../src/wire/fleet/http/v1/task_pb.js";
+import {
+  GetConveyorIndexResponseSchema,
+  SubscribeBatteryStatusResponseSchema,
+} from "../../src/wire/fleet/v1/service_pb.js";
+import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { watchLoop } from "../support/loop-probe.ts";
+import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
+
+/** No turn of the loop may take longer, whatever the service answers. */
+const LONGEST_TURN_MS = 50;
+const CALL_MS = 20_000;
+
+let folder: string;
+let service: ScriptedService;
+let rig: FleetRig;
+let map = "";
+let roster = '{"robots":[]}';
+
+const vertex = (id: number) => ({
+  ...{
+    id,
+    code: `P${id}`,
+    alias: `Point "${id}" \\`,
+    description: "a point of a map that has many of them, as all maps have",
+    x: 1.25,
+    y: -2.5,
+    theta: 3.14159,
+  },
+  ...{
+    type: 1,
+    loading: 0,
+    dockingDirection: 1,
+    dockingX: 1.5,
+    dockingY: 2.5,
+    dockingTheta: 0.5,
+    outboundX: 1,
+    outboundY: 2,
+  },
+  ...{
+    outboundTheta: 0,
+    forceLoad: false,
+    relocThreshold: 80,
+    forbiddenBack: 0,
+    allowPark: 1,
+    extend: '{"a":[1,2]}',
+    mapId: 1,
+  },
+});
+const mapOf = (points: number) =>
+  JSON.stringify({ vertexes: Array.from({ length: points }, (_, id) => vertex(id)) });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fleetgate-large-"));
+  const battery = create(SubscribeBatteryStatusResponseSchema, { robotId: "r1", batteryState: {} });
+  const indexes = create(GetConveyorIndexResponseSchema, { indexes: new Array(1_000_000).fill(1) });
+  const answers = toBinary(GetConveyorIndexResponseSchema, indexes);
+  service = await startScriptedService({
+    streams: { SubscribeBatteryStatus: () => [toBinary(SubscribeBatteryStatusResponseSchema, battery)] },
+    unary: { GetConveyorIndex: () => answers },
+    http: {
+      "/map/getMapVertexes/1": () => map,
+      "/map/getMapVertexes/2": () => map,
+      "/amr/onlineAmr": () => roster,
+    },
+  });
+  rig = await startFleetSession(service, {
+    cacheDirectory: folder,
+    families: new Map([["r1", "base"]]),
+    times: { rosterPollMs: 200, taskChainPollMs: null, pollTimeoutMs: CALL_MS },
+  });
+  await rig.event("battery");
+});
+afterAll(async () => {
+  await rig.stop();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What `work` comes to, and the longest turn meanwhile. */
+async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
+  const probe = watchLoop();
+  try {
+    const result = await work();
+    return [result, probe.longestMs()];
+  } finally {
+    probe.stop();
+  }
+}
+const getMap = (mapId = 1) => rig.port.call("GetMap", JSON.stringify({ mapId }), CALL_MS);
+
+test("a map of 4.7 MB is read, kept and read again in turns", async () => {
+  map = mapOf(100);
+  await getMap();
+  map = mapOf(12_500);
+  expect(map.length).toBeGreaterThan(4_700_000);
+  for (let time = 0; time < 2; time += 1) {
+    const [ending, longestMs] = await timed(() => getMap());
+    expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+    if (ending.kind !== "ok") throw new Error(`not read: ${ending.message}`);
+    const { vertexes } = JSON.parse(ending.responseJson) as { vertexes: Array<Record<string, unknown>> };
+    expect(vertexes).toHaveLength(12_500);
+    expect(vertexes[12_499]).toMatchObject({ id: 12_499, alias: 'Point "12499" \\', docking_x: 1.5 });
+  }
+  map = "no JSON";
+  const [kept, longestMs] = await timed(() => getMap());
+  if (kept.kind !== "ok") throw new Error(`not kept: ${kept.message}`);
+  expect(kept.note).toContain("the answer cannot be read");
+  expect(kept.responseJson).toContain('"id":12499,');
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("a larger one than 8 MiB is given up with a reason, and so is one with a huge part", async () => {
+  map = mapOf(25_000);
+  const [tooLarge, longestMs] = await timed(() => getMap(2));
+  expect(tooLarge).toMatchObject({
+    kind: "unknown",
+    message: expect.stringContaining("larger than 8388608 bytes"),
+  });
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+  map = JSON.stringify({ vertexes: [vertex(1), { ...vertex(2), extend: "x".repeat(5_000_000) }] });
+  const [hugePart, spentMs] = await timed(() => getMap(2));
+  expect(hugePart).toMatchObject({
+    kind: "unknown",
+    code: "DATA_LOSS",
+    message: expect.stringContaining("one part"),
+  });
+  expect(spentMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("nor does an answer over gRPC hold up the loop: a million indexes are given up", async () => {
+  const ask = () => rig.port.call("GetConveyorIndex", '{"robotId":"r1"}', CALL_MS);
+  const [ending, longestMs] = await timed(ask);
+  expect(ending).toMatchObject({ kind: "unknown", code: "DATA_LOSS" });
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("an online list of 6,000 robots is read in turns", async () => {
+  const robots = Array.from({ length: 6_000 }, (_, place) => ({
+    ...{
+      id: String(place + 1),
+      name: `r${place + 1}`,
+      ip: "10.0.0.1",
+      areaId: 1,
+      mapId: 1,
+      mapName: "Hall",
+      pos: "P1",
+    },
+    ...{
+      state: "idle",
+      stateId: "ROBOT_STATE_IDLE",
+      loadStatus: "EMPTY",
+      coordinate: { x: 1, y: 2, theta: 0 },
+      materials: [],
+    },
+  }));
+  const [, longestMs] = await timed(async () => {
+    roster = JSON.stringify({ robots });
+    await rig.next("roster", (event) => event.robots.length === 1);
+    await rig.next("roster", (event) => event.robots.length === 1);
+  });
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("a long answer says the same as a short one", async () => {
+  const { vertexes } = JSON.parse(mapOf(3)) as { vertexes: unknown[] };
+  const [a, b, c] = vertexes;
+  const short = await okEndingOfJson(GetMapResponseSchema, JSON.stringify({ vertexes: [a, b, c] }));
+  const spaces = " ".repeat(20_000);
+  const long = JSON.stringify({ unknown: { vertexes: [1] }, vertexes: [a, b, c], more: "vertexes" });
+  expect(await okEndingOfJson(GetMapResponseSchema, spaces + long)).toEqual({ ...short, missionIds: [] });
+  const empty = await okEndingOfJson(GetMapResponseSchema, `${spaces}{ "vertexes" : [ ] }`);
+  expect(empty.responseJson).toBe('{"vertexes":[]}');
+  for (const bad of [
+    '{"vertexes":[{}}}',
+    '{"vertexes":[,]}',
+    '{"vertexes":[{},]}',
+    '{"vertexes":[{}',
+    "[]",
+    '{"vertexes":[1]}',
+  ]) {
+    await expect(okEndingOfJson(GetMapResponseSchema, spaces + bad), bad).rejects.toThrow();
+  }
+});
