@@ -1,4 +1,4 @@
-import type { StateChange } from "../domain/change.ts";
+import { changeKey, type StateChange } from "../domain/change.ts";
 
 /** Where a queue reads what is true at the moment it hands something out. */
 export interface CurrentState {
@@ -17,7 +17,12 @@ export interface ChangeQueue {
   push(key: string, change: StateChange): void;
   /** Moves up to `most` changes into `changes`. */
   take(most: number, changes: StateChange[]): void;
-  /** Forgets what waits and begins again from everything there is, when next asked. */
+  /** These have arrived, which were handed out. */
+  arrived(changes: readonly StateChange[]): void;
+  /**
+   * Forgets what waits and begins again from everything there is, when next asked. Evictions stay, those that may not
+   * have arrived too: no snapshot says what there is no more.
+   */
   restart(): void;
   readonly length: number;
   /** Changes that an overflow let go of; a snapshot took their place. */
@@ -31,6 +36,9 @@ export interface ChangeQueue {
  */
 export function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
   const newest = new Map<string, StateChange>();
+  /** Evictions that wait, and those that were handed out and may not have arrived. */
+  const evicted = new Map<string, StateChange>();
+  const underWay = new Map<string, StateChange>();
   let backlog: readonly StateChange[] = [];
   let backlogAt = 0;
   let snapshotDue = true;
@@ -59,8 +67,33 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
     }
   }
 
+  function evict(key: string, change: StateChange): void {
+    newest.delete(key);
+    evicted.set(key, change);
+    if (evicted.size <= limit) return;
+    for (const oldest of evicted.keys()) {
+      skipped += 1;
+      evicted.delete(oldest);
+      return;
+    }
+  }
+
+  /** After everything else: what is left of a snapshot may still show what was evicted since. */
+  function takeEvicted(end: number, changes: StateChange[]): void {
+    for (const [key, change] of evicted) {
+      if (changes.length >= end) return;
+      evicted.delete(key);
+      underWay.set(key, change);
+      changes.push(change);
+    }
+  }
+
   return {
     push(key, change) {
+      if (change.kind === "task_chain_evicted") return evict(key, change);
+      // It is back. A Map that is empty costs less to ask for its size than for a key.
+      if (evicted.size > 0) evicted.delete(key);
+      if (underWay.size > 0) underWay.delete(key);
       // The snapshot to come will hold this one.
       if (snapshotDue) return;
       newest.set(key, change);
@@ -77,15 +110,23 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
       }
       takeBacklog(end, changes);
       takeNewest(end, changes);
+      takeEvicted(end, changes);
+    },
+    arrived(changes) {
+      if (underWay.size === 0) return;
+      for (const change of changes)
+        if (change.kind === "task_chain_evicted") underWay.delete(changeKey(change));
     },
     restart() {
+      for (const [key, change] of underWay) evicted.set(key, change);
+      underWay.clear();
       newest.clear();
       backlog = [];
       backlogAt = 0;
       snapshotDue = true;
     },
     get length() {
-      return newest.size + backlog.length - backlogAt + (snapshotDue ? 1 : 0);
+      return newest.size + evicted.size + backlog.length - backlogAt + (snapshotDue ? 1 : 0);
     },
     get skipped() {
       return skipped;

@@ -35,9 +35,9 @@ export function isEmpty(slice: Slice): boolean {
 export interface Feed {
   pushChange(key: string, change: StateChange): void;
   pushNotice(notice: FleetNotice): void;
-  /** The next slice. Its changes are gone from the feed; its notices stay until they are released. */
+  /** The next slice. Its changes are gone from the feed; its notices and evictions stay until they are released. */
   take(): Slice;
-  /** The notices of this slice have arrived. */
+  /** This slice has arrived. */
   release(slice: Slice): void;
   /** Begins again from a snapshot. Notices stay. */
   restart(): void;
@@ -80,7 +80,10 @@ export function createFeed(name: string, limits: QueueLimits, { state, clock, lo
       const held = notices.peek(limits.perTurn);
       return { changes: taken, notices: held.map(({ notice }) => notice), held };
     },
-    release: (slice) => notices.release(slice.held),
+    release(slice) {
+      changes.arrived(slice.changes);
+      notices.release(slice.held);
+    },
     restart: changes.restart,
     hasWork: () => changes.length > 0 || notices.length > 0,
     noticesQueued: () => notices.length,

@@ -25,7 +25,9 @@ export type StateChange =
   | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
   /** What holds all robots now. */
   | { readonly kind: "hold_all"; readonly hold: HoldState }
-  | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> };
+  | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> }
+  /** The chain made room for another: whatever a northbound keeps of it is to be removed. */
+  | { readonly kind: "task_chain_evicted"; readonly chainId: number };
 
 /** Why a station's lease of a robot began, or ended. */
 export type LeaseReason =
@@ -119,6 +121,7 @@ export function changeKey(change: StateChange): string {
     case "hold_all":
       return "hold_all";
     case "task_chain":
+    case "task_chain_evicted":
       return `task_chain/${change.chainId}`;
     case "robot":
     case "mission":

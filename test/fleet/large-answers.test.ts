@@ -31,7 +31,7 @@ const vertex = (id: number) => ({
     description: "a point of a map that has many of them, as all maps have",
     x: 1.25,
     y: -2.5,
-    theta: 3.14159,
+    theta: 3.5,
   },
   ...{
     type: 1,

@@ -14,7 +14,7 @@ interface Entry {
 
 /** The task chains that were seen lately. */
 export interface TaskChainBook {
-  /** The same object as last time only confirms what is there. */
+  /** The same object as last time only confirms what is there. A new one may evict another, which is told too. */
   receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
   /** Something may be missed from now on. */
   doubt(nowMs: number): void;
@@ -23,17 +23,19 @@ export interface TaskChainBook {
   /** Adds every chain. */
   describe(nowMs: number, changes: StateChange[]): void;
   current(chainId: number, nowMs: number): StateChange | undefined;
-  /** How many were let go of to make room. */
+  /** How many were evicted to make room. */
   readonly evicted: number;
   readonly size: number;
 }
 
 /**
- * Keeps at most `limit` chains and lets go of the oldest, finished ones first. A finished
+ * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished
  * chain is polled no more and stays as it is, so it stays good; the others age as polled values do.
  */
 export function createTaskChainBook(limit: number, reader: QualityReader): TaskChainBook {
   const entries = new Map<number, Entry>();
+  /** Those of them that are finished, in the order in which they were. */
+  const finished = new Set<number>();
   let evicted = 0;
 
   const qualityOf = (entry: Entry, nowMs: number): Quality =>
@@ -46,17 +48,13 @@ export function createTaskChainBook(limit: number, reader: QualityReader): TaskC
     changes.push(asChange(entry, quality));
   }
 
-  function makeRoom(): void {
-    let victim: number | undefined;
-    for (const [chainId, entry] of entries) {
-      victim ??= chainId;
-      if (!entry.chain.finished) continue;
-      victim = chainId;
-      break;
-    }
+  function makeRoom(changes: StateChange[]): void {
+    const [victim] = finished.size > 0 ? finished : entries.keys();
     if (victim === undefined) return;
     entries.delete(victim);
+    finished.delete(victim);
     evicted += 1;
+    changes.push({ kind: "task_chain_evicted", chainId: victim });
   }
 
   return {
@@ -69,11 +67,13 @@ export function createTaskChainBook(limit: number, reader: QualityReader): TaskC
         retellOne(known, nowMs, changes);
         return;
       }
-      if (known === undefined && entries.size >= limit) makeRoom();
+      if (known === undefined && entries.size >= limit) makeRoom(changes);
       const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs };
       const entry: Entry = { chain, stamp, confirmedAtMs: nowMs, doubtedSinceMs: null, told: "good" };
       entry.told = qualityOf(entry, nowMs);
       entries.set(chain.chainId, entry);
+      if (!chain.finished) finished.delete(chain.chainId);
+      else finished.add(chain.chainId);
       changes.push(asChange(entry, entry.told));
     },
     doubt(nowMs) {

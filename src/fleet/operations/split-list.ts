@@ -9,11 +9,11 @@ export interface SplitList {
 }
 
 /** What is parsed in one go. With more of it, a list of numbers takes longer than a turn may. */
-export const LARGEST_PART = 256 * 1024;
+const LARGEST_PART = 256 * 1024;
 const LOOK_EVERY = 64 * 1024;
 
 /** An answer has a part that is larger than LARGEST_PART. */
-export class PartTooLarge extends Error {
+class PartTooLarge extends Error {
   override readonly name = "PartTooLarge";
 
   constructor() {

@@ -11,7 +11,7 @@ import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
 import type { Topics } from "./topics.ts";
-import { createValueWriter, type PublishState } from "./values.ts";
+import { createValueWriter, type PublishState, type RemoveTopic } from "./values.ts";
 
 /** What one connection publishes, and counts. */
 export interface ConnectionParts {
@@ -51,9 +51,15 @@ export async function openConnection(client: MqttClient, parts: ConnectionParts)
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);
-  const publishState = statePublisher(client, parts, acks, life.signal);
+  const { publish: publishState, remove } = statePublisher(client, parts, acks, life.signal);
   const tags = parts.tags ? createTagWriter(topics, publishState) : null;
-  const values = createValueWriter({ topics, sessionId: parts.sessionId, publish: publishState, tags });
+  const values = createValueWriter({
+    topics,
+    sessionId: parts.sessionId,
+    publish: publishState,
+    remove,
+    tags,
+  });
   const sayStatus = (state: "online" | "offline") => {
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
     return loss.orElse((done) => client.publish(topics.status, payload, { qos: 1, retain: true }, done));
@@ -99,13 +105,13 @@ function watchLoss(client: MqttClient): Loss {
   return loss;
 }
 
-/** Publishes retained state, and again before MQTT 5 lets it expire. */
+/** Publishes retained state, and again before MQTT 5 lets it expire; what is removed, no more. */
 function statePublisher(
   client: MqttClient,
   parts: ConnectionParts,
   acks: Acks,
   signal: AbortSignal,
-): PublishState {
+): { readonly publish: PublishState; readonly remove: RemoveTopic } {
   const { refreshMs, clock, counts, stateQos } = parts;
   const options: IClientPublishOptions = { qos: stateQos, retain: true };
   if (refreshMs !== null)
@@ -115,7 +121,11 @@ function statePublisher(
     if (stateQos === 0) client.publish(topic, payload, options);
     else client.publish(topic, payload, options, acks.expect());
   };
-  if (refreshMs === null) return send;
+  const removeNow: RemoveTopic = (topic) => {
+    counts.state += 1;
+    client.publish(topic, "", { qos: 1, retain: true }, acks.expect());
+  };
+  if (refreshMs === null) return { publish: send, remove: removeNow };
   const refresh = createRefresh();
   const sendNoted: PublishState = (topic, payload) => {
     refresh.note(topic, payload, clock.monotonicMs());
@@ -126,7 +136,13 @@ function statePublisher(
     if (client.stream.writableNeedDrain) return;
     refresh.due(clock.monotonicMs(), refreshMs, REFRESH_LIMIT, sendNoted);
   });
-  return sendNoted;
+  return {
+    publish: sendNoted,
+    remove(topic) {
+      refresh.note(topic, "", clock.monotonicMs());
+      removeNow(topic);
+    },
+  };
 }
 
 /** Writes in slices, no faster than the broker reads. */

@@ -81,6 +81,7 @@ export function createTagWriter(topics: Topics, publish: PublishState): TagWrite
           break;
         case "hold_all":
         case "task_chain":
+        case "task_chain_evicted":
           break;
       }
     },

@@ -7,6 +7,8 @@ import type { Topics } from "./topics.ts";
 
 /** Publishes one retained state message. An empty payload removes the topic. */
 export type PublishState = (topic: string, payload: string) => void;
+/** Removes a topic for good. The broker acknowledges it, for no later snapshot would remove it again. */
+export type RemoveTopic = (topic: string) => void;
 
 /** Shows state changes on one connection. */
 export interface ValueWriter {
@@ -20,6 +22,7 @@ export interface ValueParts {
   readonly topics: Topics;
   readonly sessionId: string;
   readonly publish: PublishState;
+  readonly remove: RemoveTopic;
   readonly tags: TagWriter | null;
 }
 
@@ -29,7 +32,7 @@ export interface ValueParts {
  * never heard of takes away what an earlier gateway may have left there.
  */
 export function createValueWriter(parts: ValueParts): ValueWriter {
-  const { topics, sessionId, publish, tags } = parts;
+  const { topics, sessionId, publish, remove, tags } = parts;
   /** What was said last on topics whose text tells all there is to tell. */
   const said = new Map<string, string>();
   const availabilities = new Map<string, string>();
@@ -102,6 +105,9 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           show(topics.taskChain(chainId), robotId, observed, JSON.stringify(observed.value.info));
           break;
         }
+        case "task_chain_evicted":
+          remove(topics.taskChain(change.chainId));
+          break;
       }
       tags?.write(change);
     },

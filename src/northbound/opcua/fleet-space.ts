@@ -136,7 +136,7 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
       settleKnown();
     },
     apply(change) {
-      if (change.kind === "task_chain") return;
+      if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return;
       const tags = built.get(change.robotId);
       if (tags !== undefined) tags.apply(change);
       // A hold alone is no sign that there is such a robot.

@@ -26,7 +26,7 @@ import type { TagTimes } from "./tag.ts";
 const qualityTable = createEnumTable(qualities);
 
 /** The changes that concern one robot. */
-export type RobotChange = Exclude<StateChange, { kind: "task_chain" | "hold_all" }>;
+export type RobotChange = Exclude<StateChange, { kind: "task_chain" | "task_chain_evicted" | "hold_all" }>;
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {

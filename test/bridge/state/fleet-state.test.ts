@@ -40,6 +40,7 @@ beforeEach(() => {
 /** The changes of a batch as `key=quality`. */
 function told(batch: Batch): string[] {
   return batch.changes.map((change) => {
+    if (change.kind === "task_chain_evicted") return `${changeKey(change)} evicted`;
     const quality = "quality" in change ? change.quality : "observed" in change && change.observed.quality;
     return `${changeKey(change)}=${quality}`;
   });
@@ -316,13 +317,14 @@ describe("bounds", () => {
     expect(state.figures()).toMatchObject({ robots: 1, eventsRefused: 1 });
   });
 
-  it("lets go of the oldest finished task chain first", () => {
+  it("evicts the oldest finished task chain first, and tells of it", () => {
     state = createState({ maxTaskChains: 2 });
     state.apply(chainEvent(1));
     state.apply(chainEvent(2, true));
-    state.apply(chainEvent(3));
+    expect(told(state.apply(chainEvent(3)))).toEqual(["task_chain/2 evicted", "task_chain/3=good"]);
     expect(state.snapshot().map(changeKey)).toEqual(["task_chain/1", "task_chain/3"]);
     expect(state.figures()).toMatchObject({ taskChains: 2, taskChainsEvicted: 1 });
+    expect(told(state.apply(chainEvent(4)))).toEqual(["task_chain/1 evicted", "task_chain/4=good"]);
   });
 
   it("forgets streams by which nothing comes any more", () => {

@@ -21,6 +21,7 @@ function openWriter() {
     topics: createTopics(base),
     sessionId: "s1",
     publish: (topic, payload) => void shown.set(topic, payload),
+    remove: (topic) => void shown.delete(topic),
     tags: null,
   });
   return {
