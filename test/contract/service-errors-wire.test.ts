@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { connect } from "node:http2";
+import { deflateSync, gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
@@ -274,5 +277,46 @@ overHttp(
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("POST");
     expect(answer.json()).toMatchObject({ code: "UNIMPLEMENTED" });
+  },
+);
+
+overGrpc(
+  "ERR-64 A gzip request is taken; another encoding UNIMPLEMENTED, no gzip INVALID_ARGUMENT, too much of it RESOURCE_EXHAUSTED",
+  async ({ simulator }) => {
+    const session = connect(`https://${simulator.endpoints.grpc}`, { ca: simulator.ca });
+    const authorization = `Bearer ${await simulator.token()}`;
+    async function ask(payload: Buffer, encoding: string | null, flag = 1) {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/fleet.v1.FleetService/ListWebhooks",
+        "content-type": "application/grpc",
+        te: "trailers",
+        authorization,
+        ...(encoding === null ? {} : { "grpc-encoding": encoding }),
+      });
+      const framed = Buffer.concat([Buffer.from([flag, 0, 0, 0, 0]), payload]);
+      framed.writeUInt32BE(payload.length, 1);
+      stream.end(framed);
+      let found: Record<string, unknown> = {};
+      for (const event of ["response", "trailers"]) {
+        stream.on(event, (headers) => {
+          found = { ...found, ...headers };
+        });
+      }
+      stream.resume();
+      await once(stream, "close");
+      return [Number(found["grpc-status"]), found["grpc-accept-encoding"]];
+    }
+    const accepted = "identity,gzip";
+    expect(await ask(gzipSync(""), "gzip")).toEqual([status.OK, accepted]);
+    expect(await ask(Buffer.alloc(0), "gzip", 0)).toEqual([status.OK, accepted]);
+    expect(await ask(deflateSync(""), "deflate")).toEqual([status.UNIMPLEMENTED, accepted]);
+    for (const encoding of [null, "identity"]) {
+      expect(await ask(gzipSync(""), encoding)).toEqual([status.INVALID_ARGUMENT, accepted]);
+    }
+    expect(await ask(Buffer.from("no gzip"), "gzip")).toEqual([status.INVALID_ARGUMENT, accepted]);
+    const bomb = gzipSync(Buffer.alloc(100_000_000));
+    expect(await ask(bomb, "gzip")).toEqual([status.RESOURCE_EXHAUSTED, accepted]);
+    session.close();
   },
 );

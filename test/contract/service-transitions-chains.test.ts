@@ -283,6 +283,27 @@ overHttp(
 );
 
 overHttp(
+  "TRN-62 Reassign with no tasks: INVALID_ARGUMENT, unchanged, whether the old ones are to be kept or not",
+  async (service) => {
+    const robot = service.fresh("base");
+    const [a, b] = robot.codes;
+    const chainId = await added(service, robot, [
+      ["LOAD", a],
+      ["UNLOAD", b],
+    ]);
+    for (const isRetained of [false, true]) {
+      const body = { sequence: 2, isRetained, reassignTasks: [] };
+      const byChain = { task_chain_id: chainId, ...body };
+      expect(await service.code("ReassignTaskByTaskChainId", byChain)).toBe("INVALID_ARGUMENT");
+      expect(await service.code("ReassignTaskByAmrId", { amr_id: robot.amrId, ...body })).toBe(
+        "INVALID_ARGUMENT",
+      );
+    }
+    expect((await queried(service, chainId)).tasks.map(({ point }) => point)).toEqual([a, b]);
+  },
+);
+
+overHttp(
   "TRN-52 TASK_TYPE_SYSTEM_CONFIRM drives to its point if it names one, then waits",
   async (service) => {
     const robot = service.fresh("base");

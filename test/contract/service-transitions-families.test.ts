@@ -328,6 +328,42 @@ overGrpc(
 );
 
 overGrpc(
+  "TRN-61 A robot that is blocked or runs flat stops its conveyors, and takes no motor command until it is well",
+  async (service) => {
+    const { id } = service.fresh("cart");
+    const stream = service.client().stream(FleetService.method.subscribeConveyorStatus, { robotId: id });
+    await stream.next();
+    const control = (motor: "CW" | "STOP") => {
+      const commands = [{ index: 1, command: `COMMAND_CONVEYOR_MOTOR_${motor}` }];
+      return service.code("ControlConveyor", { robotId: id, commands });
+    };
+    const { happen } = service.simulator.control;
+    const errors = [
+      [() => happen({ kind: "blocked", robotId: id }), () => happen({ kind: "unblocked", robotId: id })],
+      [
+        () => happen({ kind: "battery", robotId: id, percent: 0 }),
+        () => happen({ kind: "battery", robotId: id, percent: 80 }),
+      ],
+    ] as const;
+    for (const [fail, mend] of errors) {
+      expect(await control("CW")).toBe("OK");
+      expect((await stream.next()).states[0]?.operationState).toBe(Operation.ROLLING);
+      fail();
+      expect((await stream.next()).states[0]?.operationState).toBe(Operation.STOP);
+      expect([await control("CW"), await control("STOP")]).toEqual(Array(2).fill("FAILED_PRECONDITION"));
+      // The load that was on its way has not come on.
+      service.clock.advance(LONG_MS);
+      mend();
+      expect(await control("STOP")).toBe("OK");
+    }
+    const conveyors =
+      service.simulator.control.robots().find(({ robotId }) => robotId === id)?.conveyors ?? [];
+    expect(conveyors[0]).toMatchObject({ motor: "stop", loaded: false });
+    stream.cancel();
+  },
+);
+
+overGrpc(
   "TRN-40 A robot that goes offline: its last report is what is told; back online, it reports at once",
   async (service) => {
     const { id, stations } = service.fresh("base");

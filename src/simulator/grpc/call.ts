@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { Refusal } from "../refusal.ts";
 import { toRefusal } from "../status.ts";
-import { createFrameReader } from "./frame.ts";
+import { createFrameReader, type FrameReader } from "./frame.ts";
 import type { GrpcMethod, MethodTable } from "./method.ts";
 import type { Response } from "./response.ts";
 
@@ -46,7 +46,12 @@ export function handleCall(
     const late = () => fail(new Refusal("DEADLINE_EXCEEDED", "the caller's deadline has passed"));
     response.onClosed(deadlineClock.after(timeoutMs, late));
   }
-  readMessages(stream, options.maxMessageBytes, method.kind === "dialogue", {
+  const encoding = headers["grpc-encoding"];
+  const reader = createFrameReader(
+    options.maxMessageBytes,
+    encoding === undefined ? encoding : String(encoding),
+  );
+  readMessages(stream, reader, method.kind === "dialogue", {
     message: (request) => answer(method, request, headers, response).catch(fail),
     end: (count) => {
       if (method.kind === "dialogue") response.end("OK", "");
@@ -89,11 +94,10 @@ interface MessageHandlers {
  */
 function readMessages(
   stream: ServerHttp2Stream,
-  maxMessageBytes: number,
+  reader: FrameReader,
   isDialogue: boolean,
   handlers: MessageHandlers,
 ): void {
-  const reader = createFrameReader(maxMessageBytes);
   const held: Buffer[] = [];
   let count = 0;
   const onData = (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type { CodeName } from "../refusal.ts";
 import { statusHeaders } from "../status.ts";
-import { frame } from "./frame.ts";
+import { acceptedEncodings, frame } from "./frame.ts";
 
 /** The answering side of one call: messages, then a status. */
 export interface Response {
@@ -32,7 +32,7 @@ export interface ResponseOptions {
 const openingHeaders = {
   ":status": 200,
   "content-type": "application/grpc+proto",
-  "grpc-accept-encoding": "identity",
+  "grpc-accept-encoding": acceptedEncodings,
 };
 
 export function createResponse(stream: ServerHttp2Stream, options: ResponseOptions): Response {

@@ -1,7 +1,7 @@
 import type { Cancel } from "../../platform/clock.ts";
 import { Refusal } from "../refusal.ts";
 import type { WorldContext } from "./context.ts";
-import type { Robot } from "./robot.ts";
+import { isFlat, type Robot } from "./robot.ts";
 import { type ConveyorModel, conveyorModels } from "./spec.ts";
 
 export type Motor = "stop" | "cw" | "ccw";
@@ -48,9 +48,11 @@ export interface ConveyorRules {
   /**
    * Sets motors. A motor turns until it is stopped. Clockwise draws a load on,
    * counter-clockwise carries it off, each after the rules' `transferMs`.
-   * Refuses with FAILED_PRECONDITION while a conveyor that is meant is in error.
+   * Refuses with FAILED_PRECONDITION while a conveyor that is meant is in error, or the robot is: blocked or flat.
    */
   command(robot: Robot, commands: readonly MotorCommand[], by: string): void;
+  /** Every motor stops, because of what befell the robot. */
+  stopAll(robot: Robot, by: string): void;
   setHealthy(robot: Robot, index: number, healthy: boolean): void;
   setLoaded(robot: Robot, index: number, loaded: boolean): void;
 }
@@ -79,6 +81,8 @@ export function createConveyorRules(world: WorldContext): ConveyorRules {
 
   return {
     command(robot, commands, by) {
+      const error = controlError(robot);
+      if (error !== undefined) throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} ${error}`);
       const pairs = commands.flatMap(({ index, motor }) => {
         const conveyor = installedConveyor(robot, index);
         return conveyor === undefined ? [] : [{ conveyor, motor }];
@@ -96,6 +100,14 @@ export function createConveyorRules(world: WorldContext): ConveyorRules {
         world.changed({ kind: "conveyors", robot });
       }
     },
+    stopAll(robot, by) {
+      const rolling = robot.conveyors.filter(({ motor }) => motor !== "stop");
+      for (const conveyor of rolling) {
+        world.record.add(robot.id, { what: "motor", index: conveyor.index, motor: "stop", by });
+        setMotor(robot, conveyor, "stop");
+      }
+      if (rolling.length > 0) world.changed({ kind: "conveyors", robot });
+    },
     setHealthy(robot, index, healthy) {
       const conveyor = installedConveyor(robot, index);
       if (conveyor === undefined || conveyor.healthy === healthy) return;
@@ -108,4 +120,10 @@ export function createConveyorRules(world: WorldContext): ConveyorRules {
       if (conveyor !== undefined) load(robot, conveyor, loaded);
     },
   };
+}
+
+/** The error that prevents conveyor control, in words; undefined: none does. GetOnlineRobots shows it as an exception. */
+export function controlError(robot: Robot): string | undefined {
+  if (isFlat(robot)) return "has run flat";
+  return robot.body.halts.has("blocked") ? "is blocked" : undefined;
 }

@@ -12,7 +12,7 @@ import { activeMission, type Robot } from "./robot.ts";
 export interface Fate {
   /** Makes it happen. Throws for a robot that the world does not have. */
   befall(happening: Happening): void;
-  /** A robot without charge stands still: its missions and its chain fail. */
+  /** A robot without charge stands still, its conveyors too: its missions and its chain fail. */
   runFlat(robot: Robot): void;
 }
 
@@ -51,6 +51,7 @@ export function createFate(parts: FateParts): Fate {
   const block = (robot: Robot) => {
     if (robot.body.halts.has("blocked")) return;
     motion.halt(robot, "blocked");
+    conveyors.stopAll(robot, "blocked");
     robot.blockages += 1;
     losePatience(robot, robot.blockages);
   };
@@ -107,6 +108,7 @@ export function createFate(parts: FateParts): Fate {
       apply(robot, happening);
     },
     runFlat(robot) {
+      conveyors.stopAll(robot, "flat");
       missions.failAll(robot, "flat");
       chains.fail(robot, "flat");
     },

@@ -1,7 +1,7 @@
 import { isDriving } from "./body.ts";
 import { pick } from "./chance.ts";
 import type { WorldContext } from "./context.ts";
-import type { ConveyorRules } from "./conveyor.ts";
+import { type ConveyorRules, controlError } from "./conveyor.ts";
 import type { Fate } from "./fate.ts";
 import { distanceMeters, type Target, targetOf } from "./map.ts";
 import type { MissionKind, MissionOrder } from "./mission.ts";
@@ -73,7 +73,7 @@ export function enliven(
   /** Somebody at a cart that stands still: a load goes on or off, and the motor is stopped at the next visit. */
   const moveLoad = (robot: Robot) => {
     const conveyor = robot.conveyors.find(({ installed, healthy }) => installed && healthy);
-    if (conveyor === undefined) return;
+    if (conveyor === undefined || controlError(robot) !== undefined) return;
     const { index, motor, loaded } = conveyor;
     if (motor !== "stop") conveyors.command(robot, [{ index, motor: "stop" }], "touchscreen");
     else if (!isDriving(robot)) {
