@@ -50,7 +50,7 @@ export function leavingMs(events: EventSource): number {
 
 /** How long things take, in milliseconds. `defaultFleetTimes` has the product's own. */
 export interface FleetTimes {
-  /** Age at which the token is exchanged for a new one. */
+  /** Age from which the token is exchanged for a new one, by chance up to a third later. */
   readonly tokenRefreshMs: number;
   /** A token is exchanged at the latest this long before its `exp`. */
   readonly tokenMarginMs: number;

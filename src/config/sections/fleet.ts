@@ -19,7 +19,7 @@ const times = z
       10_000,
       3_600_000,
       usual.tokenRefreshMs,
-      "Age at which the token is exchanged for a new one.",
+      "Age from which the token is exchanged for a new one, by chance up to a third later.",
     ),
     tokenMarginMs: milliseconds(
       0,

@@ -28,6 +28,8 @@ export type ExchangeEnding =
 const LARGEST_TOKEN_BYTES = 64 * 1024;
 /** What servers take of a header. */
 const LONGEST_TOKEN = 8_192;
+/** A token that is over in a moment helps no call, and renewing it would use up the documented rate. */
+const SHORTEST_LIFE_MS = 1_000;
 /** Three parts of base64url, of which the signature may be empty (RFC 7515, JWS Compact Serialization). */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
@@ -114,6 +116,7 @@ function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
   if (typeof exp !== "number" || !Number.isFinite(exp)) return wrong("the token's `exp` is no number");
   const lifeMs = exp * 1000 - (clock.nowMs() + clockSkewMs);
   if (lifeMs <= 0) return wrong("the token has expired already when it is issued");
+  if (lifeMs < SHORTEST_LIFE_MS) return wrong("the token lives for less than a second");
   const nowMs = clock.monotonicMs();
   return {
     kind: "token",

@@ -54,9 +54,10 @@ export interface SessionParts {
 
 const TOO_MANY = "it waits, for no more token requests are allowed now (20 in 5 minutes)";
 const DISK_PATIENCE_MS = 1_000;
-const REFRESH_JITTER = 0.1;
+/** A token is renewed at 15 to 20 minutes (fleet-service-interface, Authentication): `tokenRefreshMs`, or up to a third later. */
+const REFRESH_JITTER = 1 / 3;
 const FIRST_RETRY_MS = 1_000;
-/** Attempts at this distance stay within the documented rate for ever, and so do tokens that live for a moment. */
+/** Attempts at this distance stay within the documented rate for ever. */
 const LONGEST_RETRY_MS = 20_000;
 const REFUSED_RETRY_MS = 60_000;
 const LIMITED_RETRY_MS = 60_000;
@@ -174,8 +175,8 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     const lifeMs = expiresAtMs - obtainedAtMs;
     // A token shorter than the margin must still be used for most of its life.
     const marginMs = Math.min(options.times.tokenMarginMs, lifeMs / 4);
-    const ageMs = options.times.tokenRefreshMs * (1 - REFRESH_JITTER * chance());
-    return Math.max(LONGEST_RETRY_MS, Math.min(ageMs, lifeMs - marginMs));
+    const ageMs = options.times.tokenRefreshMs * (1 + REFRESH_JITTER * chance());
+    return Math.min(ageMs, lifeMs - marginMs);
   }
 
   /** A disk that hangs must not keep the gateway from its token: null when it takes too long. */

@@ -1,8 +1,24 @@
 import type { FleetPort } from "../../contracts/fleet-port.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { MissionQueue } from "../../domain/mission.ts";
+import type { Family, RobotId } from "../../domain/robot.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { FleetTimes } from "../options.ts";
+
+/**
+ * The family that a robot's missions show. A mission of the cart or the serve family runs on no other robot. Every
+ * family takes base missions, so a base type tells nothing; nor does a type that is unknown, or two that contradict.
+ */
+export function familyOf({ missions }: MissionQueue): Family {
+  let found: Family = "unknown";
+  for (const { type } of missions) {
+    if (type === null || (type.family !== "cart" && type.family !== "serve")) continue;
+    if (typeof type.type !== "string" || type.type.endsWith("_TYPE_UNKNOWN")) continue;
+    if (found !== "unknown" && found !== type.family) return "unknown";
+    found = type.family;
+  }
+  return found;
+}
 
 /** Finds out which robots are carts, where configuration does not say. */
 export interface FamilyFinder {
@@ -19,6 +35,8 @@ export interface FamilyFinderParts {
   readonly chance: Chance;
   readonly signal: AbortSignal;
   readonly onCart: (robotId: RobotId) => void;
+  /** Whether its family has been found out otherwise: it need not be asked about. */
+  readonly isKnown: (robotId: RobotId) => boolean;
 }
 
 /** A thousand robots are asked about in a second at 30 ms a round trip; a command behind them waits some 10 ms. */
@@ -54,7 +72,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
     askers += 1;
     const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
     for (let robotId = queue.shift(); robotId !== undefined && !signal.aborted; robotId = queue.shift()) {
-      const answer = await ask(robotId);
+      const answer = parts.isKnown(robotId) ? "none" : await ask(robotId);
       if (answer === "cart" || answer === "none") {
         backoff.reset();
         pending -= 1;

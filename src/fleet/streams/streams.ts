@@ -9,7 +9,7 @@ import type { FleetOptions } from "../options.ts";
 import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import { conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
-import { createFamilyFinder, type FamilyFinder } from "./family-finder.ts";
+import { createFamilyFinder, type FamilyFinder, familyOf } from "./family-finder.ts";
 import type { LedgerCounts } from "./ledger.ts";
 import { type DeliveredAspect, deliveredAspects } from "./relief.ts";
 import { createBatteryAspect, createMissionAspect, deliveryStream } from "./robot-aspects.ts";
@@ -84,7 +84,15 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   const tellingMs = times.streamSilenceMs / LOOKS_A_SILENCE;
   const { log, identifiers } = parts;
   const aspectParts = { clock, log, sink, identifiers, seen: meet, relief };
-  const mission = createMissionAspect(aspectParts);
+  const mission = createMissionAspect({
+    ...aspectParts,
+    sink(event) {
+      sink(event);
+      if (event.kind === "mission" && robots.get(event.robotId) === "unknown") {
+        learn(event.robotId, familyOf(event.queue));
+      }
+    },
+  });
   const battery = createBatteryAspect(aspectParts);
   const conveyors = createConveyorAspect(aspectParts);
 
@@ -143,6 +151,14 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
     sink({ kind: "robot", robotId, family });
     if (family === "cart") startConveyors(robotId);
     else if (family === "unknown") families?.ask(robotId);
+  }
+
+  /** What is known of a family stays: what contradicts it later proves neither. */
+  function learn(robotId: RobotId, family: Family): void {
+    if (family === "unknown" || robots.get(robotId) !== "unknown") return;
+    robots.set(robotId, family);
+    sink({ kind: "robot", robotId, family });
+    if (family === "cart") startConveyors(robotId);
   }
 
   function startConveyors(robotId: RobotId): void {
@@ -255,11 +271,8 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
         clock,
         chance: parts.chance,
         signal,
-        onCart(robotId) {
-          robots.set(robotId, "cart");
-          sink({ kind: "robot", robotId, family: "cart" });
-          startConveyors(robotId);
-        },
+        onCart: (robotId) => learn(robotId, "cart"),
+        isKnown: (robotId) => robots.get(robotId) !== "unknown",
       });
       tellLink("down", "not connected yet");
       every(clock, silenceLookMs(times.streamSilenceMs), signal, tellLive);

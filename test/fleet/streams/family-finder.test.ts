@@ -1,8 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
+import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
-import { createFamilyFinder, type FamilyFinder } from "../../../src/fleet/streams/family-finder.ts";
+import { createFamilyFinder, type FamilyFinder, familyOf } from "../../../src/fleet/streams/family-finder.ts";
+import { mission } from "../../bridge/fleet-events.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const { refusedRetryMs, backoffCapMs } = defaultFleetTimes;
@@ -19,6 +21,7 @@ let stopping: AbortController;
 /** Robots as they were asked for. */
 let asked: string[];
 let carts: string[];
+let known: Set<string>;
 
 beforeEach(() => {
   clock = createManualClock();
@@ -26,6 +29,7 @@ beforeEach(() => {
   setMaxListeners(0, stopping.signal);
   asked = [];
   carts = [];
+  known = new Set();
 });
 afterEach(() => stopping.abort());
 
@@ -42,6 +46,7 @@ function finder(answer: (robotId: string) => CallEnding): FamilyFinder {
     clock,
     chance: () => 0.999,
     signal: stopping.signal,
+    isKnown: (robotId) => known.has(robotId),
     onCart: (robotId) => void carts.push(robotId),
   });
 }
@@ -78,4 +83,36 @@ test("while the service cannot be asked, it is asked again within the backoff ca
   isAway = false;
   await clock.settle(backoffCapMs);
   expect(carts).toEqual(["cart-1"]);
+});
+
+test("a robot whose family was found out otherwise is not asked about", async () => {
+  const families = finder(() => unsaid);
+  families.ask("r1");
+  await clock.settle(0);
+  known.add("r1").add("r2");
+  families.ask("r2");
+  const before = timesOf("r1");
+  await clock.settle(10 * backoffCapMs);
+  expect([timesOf("r1"), timesOf("r2"), families.pending(), carts]).toEqual([before, 0, 0, []]);
+});
+
+const typed = (...types: ReadonlyArray<Mission["type"]>): MissionQueue => ({
+  missions: types.map((type) => ({ ...mission("m", "STATE_RUNNING"), type })),
+  currentMissionIndex: 0,
+});
+const cart = { family: "cart", type: "CART_TYPE_TRAVERSE" } as const;
+const serve = { family: "serve", type: "SERVE_TYPE_NAVIGATE" } as const;
+const base = { family: "base", type: "BASE_TYPE_NAVIGATE" } as const;
+
+test.each([
+  ["nothing", typed(), "unknown"],
+  ["a charge mission", typed(null, { family: "none" }), "unknown"],
+  ["a base mission, which every family takes", typed(base), "unknown"],
+  ["a cart mission among base missions", typed(base, cart, base), "cart"],
+  ["serve missions", typed(serve, serve, null), "serve"],
+  ["missions that contradict", typed(cart, serve), "unknown"],
+  ["a type that is none", typed({ family: "serve", type: "SERVE_TYPE_UNKNOWN" }), "unknown"],
+  ["a type that nobody knows", typed({ family: "cart", type: { kind: "unrecognised", raw: 99 } }), "unknown"],
+] as const)("of %s the family is told that is certain", (_, queue, family) => {
+  expect(familyOf(queue)).toBe(family);
 });
