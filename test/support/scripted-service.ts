@@ -19,6 +19,8 @@ export interface Script {
   readonly unary?: Readonly<Record<string, () => Uint8Array>>;
   /** An HTTPS path without its query: the JSON text that is answered. Others are answered 501. */
   readonly http?: Readonly<Record<string, (query: string) => string>>;
+  /** What is answered to every other HTTPS path; 501 unless told. */
+  readonly anyHttp?: (path: string) => { readonly status: number; readonly text: string };
   /** What the exchange answers; a good token unless told. */
   readonly token?: () => string;
 }
@@ -35,6 +37,8 @@ export interface ScriptedService {
   readonly locations: readonly string[];
   /** Sends a message on every open stream of this method. */
   push(method: string, message: StreamMessage): void;
+  /** Ends every open stream of this method with any status, which may be none that gRPC knows. */
+  end(method: string, grpcStatus: string, grpcMessage: string): void;
   /** How many streams of this method are open. */
   open(method: string): number;
   close(): Promise<void>;
@@ -90,6 +94,14 @@ export async function startScriptedService(script: Script): Promise<ScriptedServ
     push(method, message) {
       for (const stream of openOf(method)) stream.write(frameOf(message));
     },
+    end(method, grpcStatus, grpcMessage) {
+      for (const stream of openOf(method)) {
+        stream.once("wantTrailers", () =>
+          stream.sendTrailers({ "grpc-status": grpcStatus, "grpc-message": grpcMessage }),
+        );
+        stream.end();
+      }
+    },
     open: (method) => openOf(method).size,
     async close() {
       await grpc.close();
@@ -104,7 +116,7 @@ function answerGrpc(stream: ServerHttp2Stream, script: Script, method: string): 
   const first = script.streams[method]?.();
   const unary = script.unary?.[method]?.();
   if (first !== undefined) {
-    stream.respond(answer);
+    stream.respond(answer, { waitForTrailers: true });
     for (const message of first) stream.write(frameOf(message));
   } else if (unary !== undefined) {
     stream.respond(answer, { waitForTrailers: true });
@@ -121,14 +133,16 @@ function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
-async function startHttps(credentials: { cert: string; key: string }, { http, token }: Script) {
+async function startHttps(credentials: { cert: string; key: string }, { http, anyHttp, token }: Script) {
   const server = createServer(credentials, (request, response) => {
     request.resume();
     request.once("end", () => {
       const [path = "", query = ""] = String(request.url).split("?");
       if (path === "/authorizeApiAccess") return void response.end((token ?? goodToken)());
-      const text = http?.[path]?.(query);
-      if (text === undefined) response.statusCode = 501;
+      const known = http?.[path]?.(query);
+      const { status, text } =
+        known === undefined ? (anyHttp?.(path) ?? { status: 501, text: "" }) : { status: 200, text: known };
+      response.statusCode = status;
       response.end(text);
     });
   });

@@ -154,10 +154,15 @@ export function addRobotTags(
   };
 }
 
-/** Conveyors carry no time of their own: then the gateway's is the best there is. */
-function tagTimes(stamp: Stamp): TagTimes {
-  const server = new Date(stamp.receivedAtMs);
-  return { source: stamp.sourceTimeMs === null ? server : new Date(stamp.sourceTimeMs), server };
+/** What a DateTime can say: 1601 to 9999 (OPC UA Part 6, DateTime). */
+const EARLIEST_MS = Date.UTC(1601, 0, 1);
+const LATEST_MS = Date.UTC(9999, 11, 31);
+
+/** Conveyors carry no time of their own, and a robot's clock may show any: then the gateway's is the best there is. */
+function tagTimes({ sourceTimeMs, receivedAtMs }: Stamp): TagTimes {
+  const server = new Date(receivedAtMs);
+  const isTime = sourceTimeMs !== null && sourceTimeMs >= EARLIEST_MS && sourceTimeMs <= LATEST_MS;
+  return { source: isTime ? new Date(sourceTimeMs) : server, server };
 }
 
 /**

@@ -7,6 +7,7 @@ import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { seededChance } from "../../../src/simulator/world/chance.ts";
 import { chainEvent, missionEvent } from "../../bridge/fleet-events.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -19,17 +20,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Small numbers by chance, the same each time (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 const limits = { changes: 50_000, notices: 10, perTurn: 500 };
 
 test("of 100,000 chains the broker keeps those that the state holds, however often the connection is lost", () => {
@@ -41,7 +31,7 @@ test("of 100,000 chains the broker keeps those that the state holds, however oft
   const publish = (topic: string, payload: string) => void retained.set(topic, payload);
   const remove = (topic: string) => void retained.delete(topic);
   const newWriter = () => createValueWriter({ topics, sessionId: "s1", publish, remove, tags: null });
-  const chance = seeded(7);
+  const chance = seededChance(7);
   let writer = newWriter();
   let most = 0;
 

@@ -1,0 +1,29 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { batteryChange } from "./changes.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+
+let running: RunningServer;
+let plc: Caller;
+
+beforeEach(async () => {
+  running = await startServer();
+  plc = await openSession(running.url);
+});
+afterEach(async () => {
+  await plc.close();
+  await running.stop();
+});
+
+test("a robot whose clock shows a time that OPC UA cannot say is shown with the gateway's", async () => {
+  const far = [9.2e21, -9.2e21, Number.NaN, 8.64e15, 8.64e15 + 1, -62_135_596_801_000, 253_402_300_800_000];
+  for (const [place, sourceTimeMs] of far.entries()) {
+    const change = batteryChange("r1", 10 + place);
+    if (change.kind !== "battery") throw new Error("no battery");
+    const { observed } = change;
+    const stamp = { ...observed.stamp, sourceTimeMs };
+    running.server.write({ changes: [{ ...change, observed: { ...observed, stamp } }], notices: [] });
+    await plc.until("Robots.r1.Battery.ChargePercent", 10 + place);
+    const { sourceTimestamp } = await plc.read("Robots.r1.Battery.ChargePercent");
+    expect(sourceTimestamp?.getTime(), String(sourceTimeMs)).toBe(observed.stamp.receivedAtMs);
+  }
+});
