@@ -30,8 +30,11 @@ const MESSAGES = 3_000;
 /** Messages between two looks at the good robot. */
 const ROUND = 200;
 const PATIENCE_MS = 60_000;
-/** In processor time. Service, gateway and clients share one loop here, and the service writes megabytes. */
-const LONGEST_TURN_MS = 400;
+/**
+ * In processor time. Service, gateway and clients share one process here, and a collection of its garbage takes half a
+ * second on a loaded machine. What the gateway reads is held to 50 ms in test/fleet/large-answers.test.ts.
+ */
+const LONGEST_TURN_MS = 1_500;
 const MOST_GROWTH_BYTES = 60_000_000;
 
 const STREAMS = {

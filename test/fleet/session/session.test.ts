@@ -393,38 +393,3 @@ test("a disk that hangs keeps nobody from a token", async () => {
   expect(askedAtMs).toHaveLength(1);
   while (session.token() === null) await pass(10, 10);
 });
-
-test.each([0, 0.5, 0.999])(
-  "a token is renewed between 15 and 20 minutes, and before its end (chance %d)",
-  async (chance) => {
-    const session = createSession(options, {
-      http,
-      clock,
-      chance: () => chance,
-      log: silentLog,
-      history: null,
-    });
-    const run = session.run(stopping.signal);
-    const renewedAfterMs = async () => {
-      const before = askedAtMs.length;
-      const sinceMs = askedAtMs.at(-1) ?? 0;
-      while (askedAtMs.length === before) await clock.settle(1_000);
-      return (askedAtMs.at(-1) ?? 0) - sinceMs;
-    };
-    await clock.settle(0);
-    for (let time = 0; time < 3; time += 1) {
-      const ageMs = await renewedAfterMs();
-      expect(ageMs).toBeGreaterThanOrEqual(15 * 60_000);
-      expect(ageMs).toBeLessThanOrEqual(20 * 60_000);
-    }
-    // One that lives for 10 minutes: a minute before its end, whatever chance says.
-    expiresAt = Math.floor(clock.nowMs() / 1_000) + 25 * 60;
-    await renewedAfterMs();
-    const leftMs = expiresAt * 1_000 - clock.nowMs();
-    expiresAt = null;
-    const ageMs = await renewedAfterMs();
-    expect(leftMs - ageMs).toBeGreaterThanOrEqual(59_000);
-    stopping.abort();
-    await run;
-  },
-);
