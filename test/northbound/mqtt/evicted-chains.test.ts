@@ -40,9 +40,12 @@ test("of 100,000 chains the broker keeps those that the state holds, however oft
     const slice = feed.take();
     const arrived = isLost ? Math.floor(chance() * slice.changes.length) : slice.changes.length;
     for (const change of slice.changes.slice(0, arrived)) writer.write(change);
-    if (!isLost) return feed.release(slice);
-    feed.restart();
-    writer = newWriter();
+    if (isLost) {
+      feed.restart();
+      writer = newWriter();
+    } else {
+      feed.release(slice);
+    }
   }
 
   for (let chain = 1; chain <= 100_000; chain += 1) {

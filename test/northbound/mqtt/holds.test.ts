@@ -157,7 +157,7 @@ test("what holds a robot, and all robots, is retained state, and a flat tag", ()
   const shown: Array<readonly [string, string]> = [];
   const publish = (topic: string, payload: string) => void shown.push([topic.slice(base.length), payload]);
   const tags = createTagWriter(topics, publish);
-  const { write } = createValueWriter({ topics, sessionId: "s1", publish, tags });
+  const { write } = createValueWriter({ topics, sessionId: "s1", publish, remove: () => {}, tags });
   const hold = { isHeld: true, by: ["opcua:plc1", "mqtt:scada (all)"], isStored: false };
   write({ kind: "hold", robotId: "r1", hold });
   write({ kind: "hold", robotId: "r1", hold });
