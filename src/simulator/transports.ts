@@ -84,6 +84,7 @@ export function createTransports(parts: TransportParts): Transports {
     identity,
     maxBodyBytes: MEBIBYTE,
     isSilent: faults.isSilent,
+    clock,
     log,
     addRoutes(app) {
       addExchangeRoute(app, exchange);

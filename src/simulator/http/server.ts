@@ -1,5 +1,6 @@
 import type { AddressInfo, Socket } from "node:net";
 import { type FastifyError, type FastifyInstance, fastify } from "fastify";
+import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { codes, Refusal } from "../refusal.ts";
@@ -12,6 +13,8 @@ export interface HttpServerOptions {
   readonly maxBodyBytes: number;
   /** While true requests are taken and never answered: a fault. */
   isSilent(): boolean;
+  /** What the Date of answers is by. */
+  readonly clock: Pick<Clock, "nowMs">;
   readonly log: Log;
   addRoutes(app: FastifyInstance): void;
 }
@@ -43,7 +46,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // Bodies are read by our own rules, whatever their content type says.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("date", new Date(options.clock.nowMs()).toUTCString());
     if (options.isSilent() && !request.url.startsWith("/simulator/")) await new Promise(() => {});
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
