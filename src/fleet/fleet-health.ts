@@ -26,14 +26,17 @@ export interface FleetFacts {
 
 /** As many names as a person reads. */
 const NAMED = 10;
+/** From here on it is told, as the alarm CLOCK_SKEW does; from there on absolute expiries mean nothing any more. */
 const NOTABLE_SKEW_SECONDS = 2;
+const HARMFUL_SKEW_SECONDS = 30;
 
 /** One sentence for a person and the figures worth watching. */
 export function describeHealth(facts: FleetFacts): Health {
   const problems = problemsOf(facts);
   const { open, wanted } = facts.streams;
   const state = open === 0 ? "down" : problems.length > 0 || open < wanted ? "degraded" : "up";
-  const detail = problems.length > 0 ? problems.join("; ") : `${open} of ${wanted} streams are open`;
+  const openStreams = `${open} of ${wanted} streams are open`;
+  const detail = problems.length > 0 ? problems.join("; ") : [openStreams, ...skewRemark(facts)].join("; ");
   return {
     state: state === "down" && isStarting(facts) ? "starting" : state,
     detail,
@@ -56,20 +59,23 @@ function heard({ streams: { counts } }: FleetFacts): number {
 
 function problemsOf(facts: FleetFacts): string[] {
   const { session, pool, streams } = facts;
-  const skew = skewSeconds(facts);
   return [
     ...(session.problem === null ? [] : [`no token: ${session.problem}`]),
     ...(session.renewalProblem === null ? [] : [`the token cannot be renewed: ${session.renewalProblem}`]),
     ...(pool.problem === null ? [] : [`no connection for streams: ${pool.problem}`]),
     ...(facts.commandProblem === null ? [] : [`no connection for commands: ${facts.commandProblem}`]),
-    ...(Math.abs(skew) <= NOTABLE_SKEW_SECONDS
-      ? []
-      : [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`]),
+    ...(Math.abs(skewSeconds(facts)) < HARMFUL_SKEW_SECONDS ? [] : skewRemark(facts)),
     ...(pool.problem === null && streams.open < streams.wanted ? streams.problems : []),
     ...refusedSentence(streams.refused),
     ...(facts.webhooks?.problems ?? []),
     ...pollsOf(facts).flatMap(({ problem }) => (problem === null ? [] : [`a poll fails: ${problem}`])),
   ];
+}
+
+function skewRemark(facts: FleetFacts): readonly string[] {
+  const skew = skewSeconds(facts);
+  if (Math.abs(skew) <= NOTABLE_SKEW_SECONDS) return [];
+  return [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`];
 }
 
 /** To a tenth. */
