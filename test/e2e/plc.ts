@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -9,6 +9,7 @@ import {
   OPCUAClient,
   SecurityPolicy,
   type StatusCode,
+  StatusCodes,
   TimestampsToReturn,
   UserTokenType,
   type VariantOptions,
@@ -32,9 +33,13 @@ export interface Plc {
   write(...values: ReadonlyArray<readonly [tag: string, value: VariantOptions]>): Promise<string[]>;
   /** Waits until a tag is there and shows this value, with status Good. */
   shows(tag: string, value: unknown): Promise<void>;
-  /** What tags show from now on, beginning with what they show now. */
+  /** What tags show from now on, beginning with what they show now. Waits until they are there. */
   follow(...tags: readonly string[]): Promise<Chronicle<Shown>>;
   close(): Promise<void>;
+  /** Rejects when the connection is lost. */
+  lost(): Promise<never>;
+  /** Goes without a word to the server, after its connection was cut. */
+  abandon(): Promise<void>;
 }
 
 export const int32 = (value: number): VariantOptions => ({ dataType: "Int32", value });
@@ -48,18 +53,27 @@ export interface PlcUser {
   readonly password: string;
 }
 
-/** Connects without security, as this user, or as anonymous. */
-export async function openPlc(url: string, user?: PlcUser): Promise<Plc> {
-  const folder = await mkdtemp(join(tmpdir(), "fleetgate-plc-"));
+/** Keys take a second to make: one folder for all PLCs of a file of tests. */
+const pkiFolder = mkdtempSync(join(tmpdir(), "fleetgate-plc-"));
+process.once("exit", () => rmSync(pkiFolder, { recursive: true, force: true }));
+const certificates = new OPCUACertificateManager({ rootFolder: pkiFolder });
+
+/** Connects without security, as this user, or as anonymous. `retries`: how often it tries again. */
+export async function openPlc(url: string, user?: PlcUser, retries = 3): Promise<Plc> {
   const client = OPCUAClient.create({
     applicationName: "e2e",
     applicationUri: "urn:fleetgate:e2e",
-    clientCertificateManager: new OPCUACertificateManager({ rootFolder: folder }),
+    clientCertificateManager: certificates,
     securityMode: MessageSecurityMode.None,
     securityPolicy: SecurityPolicy.None,
     endpointMustExist: false,
-    connectionStrategy: { maxRetry: 3, initialDelay: 50, maxDelay: 200 },
+    connectionStrategy: { maxRetry: retries, initialDelay: 50, maxDelay: 200 },
+    keepPendingSessionsOnDisconnect: true,
   });
+  const lost = new Promise<never>((_resolve, reject) => {
+    client.on("connection_lost", () => reject(new Error("the connection is lost")));
+  });
+  lost.catch(() => {});
   await client.connect(url);
   const session = await client.createSession(
     user === undefined
@@ -98,9 +112,23 @@ export async function openPlc(url: string, user?: PlcUser): Promise<Plc> {
     async close() {
       await session.close(true);
       await client.disconnect();
-      await rm(folder, { recursive: true, force: true });
     },
+    lost: () => lost,
+    abandon: () => client.disconnect(),
   };
+}
+
+/** Longer than a loaded machine needs to hear of a robot. */
+const THERE_WITHIN_MS = 15_000;
+
+/** No event tells of a node that is not there yet: it is asked for, one round trip after the other. */
+async function untilThere(session: ClientSession, nodeId: string): Promise<void> {
+  const untilMs = performance.now() + THERE_WITHIN_MS;
+  for (;;) {
+    const { statusCode } = await session.read({ nodeId, attributeId: AttributeIds.Value });
+    if (!statusCode.equals(StatusCodes.BadNodeIdUnknown)) return;
+    if (performance.now() > untilMs) throw new Error(`in ${THERE_WITHIN_MS} ms there is no ${nodeId}`);
+  }
 }
 
 async function follow(
@@ -108,6 +136,7 @@ async function follow(
   tags: readonly string[],
   nodeId: (tag: string) => string,
 ): Promise<Chronicle<Shown>> {
+  for (const tag of tags) await untilThere(session, nodeId(tag));
   const shown = createChronicle<Shown>(({ tag, value, status }) => `${tag} = ${String(value)} (${status})`);
   const subscription = await session.createSubscription2({
     requestedPublishingInterval: 20,
