@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import { createGateway } from "../../src/gateway.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
@@ -27,6 +27,8 @@ export interface House {
   readonly webUrl: string;
   /** The gateway's log, a line an entry. */
   readonly log: Chronicle<string>;
+  /** The gateway's audit log so far, a record a line. */
+  audit(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** What the service really did since the house was opened, of one robot. */
   record(robotId: string): ReturnType<RunningSimulator["control"]["record"]>;
   stopService(): Promise<void>;
@@ -36,22 +38,23 @@ export interface House {
 }
 
 /** Sections of the configuration file that differ from the house's own. */
-type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | readonly unknown[]>>;
 
 /** The client name under which the tests of a house send commands over MQTT. */
 const CLIENT = "e2e";
 
-/** Opens a house. It is ready when robots can be commanded. */
+/** Opens a house. It is ready when robots can be commanded. `clock` is the gateway's. */
 export async function openHouse(
   simulatorOptions: Partial<SimulatorOptions> = {},
   sections: Sections = {},
+  clock: Clock = systemClock,
 ): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-e2e-"));
   const base: Partial<SimulatorOptions> = { dataDir: join(folder, "fleet"), seed: 7, ...simulatorOptions };
   let simulator = await startSimulator(base);
   const { endpoints } = simulator;
   const ports = { grpcPort: portOf(`tcp://${endpoints.grpc}`), httpsPort: portOf(endpoints.https) };
-  const gateway = await startGateway(folder, endpoints, sections);
+  const gateway = await startGateway(folder, endpoints, sections, clock);
   const mqtt = await listenMqtt(gateway.mqttUrl, CLIENT, "fleetgate/e2e");
   const plc = await openPlc(gateway.opcuaUrl);
   return {
@@ -81,6 +84,8 @@ export interface RunningGateway {
   readonly webUrl: string;
   /** Its log, a line an entry. */
   readonly log: Chronicle<string>;
+  /** Its audit log so far, a record a line. */
+  audit(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Resolves when it has ended; rejects when it failed. */
   stop(): Promise<void>;
 }
@@ -90,15 +95,24 @@ export async function startGateway(
   folder: string,
   fleet: Endpoints,
   sections: Sections = {},
+  clock: Clock = systemClock,
 ): Promise<RunningGateway> {
   const listeners = await freePorts(3);
   const log = createChronicle<string>((line) => line);
-  const stop = await runGateway(await configOf(folder, fleet, listeners, sections), log);
+  const config = await configOf(folder, fleet, listeners, sections);
+  const stop = await runGateway(config, clock, log);
   return {
     mqttUrl: `mqtt://127.0.0.1:${listeners}`,
     opcuaUrl: `opc.tcp://localhost:${listeners + 1}`,
     webUrl: `http://127.0.0.1:${listeners + 2}`,
     log,
+    async audit() {
+      const lines = await readFile(join(folder, "gateway", "audit", "audit.jsonl"), "utf8");
+      return lines
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    },
     stop,
   };
 }
@@ -128,7 +142,7 @@ async function configOf(
     rights,
   };
   for (const [name, section] of Object.entries(sections)) {
-    file[name] = { ...(file[name] as object | undefined), ...section };
+    file[name] = Array.isArray(section) ? section : { ...(file[name] as object | undefined), ...section };
   }
   const path = join(folder, "fleetgate.yaml");
   await writeFile(path, stringify(file));
@@ -138,10 +152,14 @@ async function configOf(
 }
 
 /** Resolves when the gateway is ready, with what stops it; rejects when it cannot start. */
-async function runGateway(config: Config, log: Chronicle<string>): Promise<() => Promise<void>> {
+async function runGateway(
+  config: Config,
+  clock: Clock,
+  log: Chronicle<string>,
+): Promise<() => Promise<void>> {
   const destination = { write: (line: string) => log.add(line.trimEnd()) };
   const gateway = createGateway(config, {
-    clock: systemClock,
+    clock,
     chance: Math.random,
     log: createLog("info", destination),
   });

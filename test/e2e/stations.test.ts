@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type House, openHouse } from "./house.ts";
 import { int32, openPlc, type Plc, type PlcUser, text } from "./plc.ts";
 
@@ -160,18 +160,38 @@ const leaseLine = (what: string, from: number) =>
     from,
   );
 
-test("a robot that is not there, or a station that is not the user's, is not leased", async () => {
+test("a robot that is not there is not leased", async () => {
   expect(await order(plcs.line2, "gate", HOLD)).toEqual({
     outcome: REFUSED,
     errorId: NOT_AT_STATION,
     errorText: `robot ${ROBOT} neither stands at nor heads for a destination of station gate`,
   });
-  expect(await order(plcs.line2, "dock", HOLD)).toEqual({
-    outcome: REFUSED,
-    errorId: NOT_ALLOWED,
-    errorText: 'opcua "line2" is not a user of station dock',
-  });
+  await shownLease("gate", false, "");
+});
+
+test("the slot of a station that is not the user's does not change, and the refusal is audited", async () => {
+  const { line1, line2 } = plcs;
+  const shown = ["Robot", "Operation", "RequestId", "NextId", "AcceptedId", "DoneId", "RejectedId", "Closed"];
+  const values = () => Promise.all(shown.map((name) => line1.value(tag("dock", name))));
+  const before = await values();
+  const ticket = int32(Number(await line2.value(tag("dock", "NextId"))));
+  const written = [
+    [tag("dock", "Robot"), text("cart-02")],
+    [tag("dock", "Operation"), int32(HOLD)],
+    [tag("dock", "RequestId"), ticket],
+  ] as const;
+  expect(await line2.write(...written)).toEqual(written.map(() => "BadUserAccessDenied"));
+  expect(await values()).toEqual(before);
   await shownLease("dock", false, "");
+  await vi.waitFor(async () =>
+    expect((await house.audit()).at(-1)).toMatchObject({
+      user: "line2",
+      operation: "Stations.dock.Slot",
+      outcome: "refused",
+      code: "NOT_ALLOWED",
+      message: 'opcua "line2" is not a user of station dock',
+    }),
+  );
 });
 
 test("leased at its destination, it obeys its station, and others are told whose it is; a lapse stops what the station started", async () => {
