@@ -22,19 +22,35 @@ const externals = {
   Alarm: "BOOL",
 } as const;
 
-export type Retained = ReturnType<ReturnType<typeof createPlc>["retained"]>;
+type Interpreter = ReturnType<typeof createPlc>;
+export type Retained = ReturnType<Interpreter["retained"]>;
+type Output = "Busy" | "Done" | "NotSent" | "LookFirst";
 
-/** A controller that runs the program of docs/plc.md for one slot, a cycle at a time. */
-export interface PageController {
-  /** Reads, runs the program once, and writes. @param inputs what the machine's buttons are in this cycle */
-  cycle(inputs?: { readonly call?: boolean; readonly halt?: boolean }): Promise<void>;
+/** A controller that runs a program of docs/plc.md for one slot, a cycle at a time. */
+interface Controller<Inputs> {
+  /** Reads, runs the program once, and writes. @param inputs what the machine asks for in this cycle */
+  cycle(inputs?: Inputs): Promise<void>;
   /** A cycle in which nothing could be read. */
   cycleWithoutConnection(): void;
   /** An output of the block, as `Done`. */
-  output(name: "Busy" | "Done" | "NotSent" | "LookFirst"): boolean;
+  output(name: Output): boolean;
   outcome(): number;
   /** What the controller keeps over a loss of power. */
   retained(): Retained;
+}
+
+/** It runs `CallCart`, which sends its robot to Station A. */
+export type PageController = Controller<PageInputs>;
+interface PageInputs {
+  readonly call?: boolean;
+  readonly halt?: boolean;
+}
+
+/** It runs an instance of the block `FleetSlot`; `wanted` begins with the operation. */
+type BlockController = Controller<BlockInputs>;
+interface BlockInputs {
+  readonly start?: boolean;
+  readonly wanted?: readonly number[];
 }
 
 interface ControllerParts {
@@ -48,29 +64,49 @@ interface ControllerParts {
 }
 
 export function createPageController(parts: ControllerParts): PageController {
-  const { robot, session, nowMs, driver = "cyclic", userNo = 0, retained } = parts;
-  const plc = createPlc(pageProgram, {
-    externals,
-    nowMs,
-    run: "CallCart",
-    ...(retained === undefined ? {} : { retained }),
+  const { nowMs, retained } = parts;
+  const kept = retained === undefined ? {} : { retained };
+  const plc = createPlc(pageProgram, { externals, nowMs, run: "CallCart", ...kept });
+  return createController<PageInputs>(plc, "slot.", parts, ({ call = false, halt = false }, isReady) => {
+    plc.set("ReadyForCommand", isReady);
+    plc.set("CallRobot", call);
+    plc.set("HaltRobot", halt);
   });
+}
+
+export function createBlockController(parts: ControllerParts): BlockController {
+  const { nowMs, retained } = parts;
+  const kept = retained === undefined ? {} : { retained };
+  const plc = createPlc(pageProgram, { nowMs, run: "FleetSlot", ...kept });
+  return createController<BlockInputs>(plc, "", parts, ({ start = false, wanted = [] }, isReady) => {
+    plc.set("Start", start && isReady);
+    plc.set("Wanted", [0, ...wanted, ...new Array(11 - wanted.length).fill(0)]);
+  });
+}
+
+function createController<Inputs extends object>(
+  plc: Interpreter,
+  prefix: string,
+  { robot, session, driver = "cyclic", userNo = 0 }: ControllerParts,
+  setInputs: (inputs: Partial<Inputs>, isReady: boolean) => void,
+): Controller<Inputs> {
   const slot = (name: string) => `Robots.${robot}.MissionSlot.${name}`;
   let written = "";
 
   return {
-    async cycle({ call = false, halt = false } = {}) {
+    async cycle(inputs) {
       const answer = (await session().value(slot("Answer"))) as Iterable<number>;
       plc.set("Answer", Array.from(answer));
-      plc.set("ReadyForCommand", (await session().value(`Robots.${robot}.ReadyForCommand`)) === true);
       plc.set("Connected", true);
       plc.set("UserNo", userNo);
-      plc.set("CallRobot", call);
-      plc.set("HaltRobot", halt);
+      setInputs(inputs ?? {}, (await session().value(`Robots.${robot}.ReadyForCommand`)) === true);
       plc.cycle();
       const command = plc.get("Command") as number[];
       if (driver === "on-change" && written === command.join()) return;
-      await session().write([slot("Command"), { dataType: "Int32", arrayType: "Array", value: command }]);
+      await session().write([
+        slot("Command"),
+        { dataType: "Int32", arrayType: "Array", value: Int32Array.from(command) },
+      ]);
       written = command.join();
     },
     cycleWithoutConnection() {
@@ -78,8 +114,31 @@ export function createPageController(parts: ControllerParts): PageController {
       plc.cycle();
       written = "";
     },
-    output: (name) => plc.get(`slot.${name}`) === true,
-    outcome: () => Number(plc.get("slot.Outcome")),
+    output: (name) => plc.get(`${prefix}${name}`) === true,
+    outcome: () => Number(plc.get(`${prefix}Outcome`)),
     retained: () => plc.retained(),
   };
+}
+
+/** A controller's time, in milliseconds. */
+export interface PlcTime {
+  nowMs: number;
+}
+
+const CYCLE_MS = 100;
+const MOST_CYCLES = 2_000;
+
+/** Runs cycles, one at least, until `is` holds. The controller's time goes on with each. */
+export async function runUntil<Inputs>(
+  controller: Controller<Inputs>,
+  time: PlcTime,
+  is: () => boolean,
+  inputs?: Inputs,
+): Promise<void> {
+  for (let cycles = 0; cycles < MOST_CYCLES; cycles += 1) {
+    await controller.cycle(inputs);
+    time.nowMs += CYCLE_MS;
+    if (is()) return;
+  }
+  throw new Error(`in ${MOST_CYCLES} cycles the program does not get on`);
 }

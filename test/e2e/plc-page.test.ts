@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type House, openHouse } from "./house.ts";
-import { createPageController, type PageController, type Retained } from "./plc-controller.ts";
+import {
+  createPageController,
+  type PageController,
+  type PlcTime,
+  type Retained,
+  runUntil,
+} from "./plc-controller.ts";
 
 /** The program of docs/plc.md, interpreted, with the simulated plant that the demo has. */
 let house: House;
@@ -11,20 +17,16 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-/** Runs cycles, one at least, until `is` holds; the PLC's clock goes 100 ms a cycle. */
-async function until(controller: PageController, is: () => boolean, inputs = {}): Promise<void> {
-  let cycles = 0;
-  do {
-    if (cycles > 600) throw new Error("the program does not get on");
-    await controller.cycle(inputs);
-    nowMs += 100;
-    cycles += 1;
-  } while (!is());
-}
-let nowMs = 0;
+/** The PLC's time. */
+const time: PlcTime = { nowMs: 0 };
+const until = (
+  controller: PageController,
+  is: () => boolean,
+  inputs?: Parameters<PageController["cycle"]>[0],
+) => runUntil(controller, time, is, inputs);
 
 function controllerOf(robot: string, driver: "cyclic" | "on-change", retained?: Retained): PageController {
-  return createPageController({ robot, session: () => house.plc, nowMs: () => nowMs, driver, retained });
+  return createPageController({ robot, session: () => house.plc, nowMs: () => time.nowMs, driver, retained });
 }
 
 function missionsOf(robot: string): number {
