@@ -26,13 +26,17 @@ export const evidenceMs = 1_500;
 /** What it says when it has begun: a loaded machine may take longer to load it than a test waits for anything else. */
 export const READY = '"msg":"ready"';
 
-/** Writes a configuration whose times suit a test, for commands of anybody. @returns its path. */
+/**
+ * Writes a configuration whose times suit a test, for commands of anybody. `sections` are the file's other ones,
+ * by name. @returns its path.
+ */
 export async function writeConfiguration(
   folder: string,
   id: string,
   fleet: Endpoints,
   robots: readonly string[],
   brokerUrl: string,
+  sections: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const path = join(folder, "fleetgate.yaml");
   const file = {
@@ -47,7 +51,8 @@ export async function writeConfiguration(
     },
     mqtt: { broker: brokerUrl, protocolVersion: 4, commands: { brokerEnforcesClientNames: true } },
     commands: { evidenceMs, settleMs: 200, pollMs: 300, drainMs: 500 },
-    rights: [{ source: { door: "mqtt", name: "*" }, role: "engineer" }],
+    rights: ["mqtt", "opcua"].map((door) => ({ source: { door, name: "*" }, role: "engineer" })),
+    ...sections,
   };
   await writeFile(path, stringify(file), { mode: 0o600 });
   return path;

@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { appendFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fromJson } from "@bufbuild/protobuf";
 import { afterEach, expect, test } from "vitest";
+import { FIRST_WITHOUT_DISK } from "../../src/domain/ticket-numbers.ts";
+import { MissionSchema } from "../../src/wire/fleet/v1/mission_pb.js";
 import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
-import { openPlc } from "../e2e/plc.ts";
+import { openPlc, type Plc } from "../e2e/plc.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
@@ -138,9 +141,14 @@ async function onSmallDisk() {
   cleanups.push(() => broker.close());
   const ear = await listenMqtt(broker.url, "scada", "fleetgate/full");
   cleanups.push(() => ear.close());
-  const config = await writeConfiguration(disk.path, "full", simulator.endpoints, [ROBOT], broker.url);
   const port = await freePorts(1);
-  await appendFile(config, `opcua: { listen: { host: 127.0.0.1, port: ${port} }, insecureLoopback: {} }\n`);
+  const config = await writeConfiguration(disk.path, "full", simulator.endpoints, [ROBOT], broker.url, {
+    opcua: {
+      listen: { host: "127.0.0.1", port },
+      insecureLoopback: { role: "operator" },
+      destinations: { 1: "Station D" },
+    },
+  });
   const start = async () => {
     const from = ear.heard.entries.length;
     const daemon = startDaemon(config);
@@ -213,7 +221,7 @@ test.skipIf(!hasMount)(
     await commandsTake(ear, "third");
     expect(await again.stop()).toBe(0);
   },
-  120_000,
+  240_000,
 );
 
 test.skipIf(!hasMount)(
@@ -231,9 +239,11 @@ test.skipIf(!hasMount)(
     const plc = await openPlc(scene.url);
     cleanups.push(() => plc.close());
     expect(await plc.value("Gateway.FleetLinkUp")).toBe(true);
+    await slotOnFullDisk(scene, plc);
     await serveFull(scene, daemon, "first");
     await disk.free();
     await commandsTake(ear, "first");
+    await slotWithRoom(plc);
     expect(await readdir(join(disk.path, "data", "opcua"))).not.toContain("server");
     expect(await daemon.stop()).toBe(0);
     // The next start has a certificate to stay.
@@ -241,8 +251,64 @@ test.skipIf(!hasMount)(
     expect(await readdir(join(disk.path, "data", "opcua"))).toContain("server");
     expect(await again.stop()).toBe(0);
   },
-  120_000,
+  240_000,
 );
+
+const slot = (name: string) => `Robots.${ROBOT}.MissionSlot.${name}`;
+const command = (...numbers: readonly number[]) =>
+  [
+    slot("Command"),
+    {
+      dataType: "Int32",
+      arrayType: "Array",
+      value: Int32Array.from([...numbers, ...new Array(12 - numbers.length).fill(0)]),
+    },
+  ] as const;
+
+/** A start through the slot is void, and says how much room is needed; a stop arrives at the service. */
+async function slotOnFullDisk({ simulator }: Scene, plc: Plc): Promise<void> {
+  const goal = { destinationId: "Station C" };
+  const mission = fromJson(MissionSchema, { cartMission: { navigateMission: { goal } } });
+  simulator.control.startMission(ROBOT, "touchscreen", mission);
+  await plc.shows(`Robots.${ROBOT}.Mission.State`, 2);
+  const before = simulator.control.record(0).at(-1)?.seq ?? 0;
+
+  const start = Number(await plc.value(slot("NextId")));
+  expect(start).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
+  expect(await plc.write(command(start, 1, 1))).toEqual(["Good"]);
+  const shown = ["RejectedId", "RejectedError", "RejectedText", "AcceptedId", "DoneId"];
+  expect(await Promise.all(shown.map((name) => plc.value(slot(name))))).toEqual([
+    start,
+    1014,
+    expect.stringMatching(
+      /the disk is full: .+ MB free, at least .+ are needed.*; nothing was sent, and stops/,
+    ),
+    0,
+    0,
+  ]);
+  expect(await plc.value(slot("Closed"))).toContain(start);
+
+  const stop = Number(await plc.value(slot("NextId")));
+  expect(stop).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
+  expect(stop).not.toBe(start);
+  expect(await plc.write(command(stop, 10))).toEqual(["Good"]);
+  await plc.shows(slot("DoneId"), stop);
+  expect([await plc.value(slot("AcceptedId")), await plc.value(slot("Outcome"))]).toEqual([stop, 3]);
+  const received = simulator.control
+    .record(before)
+    .flatMap(({ fact }) => (fact.what === "received" ? [fact.operation] : []));
+  expect(received).toEqual(["UpdateMission"]);
+}
+
+/** Numbers come from the disk again, and start something. */
+async function slotWithRoom(plc: Plc): Promise<void> {
+  const shown = await plc.follow(slot("NextId"));
+  const isKept = (value: unknown) => Number(value) > 0 && Number(value) < FIRST_WITHOUT_DISK;
+  await shown.first("a number that the disk keeps", ({ value }) => isKept(value));
+  const number = Number(await plc.value(slot("NextId")));
+  expect(await plc.write(command(number, 10))).toEqual(["Good"]);
+  await plc.shows(slot("DoneId"), number);
+}
 
 /** What health said of the OPC UA server last. */
 function opcuaOf(ear: MqttEar) {
