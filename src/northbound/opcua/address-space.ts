@@ -59,7 +59,7 @@ export async function openAddressSpace(
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
   const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions());
   const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
-  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts.ledger);
+  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
   const gateway = addGatewayTags(builder, parts.facts, holds);
   const slots = slotParts(options, parts, memory, signal);

@@ -53,8 +53,14 @@ it("the audit log has who was refused by role, and what a method or a slot refus
   await call(scada, "Robots.AMR01", "c1", "{}");
   await call(line, "Operations", "c2", "[");
   await call(line, "Operations", "", "{}");
-  const [status] = await scada.write(["Robots.AMR01.MissionSlot.RequestId", { dataType: "Int32", value: 7 }]);
-  expect(status).toBe(StatusCodes.BadUserAccessDenied);
+  // In every cycle: one line says it.
+  for (let cycles = 0; cycles < 3; cycles += 1) {
+    const [status] = await scada.write([
+      "Robots.AMR01.MissionSlot.RequestId",
+      { dataType: "Int32", value: 7 },
+    ]);
+    expect(status).toBe(StatusCodes.BadUserAccessDenied);
+  }
   for (const [slot, operation] of [
     ["Robots.AMR01.MissionSlot", 99],
     ["Stations.packing.Slot", 50],

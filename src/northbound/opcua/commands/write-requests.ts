@@ -10,6 +10,7 @@ import {
 } from "node-opcua";
 import type { CommandLedger } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 import type { Parameter } from "./parameter.ts";
@@ -43,6 +44,9 @@ interface Asked {
   readonly isAmbiguous: boolean;
 }
 
+/** How often the same user is audited for writing to the same slot without the right. */
+const AUDITED_EVERY_MS = 60_000;
+
 /**
  * Takes every write request of the server over. Values for slots are checked and kept here; all others go the
  * server's own way. Requests are done one after the other, so that no two mix. A ticket counts when its
@@ -52,8 +56,10 @@ export function takeWriteRequests(
   server: OPCUAServer,
   namespaceIndex: number,
   options: OpcUaOptions,
-  ledger: CommandLedger,
+  { ledger, clock }: { readonly ledger: CommandLedger; readonly clock: Clock },
 ): WriteRequests {
+  /** When each user was last told to the audit log for each slot: a program may write in every cycle. */
+  const auditedAtMs = new Map<string, number>();
   const targets = new Map<string, Target>();
   const slots: Slot[] = [];
   /** The user of each session that is active. */
@@ -152,20 +158,16 @@ export function takeWriteRequests(
     return StatusCodes.Good;
   }
 
-  /** Tells for one request who writes to a slot; null when that user may not, and it is audited once. */
+  /** Tells for one request who writes to a slot; null when that user may not: audited once a minute. */
   function rightsOf(context: ISessionContext): (slot: Slot, isTicket: boolean) => Writer | null {
     const { session } = context;
     const account = accountOf(context, options);
-    const audited = new Set<Slot>();
     return (slot, isTicket) => {
       const reason = refusalOf(slot);
       if (session !== undefined && account !== null && reason === null) {
         return { sessionId: session.getSessionId().toString(), account };
       }
-      if (isTicket && reason !== null && !audited.has(slot)) {
-        audited.add(slot);
-        auditRefused(slot, reason);
-      }
+      if (isTicket && reason !== null) auditRefused(slot, reason);
       return null;
     };
 
@@ -177,6 +179,10 @@ export function takeWriteRequests(
 
     function auditRefused({ path }: Slot, reason: string): void {
       const { name = "", origin = {} } = account ?? {};
+      const key = `${path} ${name}`;
+      const nowMs = clock.monotonicMs();
+      if (nowMs - (auditedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < AUDITED_EVERY_MS) return;
+      auditedAtMs.set(key, nowMs);
       const source = { door: "opcua", name } as const;
       const request = { source, requestId: null, operation: path, robotId: null, origin };
       ledger.refused(request, refusal("NOT_ALLOWED", reason));
