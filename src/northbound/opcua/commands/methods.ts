@@ -149,7 +149,6 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       if (!isKnown && roles.indexOf(account.role) < roles.indexOf(operation.role)) {
         return refused(roleRefusal(account, operation.name, operation.role));
       }
-      if (robotId !== null && !isOfRobots(operation)) return refused(notOfRobots(operation));
       if (text.length > LONGEST_REQUEST) {
         const message = `has ${text.length} characters; at most ${LONGEST_REQUEST} are read`;
         return refused(badRequest({ path: "", message }));
@@ -242,13 +241,6 @@ function timeOf(variant: Variant | undefined): number | null {
 /** Whether an object that knows its robot's id can fill it in: some operations name theirs by another number. */
 function isOfRobots({ robotField }: DescribedOperation): boolean {
   return robotField?.by === "id" && robotField.path.length === 1;
-}
-
-/** Servers find a method by its own NodeId, whichever object it is called on. */
-function notOfRobots({ name, robotField }: DescribedOperation): Outcome {
-  const how =
-    robotField === null ? "is about no single robot" : `names its robot in ${robotField.path.join(".")}`;
-  return refusal("MALFORMED", `${name} ${how}: call it on the object Operations, not on a robot's`);
 }
 
 /** The caller does not know under which id, derived from its own, the command would have been recorded. */
