@@ -50,26 +50,26 @@ export function createMischief(
     }
   }
 
+  function disturb(robot: TestRobot, effect: "drop" | "repeat"): void {
+    const stream = "SubscribeMissionStatus";
+    control.apply({ kind: "stream", stream, robotId: robot.id, effect, count: 1 });
+    count(effect);
+  }
+
   return {
     counts,
     strike() {
       const robot = one(robots);
       const which = chance();
-      if (which < 0.5) {
+      // First what a run must have had: a slow machine has time for few strikes.
+      if (!counts.has("drop")) disturb(robot, "drop");
+      else if (!counts.has("foreign mission")) foreign(robot);
+      else if (which < 0.5) {
         const effect = one(effects);
         control.apply({ kind: "command", operation: one(operations), robotId: robot.id, effect, count: 1 });
         count(effect);
-      } else if (which < 0.8) {
-        const effect = one(["drop", "repeat"] as const);
-        control.apply({
-          kind: "stream",
-          stream: "SubscribeMissionStatus",
-          robotId: robot.id,
-          effect,
-          count: 1,
-        });
-        count(effect);
-      } else foreign(robot);
+      } else if (which < 0.8) disturb(robot, one(["drop", "repeat"] as const));
+      else foreign(robot);
     },
   };
 }
