@@ -40,7 +40,8 @@ export function demoCommand(): Command {
       port,
     )
     .option("--json", "print one JSON object when ready; robots stand still unless --lively is given")
-    .option("--lively", "robots go on missions by themselves")
+    .option("--lively", "robots go on missions by themselves (the default without --json)")
+    .option("--no-lively", "robots stand still until they are sent")
     .option("--data <folder>", "where certificates, credentials and the configuration are kept")
     .action(async (options: Options) => {
       try {

@@ -87,7 +87,7 @@ export function createSlotLine(parts: LineParts): SlotLine {
     },
     async write(...values) {
       // Busy may mean as well that it closes a number: that is none of this mission's.
-      isStartSeen ||= isAsking && controller.output("Busy");
+      isStartSeen ||= isAsking && (controller.output("Busy") || controller.output("NotSent"));
       if (now?.moment === "before the write") throw new Crashed();
       if (now?.moment === "the write is lost" || now?.moment === "the write comes late") {
         const held = relay.hold();

@@ -31,7 +31,7 @@ interface Controller<Inputs> {
   /** Reads, runs the program once, and writes. @param inputs what the machine asks for in this cycle */
   cycle(inputs?: Inputs): Promise<void>;
   /** A cycle in which nothing could be read. */
-  cycleWithoutConnection(): void;
+  cycleWithoutConnection(inputs?: Inputs): void;
   /** An output of the block, as `Done`. */
   output(name: Output): boolean;
   outcome(): number;
@@ -79,7 +79,8 @@ export function createBlockController(parts: ControllerParts): BlockController {
   const kept = retained === undefined ? {} : { retained };
   const plc = createPlc(pageProgram, { nowMs, run: "FleetSlot", ...kept });
   return createController<BlockInputs>(plc, "", parts, ({ start = false, wanted = [] }, isReady) => {
-    plc.set("Start", start && isReady);
+    plc.set("Ready", isReady);
+    plc.set("Start", start);
     plc.set("Wanted", [0, ...wanted, ...new Array(11 - wanted.length).fill(0)]);
   });
 }
@@ -109,8 +110,9 @@ function createController<Inputs extends object>(
       ]);
       written = command.join();
     },
-    cycleWithoutConnection() {
+    cycleWithoutConnection(inputs) {
       plc.set("Connected", false);
+      setInputs(inputs ?? {}, true);
       plc.cycle();
       written = "";
     },

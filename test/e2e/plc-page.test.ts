@@ -86,3 +86,43 @@ test.each(["with", "without"])(
     if (how === "with") expect([again.output("Done"), again.output("NotSent")]).toContain(true);
   },
 );
+
+test("the button stays pressed while somebody holds the robot and lifts it: that is no second command", async () => {
+  const [robot, hold] = ["cart-01", "Robots.cart-01.Hold"];
+  const controller = controllerOf(robot, "cyclic");
+  await until(controller, () => !controller.output("Busy"));
+  await until(controller, () => controller.output("Done"), { call: true });
+  const sent = missionsOf(robot);
+  for (const value of [true, false]) {
+    await house.plc.write([hold, { dataType: "Boolean", value }]);
+    await house.plc.shows(`Robots.${robot}.ReadyForCommand`, !value);
+    for (let cycles = 0; cycles < 3; cycles += 1) await controller.cycle({ call: true });
+  }
+  expect(missionsOf(robot)).toBe(sent);
+});
+
+test("a button that is pressed when the PLC starts again sends nothing until it is pressed anew", async () => {
+  const controller = controllerOf("cart-02", "cyclic");
+  await until(controller, () => !controller.output("Busy"));
+  await until(controller, () => controller.output("Done"), { call: true });
+  const sent = missionsOf("cart-02");
+  const again = controllerOf("cart-02", "cyclic", controller.retained());
+  await until(again, () => !again.output("Busy"), { call: true });
+  for (let cycles = 0; cycles < 5; cycles += 1) await again.cycle({ call: true });
+  expect(missionsOf("cart-02")).toBe(sent);
+  await again.cycle();
+  await until(again, () => again.output("Done"), { call: true });
+  expect(missionsOf("cart-02")).toBe(sent + 1);
+});
+
+test("a button that is pressed without a connection sends nothing later, and says so", async () => {
+  const controller = controllerOf("cart-02", "cyclic");
+  await until(controller, () => !controller.output("Busy"));
+  const sent = missionsOf("cart-02");
+  controller.cycleWithoutConnection({ call: true });
+  expect(controller.output("NotSent")).toBe(true);
+  time.nowMs += 3_600_000;
+  await until(controller, () => !controller.output("Busy"));
+  expect(controller.output("NotSent")).toBe(true);
+  expect(missionsOf("cart-02")).toBe(sent);
+});

@@ -58,6 +58,12 @@ describe("a method of a robot", () => {
       errorId: 1004,
       errorText: "CreateMission moves a robot: give ExpiresAt, as 10 s from now",
     });
+    const never = new Date(Date.UTC(9999, 0, 1));
+    expect(await callBy(never, plc, robot, "CreateMission", "order 1", mission)).toMatchObject({
+      outcome: 4,
+      errorId: 1004,
+      errorText: "CreateMission moves a robot: ExpiresAt is more than an hour ahead: give 10 s from now",
+    });
     expect(commander.submitted).toHaveLength(0);
   });
 

@@ -189,6 +189,15 @@ describe("a command as one text", () => {
     expect(JSON.parse(command.requestJson).missionCommand.missionId).toBe("m-7");
   });
 
+  it.each([
+    ["MissionSlot", "10;;;;", "UpdateMission"],
+    ["ConveyorSlot", "2;1;x", "ControlConveyor"],
+  ])("of a %s stops whatever stands behind it: %s", async (name, rest, operation) => {
+    const ticket = await plc.value(`Robots.AMR01.${name}.NextId`);
+    await plc.write([`Robots.AMR01.${name}.CommandText`, text(`${ticket};${rest}`)]);
+    expect((await commander.next()).command.operation).toBe(operation);
+  });
+
   it("turns a conveyor", async () => {
     const ticket = await plc.value(conveyor("NextId"));
     await plc.write([conveyor("CommandText"), text(`${ticket};2;3`)]);

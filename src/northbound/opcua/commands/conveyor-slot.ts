@@ -54,7 +54,8 @@ function numberedDraft(robotId: RobotId, numbers: readonly number[]): Draft {
 /** `CommandText`: `ticket;conveyor;motor command`. */
 function textDraft(robotId: RobotId, fields: readonly string[]): Draft {
   const [index, motor] = fields.map(wholeNumber);
-  if (fields.length !== 2) return { problem: "CommandText is not of the form ticket;conveyor;motor command" };
+  const isTwo = fields.length === 2 || (fields.length > 2 && motor === 1);
+  if (!isTwo) return { problem: "CommandText is not of the form ticket;conveyor;motor command" };
   return conveyorRequest(robotId, index ?? undefined, motor ?? undefined);
 }
 

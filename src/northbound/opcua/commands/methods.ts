@@ -67,6 +67,8 @@ const requestInputs = [
   },
   { name: "Request", dataType: DataType.String, text: "The request as proto3 JSON" },
 ] as const;
+/** An expiry further ahead is no expiry: somebody has written a constant. */
+const LONGEST_EXPIRY_MS = 3_600_000;
 /** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
 const outputs = [
@@ -160,8 +162,10 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       const made = commandOf(draft, identity, parts.catalogue, startByMs);
       if ("outcome" in made) return refused(made);
       // A call may have been held up on its way for any time: only its sender knows how long it is wanted.
-      if (made.effect === "moves" && expiresAtMs === null && !isKnown)
-        return refused(noExpiry(operation.name));
+      const isLate = expiresAtMs !== null && expiresAtMs - parts.clock.nowMs() > LONGEST_EXPIRY_MS;
+      if (made.effect === "moves" && !isKnown && (expiresAtMs === null || isLate)) {
+        return refused(noExpiry(operation.name, isLate));
+      }
       const command = expiresAtMs === null ? made : { ...made, expiresAtMs };
       const submitted = parts.commander.submit(command, parts.signal, (stage) => {
         progress.stage = stage;
@@ -228,8 +232,9 @@ interface Progress {
 }
 type Run = (call: Call) => Promise<CallMethodResultOptions>;
 
-function noExpiry(name: string): Outcome {
-  return refusal("NO_EXPIRY", `${name} moves a robot: give ExpiresAt, as 10 s from now`);
+function noExpiry(name: string, isLate: boolean): Outcome {
+  const given = isLate ? "ExpiresAt is more than an hour ahead: give" : "give ExpiresAt, as";
+  return refusal("NO_EXPIRY", `${name} moves a robot: ${given} 10 s from now`);
 }
 
 /** Null where a client gave no time. */

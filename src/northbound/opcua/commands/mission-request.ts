@@ -105,7 +105,8 @@ export function missionOfFields(fields: readonly string[]): MissionParameters | 
   const operation = wholeNumber(first);
   if (operation === null) return { problem: "CommandText is not of the form ticket;operation;destination" };
   const isCommand = missionCommands.has(operation);
-  if (isCommand && names.length > 1) return { problem: `Operation ${operation} is for one mission` };
+  if (isCommand && names.length > 1 && !isMissionStop(operation))
+    return { problem: `Operation ${operation} is for one mission` };
   const given = { operation, destinationNos: [], destination: "", destinations: [], targetMissionId: "" };
   if (isCommand) return { ...given, targetMissionId: names[0] ?? "" };
   if (names.length > mostDestinations(operation)) {

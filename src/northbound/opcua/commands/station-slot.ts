@@ -162,7 +162,8 @@ export function addStationSlot(
     const operation = wholeNumber(first) ?? 0;
     const isOwn = ownOperations.has(operation);
     const [index, motor] = rest.map((field) => wholeNumber(field) ?? undefined);
-    if (isOwn && rest.length !== (operation === CONVEYOR ? 2 : 0)) {
+    const isStop = operation === CONVEYOR && motor !== undefined && isConveyorStop(motor);
+    if (isOwn && !isStop && rest.length !== (operation === CONVEYOR ? 2 : 0)) {
       return {
         problem: `CommandText has ${rest.length} fields behind the robot, which is not right for ${first}`,
       };
