@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
 import { listenMqtt } from "../e2e/mqtt-ear.ts";
-import { openPlc } from "../e2e/plc.ts";
+import { openPlc, text } from "../e2e/plc.ts";
 import { createFleetClient } from "../support/fleet-client.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { https } from "../support/https.ts";
@@ -62,6 +62,31 @@ test("demo --json is ready in 5 s, prints the line that was promised, and robots
   expect(demo.out.entries).toHaveLength(1);
   // The log is on standard error, a JSON object a line.
   for (const logged of demo.err.entries) expect(JSON.parse(logged)).toHaveProperty("msg");
+});
+
+test("the first mission of docs/plc.md, line by line, with the demo's robots standing still", async () => {
+  const base = await freePorts(5);
+  const demo = fleetgate(newFolder(), "demo", "--json", "--no-lively", "--base-port", String(base));
+  const plc = await openPlc((await ready(demo)).opcua);
+  const slot = (name: string) => `Robots.cart-01.MissionSlot.${name}`;
+  await plc.shows("Robots.cart-01.ReadyForCommand", true);
+  const number = Number(await plc.value(slot("NextId")));
+  const command = [slot("CommandText"), text(`${number};1;Station A`)] as const;
+  expect(await plc.write(command)).toEqual(["Good"]);
+  await plc.shows(slot("AcceptedId"), number);
+  expect(await plc.value(slot("AcceptedText"))).toBe("navigate to Station A");
+  await plc.shows(slot("DoneId"), number);
+  expect(await plc.value(slot("Outcome"))).toBe(3);
+  // Whether it arrives is a test of the page's program: here the robot takes its own time.
+  await plc.shows(slot("MissionState"), 2);
+  for (const again of [command, [slot("CommandText"), text(`-${number}`)] as const]) {
+    expect(await plc.write(again)).toEqual(["Good"]);
+    expect(await plc.value(slot("AcceptedId"))).toBe(number);
+    expect(await plc.value(slot("RejectedId"))).toBe(0);
+  }
+  await plc.close();
+  demo.send("SIGTERM");
+  expect((await demo.ended).code).toBe(0);
 });
 
 /**
