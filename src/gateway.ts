@@ -309,6 +309,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
     ledger: dispatcher,
     records: dispatcher,
     rights: dispatcher.rights,
+    stopRequest,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     catalogue,

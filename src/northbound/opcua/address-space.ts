@@ -27,7 +27,16 @@ import { openServiceLevel } from "./service-level.ts";
 export interface OpcUaParts
   extends Pick<
     SlotParts,
-    "commander" | "records" | "ledger" | "rights" | "catalogue" | "run" | "clock" | "chance" | "log"
+    | "commander"
+    | "records"
+    | "ledger"
+    | "rights"
+    | "catalogue"
+    | "stopRequest"
+    | "run"
+    | "clock"
+    | "chance"
+    | "log"
   > {
   readonly facts: GatewayFacts;
   readonly stations: Stations;

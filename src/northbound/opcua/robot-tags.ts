@@ -5,6 +5,7 @@ import type { HoldState } from "../../domain/hold.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import type { RobotSight } from "../../domain/stops.ts";
 import { addBatteryTags } from "./battery-tags.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
 import type { Methods } from "./commands/methods.ts";
@@ -72,7 +73,8 @@ export function addRobotTags(
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const position = addPositionTags(builder, folder);
-  const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, slotParts);
+  let sight: RobotSight = { missions: undefined, presence: undefined, conveyors: [] };
+  const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, () => sight, slotParts);
   addSlot(missionSlot);
   const conveyors = new Map<number, ConveyorTags>();
   let conveyorFolder: Folder | null = null;
@@ -123,6 +125,7 @@ export function addRobotTags(
       const shown = isShown(observed.quality);
       switch (change.kind) {
         case "mission":
+          sight = { ...sight, missions: change.observed };
           if (shown) {
             mission.show(change.observed.value, observed.stamp.sequence, status, times);
             missionSlot.show(change.observed.value, status, times);
@@ -142,6 +145,7 @@ export function addRobotTags(
           return;
         }
         case "presence":
+          sight = { ...sight, presence: change.observed };
           robot.showPresence(observed.quality === "good");
           if (shown) position.show(change.observed.value, status, times);
           else position.fail(status, times);

@@ -7,7 +7,7 @@ import {
   missionRequest,
 } from "../../../src/northbound/opcua/commands/mission-request.ts";
 
-const cart = { robotId: "r1", family: "cart", currentMissionId: "m-5" } as const;
+const cart = { robotId: "r1", family: "cart", currentMissionId: "m-5", pauseNow: () => null } as const;
 const serve = { ...cart, family: "serve" } as const;
 const text = (draft: Draft) => ("text" in draft ? draft.text : draft.problem);
 

@@ -75,8 +75,13 @@ export function batteryChange(
   };
 }
 
-export function presenceChange(robotId: string, quality: Quality): StateChange {
+export function presenceChange(
+  robotId: string,
+  quality: Quality,
+  changed: { readonly stateId?: string; readonly taskChainId?: number } = {},
+): StateChange {
   const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs };
-  const value = { amrId: 11, mapId: 2, position: "P-07", stateId: "3", taskChainId: 0, info: {} };
+  const place = { amrId: 11, mapId: 2, position: "P-07", info: {} };
+  const value = { ...place, stateId: "3", taskChainId: 0, ...changed };
   return { kind: "presence", robotId, observed: { value, quality, stamp } };
 }

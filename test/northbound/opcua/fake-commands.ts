@@ -1,8 +1,9 @@
 import type { Commander } from "../../../src/contracts/commander.ts";
+import type { Subject } from "../../../src/contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../../../src/contracts/operation-manual.ts";
 import type { Command, CommandStage, Effect } from "../../../src/domain/command.ts";
 import { ending, type Outcome } from "../../../src/domain/outcome.ts";
-import { isJsonObject } from "../../../src/platform/json.ts";
+import { isJsonObject, type JsonObject } from "../../../src/platform/json.ts";
 
 /** A command that reached the commander, for a test to let go on. */
 interface Submitted {
@@ -45,9 +46,9 @@ export function succeeded(missionId: string | null): Outcome {
   return { ...ending("succeeded", "OK", "", true), missionId };
 }
 
-/** Operations that take any object with a robotId, and have one effect. */
+/** Operations that take any object with a robotId (or an amrId), and have one effect. */
 export function fakeCatalogue(effect: Effect = "moves"): OperationManual {
-  const names = ["CreateMission", "UpdateMission", "ControlConveyor"];
+  const names = ["CreateMission", "UpdateMission", "ControlConveyor", "PauseRobot"];
   return new Map(names.map((name) => [name, fakeOperation(name, effect)]));
 }
 
@@ -63,17 +64,15 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
       return this.parse(JSON.parse(text));
     },
     parse(json) {
-      if (!isJsonObject(json) || typeof json.robotId !== "string") {
-        return { ok: false, problem: { path: "robotId", message: "is required" } };
-      }
-      const robotId = json.robotId;
+      const subject = isJsonObject(json) ? subjectOf(json) : null;
+      if (subject === null) return { ok: false, problem: { path: "robotId", message: "is required" } };
       return {
         ok: true,
         request: {
           json: JSON.stringify(json),
-          robotId,
+          robotId: subject.kind === "robot" ? subject.robotId : null,
           effect,
-          subject: { kind: "robot", robotId },
+          subject,
           repeat: { kind: "never" },
           evidence: { kind: "none" },
           identityField: null,
@@ -83,4 +82,12 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
       };
     },
   };
+}
+
+function subjectOf({
+  robotId,
+  amrId,
+}: JsonObject): Extract<Subject, { kind: "robot" | "robot_number" }> | null {
+  if (typeof robotId === "string") return { kind: "robot", robotId };
+  return typeof amrId === "number" ? { kind: "robot_number", amrId } : null;
 }

@@ -15,6 +15,7 @@ import {
   type VariantOptions,
 } from "node-opcua";
 import type { Stations } from "../../../src/contracts/stations.ts";
+import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
@@ -57,6 +58,7 @@ export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
     stations: noStations,
     holds: createFakeHolds(),
     openMemory: createFakeDisk().open,
+    stopRequest,
     run: "run1",
     chance: () => 0.5,
     rights: { refusedRobot: () => null, refusedStation: () => null },

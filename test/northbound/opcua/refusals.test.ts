@@ -184,7 +184,7 @@ const nothing: MissionParameters = {
   destinations: [],
   targetMissionId: "",
 };
-const cart: MissionRobot = { robotId: "r1", family: "cart", currentMissionId: null };
+const cart: MissionRobot = { robotId: "r1", family: "cart", currentMissionId: null, pauseNow: () => null };
 const named = new Map([[4, "Station A"]]);
 
 describe("parameters that make no command", () => {

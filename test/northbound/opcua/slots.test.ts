@@ -1,7 +1,7 @@
 import { StatusCodes } from "node-opcua";
 import { describe, expect, it } from "vitest";
 import { ending, refusal } from "../../../src/domain/outcome.ts";
-import { mission, missionChange, queueOf, robotChange } from "./changes.ts";
+import { mission, missionChange, presenceChange, queueOf, robotChange } from "./changes.ts";
 import { succeeded } from "./fake-commands.ts";
 import {
   clock,
@@ -15,6 +15,7 @@ import {
   running,
   shown,
   slot,
+  text,
   texts,
 } from "./slot-bench.ts";
 
@@ -230,6 +231,27 @@ describe("a mission slot", () => {
     expect(JSON.parse((await commander.next()).command.requestJson)).toEqual({
       robotId: "r1",
       missionCommand: { missionId: "m-5", command: "COMMAND_CANCEL" },
+    });
+  });
+
+  it("pauses what the robot does now: its running mission, or its task chain", async () => {
+    const pause = async () => {
+      const ticket = await nextId();
+      await plc.write([slot("CommandText"), text(`${ticket};11`)]);
+      const sent = await commander.next();
+      sent.end(succeeded(null));
+      await plc.until(slot("DoneId"), ticket);
+      return sent.command;
+    };
+    const paused = mission("m-4", { state: "STATE_PAUSED" });
+    const chain = presenceChange("r1", "good", { taskChainId: 12, stateId: "ROBOT_STATE_RUNNING" });
+    running.server.write({ changes: [missionChange("r1", queueOf(paused)), chain], notices: [] });
+    expect(JSON.parse((await pause()).requestJson)).toEqual({ amrId: 11, stopNow: true });
+    expect(await shown("AcceptedText")).toEqual(["pause the task chain"]);
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], notices: [] });
+    expect(JSON.parse((await pause()).requestJson).missionCommand).toEqual({
+      missionId: "m-5",
+      command: "COMMAND_PAUSE",
     });
   });
 

@@ -5,16 +5,19 @@ import { badRequest, unknownOperation } from "../../../domain/refusals.ts";
 import type { Json } from "../../../platform/json.ts";
 import type { Account } from "../security.ts";
 
-/** What a ticket asks for. `text` says it in words, for `AcceptedText`. */
+/** An operation of the catalogue with its request in proto3 JSON. */
+export interface RequestDraft {
+  /** The request in words, for `AcceptedText`. */
+  readonly text: string;
+  readonly operation: string;
+  readonly request: Json;
+  /** The mission that the request is about, where it names one. */
+  readonly missionId: string | null;
+}
+
+/** What a ticket asks for. */
 export type Draft =
-  /** An operation of the catalogue with its request in proto3 JSON. */
-  | {
-      readonly text: string;
-      readonly operation: string;
-      readonly request: Json;
-      /** The mission that the request is about, where it names one. */
-      readonly missionId: string | null;
-    }
+  | RequestDraft
   /** Something that the gateway does itself. It may be done any number of times. */
   | { readonly text: string; readonly perform: (account: Account) => Outcome }
   /** Nothing that can be done: what is missing, or what contradicts what. */

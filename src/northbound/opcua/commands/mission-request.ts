@@ -1,6 +1,6 @@
 import type { Family, RobotId } from "../../../domain/robot.ts";
 import type { Json } from "../../../platform/json.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft, RequestDraft } from "./draft.ts";
 import { wholeNumber } from "./written-ticket.ts";
 
 /** What a mission slot's parameters say. */
@@ -19,6 +19,8 @@ export interface MissionRobot {
   readonly family: Family;
   /** The robot's current mission; null when none is known. */
   readonly currentMissionId: string | null;
+  /** What pauses that which the robot does now, a mission or a task chain (domain/stops); null when it does nothing. */
+  readonly pauseNow: () => RequestDraft | null;
 }
 
 interface MissionKind {
@@ -50,7 +52,8 @@ const missionCommands: ReadonlyMap<number, { readonly name: string; readonly tex
   [13, { name: "COMMAND_FINISH", text: "finish" }],
 ]);
 
-const stops: ReadonlySet<number> = new Set([10, 11]);
+const PAUSE = 11;
+const stops: ReadonlySet<number> = new Set([10, PAUSE]);
 
 const APPEND = 20;
 const CHARGE = 30;
@@ -152,7 +155,10 @@ function updateRequest(
   parameters: MissionParameters,
   robot: MissionRobot,
 ): Draft {
-  const missionId = parameters.targetMissionId === "" ? robot.currentMissionId : parameters.targetMissionId;
+  const isUnnamed = parameters.targetMissionId === "";
+  const pause = isUnnamed && parameters.operation === PAUSE ? robot.pauseNow() : null;
+  if (pause !== null) return pause;
+  const missionId = isUnnamed ? robot.currentMissionId : parameters.targetMissionId;
   if (missionId === null && !stops.has(parameters.operation)) {
     return { problem: "TargetMissionId is empty, and no current mission of the robot is known" };
   }

@@ -2,11 +2,12 @@ import { type StatusCode, StatusCodes } from "node-opcua";
 import { codeNumber } from "../../../domain/coded.ts";
 import { currentMission, type MissionQueue, missionStateNames } from "../../../domain/mission.ts";
 import type { Family, RobotId } from "../../../domain/robot.ts";
+import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts";
 import { createEnumTable } from "../enumeration.ts";
 import { hasArrived } from "../mission-tags.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { TagTimes } from "../tag.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft, RequestDraft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isMissionOperation,
@@ -36,12 +37,13 @@ export interface MissionSlot extends Slot {
   fail(status: StatusCode, times: TagTimes): void;
 }
 
-/** Adds the slot under a robot; `family` is asked when a command is made. */
+/** Adds the slot under a robot; `family`, and what was last seen of it, are asked when a command is made. */
 export function addMissionSlot(
   builder: NodeBuilder,
   robot: Folder,
   robotId: RobotId,
   family: () => Family,
+  sight: () => RobotSight,
   parts: SlotParts,
 ): MissionSlot {
   const folder = builder.folder(robot, "MissionSlot");
@@ -78,7 +80,18 @@ export function addMissionSlot(
 
   function robotNow(): MissionRobot {
     const currentMissionId = queue === null ? null : (currentMission(queue)?.missionId ?? null);
-    return { robotId, family: family(), currentMissionId };
+    return { robotId, family: family(), currentMissionId, pauseNow };
+  }
+
+  /** One ticket is one command: a robot that drives does so for a mission or for a task chain. */
+  function pauseNow(): RequestDraft | null {
+    const [planned] = stopsOf(activitiesOf({ ...sight(), conveyors: [] }));
+    if (planned === undefined) return null;
+    const { stop } = planned;
+    const missionId = stop.kind === "pause_mission" ? stop.missionId : null;
+    const text = missionId === null ? "pause the task chain" : `pause mission ${missionId}`;
+    const { operation, requestJson } = parts.stopRequest(robotId, stop);
+    return { text, operation, request: JSON.parse(requestJson), missionId };
   }
 
   function requestOf(mission: MissionParameters | { readonly problem: string }): Draft {

@@ -1,6 +1,7 @@
 import type { CommandRights } from "../../../contracts/command-rights.ts";
 import type { Commander, CommandLedger, CommandRecords } from "../../../contracts/commander.ts";
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
+import type { MakeStopRequest } from "../../../contracts/stop-request.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Account } from "../security.ts";
@@ -18,6 +19,7 @@ export interface SlotParts {
   readonly ledger: CommandLedger;
   readonly rights: CommandRights;
   readonly catalogue: OperationManual;
+  readonly stopRequest: MakeStopRequest;
   readonly tickets: TicketStore;
   /** Unlike that of every run before: request ids begin with it. */
   readonly run: string;
