@@ -126,3 +126,21 @@ test("a button that is pressed without a connection sends nothing later, and say
   expect(controller.output("NotSent")).toBe(true);
   expect(missionsOf("cart-02")).toBe(sent);
 });
+
+test.each([
+  ["released: it is not sent later", false],
+  ["kept pressed: it goes out with the connection", true],
+])("a stop that is pressed without a connection and %s", async (_how, isKept) => {
+  const controller = controllerOf("serve-01", "cyclic");
+  await until(controller, () => !controller.output("Busy"));
+  const stopsSent = () =>
+    house
+      .record("serve-01")
+      .filter(({ fact }) => fact.what === "received" && fact.operation === "UpdateMission").length;
+  const before = stopsSent();
+  controller.cycleWithoutConnection({ halt: true });
+  controller.cycleWithoutConnection({ halt: isKept });
+  time.nowMs += 60_000;
+  await until(controller, () => controller.output(isKept ? "Done" : "NotSent"), { halt: isKept });
+  expect(stopsSent()).toBe(before + (isKept ? 1 : 0));
+});
