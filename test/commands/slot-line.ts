@@ -55,7 +55,8 @@ const CRASHING = 0.8;
 const CYCLE_MS = 100;
 const LONGEST_CRASH_CYCLES = 7;
 const LONGEST_LATE_CYCLES = 25;
-const MOST_CYCLES = 3_000;
+/** Longer than evidence is sought for what a killed gateway had sent, on any machine. */
+const PATIENCE_MS = 120_000;
 
 /** The PLC is not connected any more, or was not answered. */
 class ConnectionLost extends Error {}
@@ -178,12 +179,26 @@ export function createSlotLine(parts: LineParts): SlotLine {
     };
   }
 
+  /** Numbers the cycles of one stage; throws when it takes too long. */
+  function* patience(stage: string): Generator<number> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    for (let count = 0; performance.now() < untilMs; count += 1) yield count;
+    throw new Error(`${robot}: in ${PATIENCE_MS} ms not: ${stage}; Answer ${controller.answer().join(" ")}`);
+  }
+
   async function idle(): Promise<void> {
-    for (let count = 0; count < MOST_CYCLES; count += 1) {
+    for (const _ of patience("the program is at rest")) {
       await cycle(null);
       if (!controller.output("Busy")) return;
     }
-    throw new Error(`${robot}: in ${MOST_CYCLES} cycles the program does not get on`);
+  }
+
+  /** A machine that asks while its robot is not known to be good is told "not sent" in every cycle. */
+  async function ready(): Promise<void> {
+    for (const _ of patience("the robot is ready")) {
+      await cycle(null);
+      if (controller.isReady()) return;
+    }
   }
 
   /** Wants one mission, until the program is at rest. */
@@ -192,7 +207,7 @@ export function createSlotLine(parts: LineParts): SlotLine {
     let mayAsk = true;
     let isForgotten = false;
     isStartSeen = false;
-    for (let count = 0; count < MOST_CYCLES; count += 1) {
+    for (const count of patience("the mission has ended")) {
       now = plan?.cycle === count ? plan : null;
       const loss = await cycle(mayAsk ? [1, destination] : null);
       // The button is pressed until the program has seen it. After a loss nobody presses it again.
@@ -204,7 +219,6 @@ export function createSlotLine(parts: LineParts): SlotLine {
       told.set(destination, isStartSeen && !isForgotten ? said() : null);
       return;
     }
-    throw new Error(`${robot}: in ${MOST_CYCLES} cycles the program does not get on`);
   }
 
   function said(): Told {
@@ -217,7 +231,10 @@ export function createSlotLine(parts: LineParts): SlotLine {
     told,
     async run(signal) {
       await idle();
-      while (!signal.aborted) await want(parts.nextDestination());
+      while (!signal.aborted) {
+        await ready();
+        await want(parts.nextDestination());
+      }
       for (const { held } of late.splice(0)) await held.deliver();
       await idle();
     },

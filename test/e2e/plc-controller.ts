@@ -32,6 +32,10 @@ interface Controller<Inputs> {
   cycle(inputs?: Inputs): Promise<void>;
   /** A cycle in which nothing could be read. */
   cycleWithoutConnection(inputs?: Inputs): void;
+  /** What the robot's `ReadyForCommand` was in the last cycle. */
+  isReady(): boolean;
+  /** `Answer` of the last cycle. */
+  answer(): readonly number[];
   /** An output of the block, as `Done`. */
   output(name: Output): boolean;
   outcome(): number;
@@ -116,6 +120,8 @@ function createController<Inputs extends object>(
       plc.cycle();
       written = "";
     },
+    answer: () => plc.get(`${prefix}Answer`) as number[],
+    isReady: () => plc.get(`${prefix}Ready`) === true,
     output: (name) => plc.get(`${prefix}${name}`) === true,
     outcome: () => Number(plc.get(`${prefix}Outcome`)),
     retained: () => plc.retained(),
