@@ -25,6 +25,13 @@ const until = (
   inputs?: Parameters<PageController["cycle"]>[0],
 ) => runUntil(controller, time, is, inputs);
 
+/**
+ * Waits until a press of the button would send something. A robot that still works off an earlier
+ * command is not ready, and a press at that moment is answered with NotSent, for good.
+ */
+const untilReady = (controller: PageController) =>
+  until(controller, () => !controller.output("Busy") && controller.isReady());
+
 function controllerOf(robot: string, driver: "cyclic" | "on-change", retained?: Retained): PageController {
   return createPageController({ robot, session: () => house.plc, nowMs: () => time.nowMs, driver, retained });
 }
@@ -41,7 +48,7 @@ test.each([
 ] as const)("%s comes when the button is pressed, once, with a %s driver", async (robot, driver) => {
   await house.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const controller = controllerOf(robot, driver);
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   // The button stays pressed: that is one command.
   await until(controller, () => controller.output("Done"), { call: true });
   expect(controller.outcome()).toBe(3);
@@ -53,17 +60,17 @@ test.each([
 test("a second command is a second number", async () => {
   const controller = controllerOf("cart-01", "on-change");
   const before = missionsOf("cart-01");
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   for (let presses = 0; presses < 2; presses += 1) {
     await until(controller, () => controller.output("Done"), { call: true });
-    await until(controller, () => !controller.output("Busy"));
+    await untilReady(controller);
   }
   expect(missionsOf("cart-01")).toBe(before + 2);
 });
 
 test("the stop goes out while the mission is under way", async () => {
   const controller = controllerOf("cart-02", "cyclic");
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   await until(controller, () => controller.output("Busy"), { call: true });
   await until(controller, () => controller.output("Done"), { halt: true });
   const stops = house
@@ -76,7 +83,7 @@ test.each(["with", "without"])(
   "a PLC that starts again %s retained memory sends nothing twice",
   async (how) => {
     const controller = controllerOf("cart-01", "cyclic");
-    await until(controller, () => !controller.output("Busy"));
+    await untilReady(controller);
     const before = missionsOf("cart-01");
     await until(controller, () => controller.output("Busy"), { call: true });
     const again = controllerOf("cart-01", "cyclic", how === "with" ? controller.retained() : undefined);
@@ -90,7 +97,7 @@ test.each(["with", "without"])(
 test("the button stays pressed while somebody holds the robot and lifts it: that is no second command", async () => {
   const [robot, hold] = ["cart-01", "Robots.cart-01.Hold"];
   const controller = controllerOf(robot, "cyclic");
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   await until(controller, () => controller.output("Done"), { call: true });
   const sent = missionsOf(robot);
   for (const value of [true, false]) {
@@ -103,21 +110,21 @@ test("the button stays pressed while somebody holds the robot and lifts it: that
 
 test("a button that is pressed when the PLC starts again sends nothing until it is pressed anew", async () => {
   const controller = controllerOf("cart-02", "cyclic");
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   await until(controller, () => controller.output("Done"), { call: true });
   const sent = missionsOf("cart-02");
   const again = controllerOf("cart-02", "cyclic", controller.retained());
   await until(again, () => !again.output("Busy"), { call: true });
   for (let cycles = 0; cycles < 5; cycles += 1) await again.cycle({ call: true });
   expect(missionsOf("cart-02")).toBe(sent);
-  await again.cycle();
+  await untilReady(again);
   await until(again, () => again.output("Done"), { call: true });
   expect(missionsOf("cart-02")).toBe(sent + 1);
 });
 
 test("a button that is pressed without a connection sends nothing later, and says so", async () => {
   const controller = controllerOf("cart-02", "cyclic");
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   const sent = missionsOf("cart-02");
   controller.cycleWithoutConnection({ call: true });
   expect(controller.output("NotSent")).toBe(true);
@@ -132,7 +139,7 @@ test.each([
   ["kept pressed: it goes out with the connection", true],
 ])("a stop that is pressed without a connection and %s", async (_how, isKept) => {
   const controller = controllerOf("serve-01", "cyclic");
-  await until(controller, () => !controller.output("Busy"));
+  await untilReady(controller);
   const stopsSent = () =>
     house
       .record("serve-01")
