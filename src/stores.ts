@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { journalFormat, openDurableJournal } from "./bridge/dispatcher/journal/durable-journal.ts";
-import type { Journal } from "./bridge/dispatcher/journal/journal.ts";
+import { journalFormat, openDurableJournal } from "./commands/journal/durable-journal.ts";
+import type { Journal } from "./commands/journal/journal.ts";
 import type { Config } from "./config/load.ts";
 import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
 import { ticketsFormat } from "./northbound/opcua/memory.ts";

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { circlesOf } from "./support/circles.ts";
 import { type Import, importsOf, withoutComments } from "./support/imports.ts";
 
 /** What a room may import, by the beginning of the path under src, each with its reason. */
@@ -9,6 +10,13 @@ type Rules = Readonly<Record<string, string>>;
 const sharedByNorthbounds: Rules = {
   domain: "what is shown",
   contracts: "how it is given, and how commands leave",
+  platform: "parts of any daemon",
+};
+
+/** What state, delivery and commands may import: no protocol, and never each other. */
+const core: Rules = {
+  domain: "what it keeps and decides on",
+  contracts: "it must not know which protocols exist",
   platform: "parts of any daemon",
 };
 
@@ -29,19 +37,17 @@ const rooms: Readonly<Record<string, Rules>> = {
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",
     "northbound/local/options.ts": "the options that configuration builds",
-    "bridge/dispatcher/options.ts": "the options that configuration builds",
+    "commands/options.ts": "the options that configuration builds",
   },
   fleet: {
     domain: "what messages are translated to",
-    contracts: "what the bridge expects of a fleet",
+    contracts: "what the gateway expects of a fleet",
     platform: "parts of any daemon",
     wire: "the only gateway room that sees the service's messages",
   },
-  bridge: {
-    domain: "what it keeps and decides on",
-    contracts: "it must not know which protocols exist",
-    platform: "parts of any daemon",
-  },
+  state: core,
+  delivery: core,
+  commands: core,
   "northbound/mqtt": sharedByNorthbounds,
   "northbound/opcua": sharedByNorthbounds,
   "northbound/web": sharedByNorthbounds,
@@ -67,6 +73,9 @@ const operationNames = [
   ["QueryTaskChain", "CancelTaskChain", "GetOnlineRobots", "PauseRobot", "ResumeRobot", "GetMap"],
 ].flat();
 
+/** The rooms that name no operation and no protocol. */
+const coreRooms = ["state", "delivery", "commands"];
+
 const protocolPackage =
   /^(@grpc\/|@bufbuild\/|mqtt|aedes|node-opcua|fastify|undici|jose|node:(net|tls|https?|http2)$)/;
 
@@ -86,7 +95,7 @@ const written = sources.filter((source) => source.room !== "wire");
 describe("the architecture test itself", () => {
   it("has found the code", () => {
     expect(written.length).toBeGreaterThan(50);
-    for (const room of ["domain", "contracts", "platform", "config", "fleet", "bridge", "simulator"]) {
+    for (const room of ["domain", "contracts", "platform", "config", "fleet", ...coreRooms, "simulator"]) {
       expect(
         written.some((source) => source.room === room),
         `no file of ${room}`,
@@ -119,9 +128,22 @@ describe("the architecture test itself", () => {
     ]);
   });
 
+  it("finds circles, and what is not in one", () => {
+    const imports = new Map([
+      ["a.ts", ["b.ts", "d.ts"]],
+      ["b.ts", ["c.ts"]],
+      ["c.ts", ["a.ts"]],
+      ["d.ts", []],
+      ["e.ts", ["a.ts"]],
+      ["f.ts", ["f.ts"]],
+    ]);
+    expect(circlesOf(imports)).toEqual([["a.ts", "b.ts", "c.ts"], ["f.ts"]]);
+  });
+
   it.each([
-    ["src/bridge/a.ts", "../fleet/b.ts", false],
-    ["src/bridge/a.ts", "../contracts/b.ts", true],
+    ["src/delivery/a.ts", "../fleet/b.ts", false],
+    ["src/delivery/a.ts", "../state/b.ts", false],
+    ["src/commands/a.ts", "../contracts/b.ts", true],
     ["src/northbound/mqtt/a.ts", "../opcua/b.ts", false],
     ["src/northbound/mqtt/a.ts", "./sparkplug/b.ts", true],
     ["src/simulator/a.ts", "../domain/b.ts", false],
@@ -147,6 +169,20 @@ describe("the import table of design.md", () => {
         .filter((refusal) => refusal !== null),
     );
     expect(refusals).toEqual([]);
+  });
+
+  it("has no circle, not even of types", () => {
+    const imports = new Map(
+      written.map((source) => [
+        source.path,
+        source.imports
+          .filter((found) => found.specifier.startsWith("."))
+          .map((found) => join(dirname(source.path), found.specifier)),
+      ]),
+    );
+    // The simulator's robots and chains name each other, until they do so by number.
+    const found = circlesOf(imports).filter(([first]) => first !== "simulator/world/chain.ts");
+    expect(found).toEqual([]);
   });
 
   it("lets only fleet and simulator see the service's messages", () => {
@@ -200,22 +236,22 @@ describe("the habits of design.md", () => {
     expect(makers).toEqual(["platform/make-folder.ts"]);
   });
 
-  it("the bridge names no operation", () => {
+  it("state, delivery and commands name no operation", () => {
     const name = new RegExp(`\\b(${operationNames.join("|")})\\b`);
     const naming = written
-      .filter((source) => source.room === "bridge" && name.test(withoutComments(source.text)))
+      .filter((source) => coreRooms.includes(source.room) && name.test(withoutComments(source.text)))
       .map((source) => `${source.path}: ${name.exec(withoutComments(source.text))?.[0]}`);
     expect(naming).toEqual([]);
   });
 
-  it("the pure rooms use no package, and the bridge none of a protocol", () => {
+  it("the pure rooms use no package, and the core rooms none of a protocol", () => {
     const packages = (room: string) =>
       written
         .filter((source) => source.room === room)
         .flatMap((source) => source.imports.map((found) => ({ path: source.path, name: found.specifier })))
         .filter((found) => !found.name.startsWith("."));
     expect([...packages("domain"), ...packages("contracts")]).toEqual([]);
-    expect(packages("bridge").filter((found) => protocolPackage.test(found.name))).toEqual([]);
+    expect(coreRooms.flatMap(packages).filter((found) => protocolPackage.test(found.name))).toEqual([]);
   });
 
   it("file names are kebab-case nouns, none a drawer for everything", () => {

@@ -7,7 +7,7 @@ import { type Literal, literalsOf } from "./support/literals.ts";
 /** Where the words of refusals are: every sentence here must be some test's expectation. */
 const places = [
   "src/domain/refusals.ts",
-  "src/bridge/dispatcher/",
+  "src/commands/",
   "src/fleet/operations/check.ts",
   "src/northbound/local/commands.ts",
   "src/northbound/local/request-line.ts",

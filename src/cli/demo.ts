@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
-import { runSupervised } from "../bridge/supervisor.ts";
 import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
@@ -9,6 +8,7 @@ import { createLog, type Log } from "../platform/log.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { renewStore } from "../platform/stores/kept-store.ts";
+import { runSupervised } from "../platform/supervisor.ts";
 import { createSimulator, type Endpoints } from "../simulator/simulator.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config.ts";

@@ -1,4 +1,4 @@
-import { type Grant, grantsOf, type Rights } from "../bridge/dispatcher/rights.ts";
+import { type Grant, grantsOf, type Rights } from "../commands/rights.ts";
 import type { Config } from "../config/load.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { type Role, roles, type Source } from "../domain/command.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { DispatcherOptions, StationOptions } from "../bridge/dispatcher/options.ts";
+import type { DispatcherOptions, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";

@@ -15,3 +15,11 @@ export interface FleetView {
   /** Every value there is, as changes: what a northbound needs to start from nothing. */
   snapshot(): readonly StateChange[];
 }
+
+/** Where a queue of the delivery reads what is true at the moment it hands something out. */
+export interface CurrentState {
+  /** Every value there is. */
+  snapshot(): readonly StateChange[];
+  /** The value that `change` is about, as it stands now. */
+  current(change: StateChange): StateChange;
+}

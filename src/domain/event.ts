@@ -13,7 +13,7 @@ export type StreamAspect = "mission" | "battery" | "conveyors";
 export type StreamId = string;
 
 /**
- * What the southbound tells the bridge, already translated and passed by the
+ * What the southbound tells the state, already translated and passed by the
  * sequence rules. Times are the gateway's wall clock in milliseconds.
  */
 export type FleetEvent =

@@ -1,4 +1,4 @@
-import type { TicketState } from "./ticket.ts";
+import type { TicketState } from "./ticket-state.ts";
 
 /** An unused ticket is replaced after this time, in milliseconds. */
 export const TICKET_LIFE_MS = 30_000;

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { startDaemon, writeConfiguration } from "../commands/daemon.ts";
+import { startDaemon, writeConfiguration } from "../daemon/daemon.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { mayMount } from "../support/small-disk.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { dispatcherDefaults } from "../../src/bridge/dispatcher/options.ts";
+import { dispatcherDefaults } from "../../src/commands/options.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import { apiKey, type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";

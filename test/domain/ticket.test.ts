@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import {
   newTickets,
   restartTickets,
-  type TicketState,
   ticketAccepted,
   ticketDone,
   ticketVoid,
@@ -21,6 +20,7 @@ import {
   TAKEN_KEPT,
   TICKET_LIFE_MS,
 } from "../../src/domain/ticket-numbers.ts";
+import type { TicketState } from "../../src/domain/ticket-state.ts";
 
 const FIRST = 1_000;
 const LAST = FIRST + BLOCK_SIZE - 1;

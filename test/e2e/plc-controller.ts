@@ -148,7 +148,9 @@ export async function runUntil<Inputs>(
     time.nowMs += CYCLE_MS;
     if (is()) return;
   }
-  const outputs = (["Busy", "Done", "NotSent", "LookFirst"] as const).filter((name) => controller.output(name));
+  const outputs = (["Busy", "Done", "NotSent", "LookFirst"] as const).filter((name) =>
+    controller.output(name),
+  );
   throw new Error(
     `in ${MOST_CYCLES} cycles the program does not get on: outputs ${outputs.join(", ")}, ` +
       `ready ${controller.isReady()}, Answer ${controller.answer().join(" ")}`,

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { createFleetState } from "../../src/bridge/state/fleet-state.ts";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { RobotState } from "../../src/simulator/world/robot-state.ts";
+import { createFleetState } from "../../src/state/fleet-state.ts";
 import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
 import type { RunningSimulator } from "../support/simulator.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { detectionLimits, type EventWay } from "../../src/domain/detection.ts";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
-import { openWebhookDoor } from "../commands/webhook-door.ts";
+import { openWebhookDoor } from "../daemon/webhook-door.ts";
 import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type HungWire, openHungWire } from "./hung-wire.ts";

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { createFleetState, type FleetState } from "../../src/bridge/state/fleet-state.ts";
 import { defaultFleetTimes, type FleetTimes } from "../../src/fleet/options.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
+import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
 import { endPrograms, fleetgate, newFolder, type Program } from "../cli/program.ts";
 import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
 import { freePorts } from "../support/free-ports.ts";

@@ -1,6 +1,6 @@
-import { createFleetState, type FleetState } from "../../src/bridge/state/fleet-state.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
 
 type StateParts = Parameters<typeof createFleetState>[0];
 

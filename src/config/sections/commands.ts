@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type DispatcherOptions, dispatcherDefaults as usual } from "../../bridge/dispatcher/options.ts";
+import { type DispatcherOptions, dispatcherDefaults as usual } from "../../commands/options.ts";
 import { count, milliseconds } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import type { RightsSection } from "./rights.ts";

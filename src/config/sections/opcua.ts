@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { z } from "zod";
-import type { DispatcherOptions } from "../../bridge/dispatcher/options.ts";
+import type { DispatcherOptions } from "../../commands/options.ts";
 import { roles } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { StationOptions } from "../../bridge/dispatcher/options.ts";
+import type { StationOptions } from "../../commands/options.ts";
 import type { Source } from "../../domain/command.ts";
 import { milliseconds, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";

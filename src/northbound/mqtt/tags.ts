@@ -3,7 +3,6 @@ import { codeText } from "../../domain/coded.ts";
 import { currentGoal, currentMission, type MissionQueue } from "../../domain/mission.ts";
 import type { Quality } from "../../domain/quality.ts";
 import type { Topics } from "./topics.ts";
-import type { PublishState } from "./values.ts";
 
 /** Publishes bare values, one a topic, for clients that cannot read JSON. */
 export interface TagWriter {
@@ -17,7 +16,10 @@ type Tags = ReadonlyArray<readonly [name: string, value: string | number]>;
  * does not exist, or is lost, has no topic; `…/valid` says whether the value
  * beside it is known to be true now.
  */
-export function createTagWriter(topics: Topics, publish: PublishState): TagWriter {
+export function createTagWriter(
+  topics: Topics,
+  publish: (topic: string, payload: string) => void,
+): TagWriter {
   const shown = new Map<string, string>();
   const show = (topic: string, text: string) => {
     if (shown.get(topic) === text) return;

@@ -1,4 +1,4 @@
-import type { TakenTicket } from "../../../src/domain/ticket.ts";
+import type { TakenTicket } from "../../../src/domain/ticket-state.ts";
 import { adopt, type Book, chance, newBook, restartBook } from "./book.ts";
 import { type Ending, type Facts, fail, intentionOf, noteSent } from "./facts.ts";
 import type { TicketReducer } from "./reducer.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { hideSecrets } from "../../../src/fleet/webhooks/hidden-secret.ts";
-import { openWebhookDoor } from "../../commands/webhook-door.ts";
+import { openWebhookDoor } from "../../daemon/webhook-door.ts";
 import { type RigOverrides, startFleetSession } from "../../support/fleet-rig.ts";
 import { startSimulator } from "../../support/simulator.ts";
 

@@ -3,8 +3,8 @@ import { createMqttLink, type MqttLink, type MqttParts } from "../../../src/nort
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { testCatalogue } from "../../bridge/dispatcher/operations.ts";
-import type { Rig } from "../../bridge/dispatcher/rig.ts";
+import { testCatalogue } from "../../commands/operations.ts";
+import type { Rig } from "../../commands/rig.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
 import {
   base,

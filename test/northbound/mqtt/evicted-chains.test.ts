@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { createFanOut } from "../../../src/bridge/fan-out.ts";
-import { createFeed } from "../../../src/bridge/feed.ts";
-import { createLinkRunner } from "../../../src/bridge/link-runner.ts";
+import { createFanOut } from "../../../src/delivery/fan-out.ts";
+import { createFeed } from "../../../src/delivery/feed.ts";
+import { createLinkRunner } from "../../../src/delivery/link-runner.ts";
 import { changeKey } from "../../../src/domain/change.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { seededChance } from "../../../src/simulator/world/chance.ts";
-import { chainEvent, missionEvent } from "../../bridge/fleet-events.ts";
+import { chainEvent, missionEvent } from "../../delivery/fleet-events.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newLink } from "./door.ts";

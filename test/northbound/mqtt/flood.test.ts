@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFanOut, type FanOut } from "../../../src/bridge/fan-out.ts";
-import { createLinkRunner } from "../../../src/bridge/link-runner.ts";
+import { createFanOut, type FanOut } from "../../../src/delivery/fan-out.ts";
+import { createLinkRunner } from "../../../src/delivery/link-runner.ts";
 import type { FleetNotice } from "../../../src/domain/change.ts";
 import { type Command, commandId } from "../../../src/domain/command.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { createFakeState } from "../../bridge/fake-state.ts";
+import { createFakeState } from "../../delivery/fake-state.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { newBroker, newLink } from "./door.ts";
 import { base, done, type Listener, listen, recordingCommander, start } from "./fixtures.ts";

@@ -4,7 +4,7 @@ import { noticePayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
-import { createRig, mission, missions, type Rig } from "../../bridge/dispatcher/rig.ts";
+import { createRig, mission, missions, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
 import { base, type Listener } from "./fixtures.ts";
 

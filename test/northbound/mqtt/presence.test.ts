@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createFanOut } from "../../../src/bridge/fan-out.ts";
-import { createLinkRunner } from "../../../src/bridge/link-runner.ts";
+import { createFanOut } from "../../../src/delivery/fan-out.ts";
+import { createLinkRunner } from "../../../src/delivery/link-runner.ts";
 import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createRig, OK, type Rig } from "../../bridge/dispatcher/rig.ts";
+import { createRig, OK, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
 import { base, type Listener, mqttOptions } from "./fixtures.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { takeStationMessage } from "../../../src/northbound/mqtt/station-desk.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { createRig, mission, missions, type Rig } from "../../bridge/dispatcher/rig.ts";
+import { createRig, mission, missions, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
 import { base, type Listener, mqttOptions } from "./fixtures.ts";
 

@@ -1,7 +1,8 @@
 import type { RefusedRequest } from "../../../contracts/commander.ts";
 import type { Command, Source } from "../../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
-import { type TakenTicket, ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
+import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
+import type { TakenTicket } from "../../../domain/ticket-state.ts";
 import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { Account } from "../security.ts";

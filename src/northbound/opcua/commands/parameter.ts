@@ -8,7 +8,7 @@ import {
 } from "node-opcua";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { isTooLong, type Tag } from "../tag.ts";
-import type { Writer } from "./slot-parts.ts";
+import type { Writer } from "./writer.ts";
 
 /**
  * A variable of a slot that clients write. Each session has a value of its own, and no other session's counts.

@@ -36,12 +36,6 @@ export interface SlotParts {
   readonly signal: AbortSignal;
 }
 
-/** A session as slots know it. */
-export interface Writer {
-  readonly sessionId: string;
-  readonly account: Account;
-}
-
 /** What is particular to one kind of slot. */
 export interface SlotKind {
   readonly path: string;

@@ -1,8 +1,8 @@
 import { StatusCodes } from "node-opcua";
 import { type ErrorName, errorId } from "../../../domain/errors.ts";
 import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
-import type { TicketState } from "../../../domain/ticket.ts";
 import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
+import type { TicketState } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createEnumTable } from "../enumeration.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";

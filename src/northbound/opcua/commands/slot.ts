@@ -1,13 +1,15 @@
 import { type DataValue, type NumericRange, type StatusCode, StatusCodes } from "node-opcua";
 import type { ErrorName } from "../../../domain/errors.ts";
-import { isBusy, type TicketState, voidTicket, writeTicket } from "../../../domain/ticket.ts";
+import { isBusy, voidTicket, writeTicket } from "../../../domain/ticket.ts";
+import type { TicketState } from "../../../domain/ticket-state.ts";
 import { describeError } from "../../../platform/log.ts";
 import { createAttempts } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
-import type { SlotKind, SlotParts, Writer } from "./slot-parts.ts";
+import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
 import { openTicketBook } from "./ticket-book.ts";
+import type { Writer } from "./writer.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
 
 /** A command slot: parameters that a client writes, and a ticket that makes them a command, once. */

@@ -23,9 +23,10 @@ import {
 import { addNumberParameter, addTextParameter, type Parameter, parameterPlace } from "./parameter.ts";
 import { roleRefusal } from "./role-refusal.ts";
 import { createSlot, type Slot } from "./slot.ts";
-import type { SlotParts, Writer } from "./slot-parts.ts";
+import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { strayNumber } from "./stray-number.ts";
+import type { Writer } from "./writer.ts";
 import { wholeNumber } from "./written-ticket.ts";
 
 /** What `Operation` may be besides those of a mission slot. */

@@ -1,5 +1,5 @@
 import type { Outcome } from "../../../domain/outcome.ts";
-import { newTickets, restartTickets, type TicketState } from "../../../domain/ticket.ts";
+import { newTickets, restartTickets } from "../../../domain/ticket.ts";
 import {
   blockReserved,
   blockToReserve,
@@ -8,6 +8,7 @@ import {
   isUsedUp,
   rotateTicket,
 } from "../../../domain/ticket-numbers.ts";
+import type { TicketState } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";

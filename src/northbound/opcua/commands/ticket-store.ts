@@ -1,5 +1,5 @@
 import type { Outcome } from "../../../domain/outcome.ts";
-import type { TicketState } from "../../../domain/ticket.ts";
+import type { TicketState } from "../../../domain/ticket-state.ts";
 
 /** What a slot must know again after a restart. */
 export interface SlotRecord {

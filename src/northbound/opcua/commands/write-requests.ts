@@ -15,7 +15,7 @@ import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 import type { Parameter } from "./parameter.ts";
 import type { Slot } from "./slot.ts";
-import type { Writer } from "./slot-parts.ts";
+import type { Writer } from "./writer.ts";
 import { type Order, readTicket, type WrittenTicket } from "./written-ticket.ts";
 
 /** Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is written. */

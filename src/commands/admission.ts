@@ -1,0 +1,189 @@
+import type { FleetPort } from "../contracts/fleet-port.ts";
+import type { RobotSummary } from "../contracts/fleet-view.ts";
+import type { Catalogue, Operation, ParsedRequest, Subject } from "../contracts/operation.ts";
+import { quoted } from "../domain/clip.ts";
+import type { Command, Source } from "../domain/command.ts";
+import { ending, type Outcome, refusal } from "../domain/outcome.ts";
+import { badRequest, unknownOperation, unknownRobot } from "../domain/refusals.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { SteadyWall } from "../platform/steady-wall.ts";
+import type { Sightings } from "./evidence/sightings.ts";
+import { fillIdentity, type Job } from "./job.ts";
+
+/** A command that has the shape of its operation. */
+export interface Understood {
+  readonly request: ParsedRequest;
+  readonly operation: Operation;
+}
+
+/** Where a command runs. */
+export interface Place {
+  readonly lane: string;
+  readonly robotId: RobotId | null;
+}
+
+/** What decides whether a command may go on. */
+export interface AdmissionParts {
+  readonly catalogue: Catalogue;
+  readonly port: FleetPort;
+  readonly clock: Clock;
+  readonly sightings: Sightings;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
+  /** Whether every robot there is must have been heard of by now. */
+  readonly listening: () => "heard" | "not_yet" | "cut_off";
+  /** Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null when none does. */
+  readonly leaseRefusal: (robotId: RobotId | null, source: Source) => string | null;
+  /** The refusal of a start of a held robot, or (null) of one that the service picks; null when nothing is held. */
+  readonly holdRefusal: (robotId: RobotId | null) => Outcome | null;
+  readonly queryDeadlineMs: number;
+}
+
+export const LONGEST_REQUEST_ID = 256;
+/** The lane of what concerns no single robot, or one that the service picks. */
+export const SERVICE_PICKS = "fleet";
+
+/** Reads a command by its operation, or says what is wrong with it. Doors have done so too; nothing is sent on their word. */
+export function understand(catalogue: Catalogue, command: Command): Understood | Outcome {
+  const { requestId } = command;
+  if (requestId === "" || requestId.length > LONGEST_REQUEST_ID) {
+    return refusal(
+      "MALFORMED",
+      `a request id has 1 to ${LONGEST_REQUEST_ID} characters, this one ${requestId.length}`,
+    );
+  }
+  const operation = catalogue.get(command.operation);
+  if (operation === undefined) return unknownOperation(command.operation);
+  const parsed = operation.parseText(command.requestJson);
+  if (!parsed.ok) return badRequest(parsed.problem);
+  return { request: parsed.request, operation };
+}
+
+/**
+ * The lane of a request: one for a physical robot, whichever of its names is used. A
+ * stop needs no lane, so it passes when the robot cannot be told.
+ */
+export async function findPlace(parts: AdmissionParts, request: ParsedRequest): Promise<Place | Outcome> {
+  const { subject } = request;
+  switch (subject.kind) {
+    case "fleet":
+      return { lane: SERVICE_PICKS, robotId: null };
+    case "robot":
+      return placeOf(subject.robotId);
+    case "robot_number":
+      return byNumber(parts, subject.amrId, request);
+    case "task_chain": {
+      const known = parts.sightings.numberOfChain(subject.chainId);
+      const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
+      if (typeof amrId !== "number") return amrId;
+      if (amrId !== 0) return byNumber(parts, amrId, request);
+      // Not the fleet's lane for a stop: it would cancel what has nothing to do with this chain.
+      return { lane: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS, robotId: null };
+    }
+  }
+}
+
+/** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
+export function unheardOf(parts: Pick<AdmissionParts, "listening">, robotId: RobotId): Outcome {
+  return notHeard(parts, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
+}
+
+/** Why nothing can be said of `what` yet; null when everything there is must have been heard of. */
+function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string): Outcome | null {
+  switch (listening()) {
+    case "heard":
+      return null;
+    case "not_yet":
+      return refusal("ROBOT_NOT_GOOD", `nothing has been heard of ${what} yet: the gateway has just come up`);
+    case "cut_off":
+      return refusal(
+        "FLEET_UNREACHABLE",
+        `nothing has been heard of ${what} since the gateway started, and the service is not reached`,
+      );
+  }
+}
+
+/** Why a command must not leave now; null when it may. Nothing here refuses stops; time alone refuses reads. */
+export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
+  const { effect } = job.request;
+  if (effect === "stops") return null;
+  if (isExpired(parts.clock, job)) {
+    const limit = new Date(job.command.startByMs).toISOString();
+    return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
+  }
+  if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
+  const held = effect === "moves" ? parts.holdRefusal(job.robotId) : null;
+  if (held !== null) return held;
+  if (effect === "moves" && job.robotId !== null) {
+    const robot = parts.robot(job.robotId);
+    if (robot === undefined) return unheardOf(parts, job.robotId);
+    if (robot.quality !== "good") {
+      const message = `robot ${job.robotId} is ${robot.quality}: what it does now is not known, so nothing may move it`;
+      return refusal("ROBOT_NOT_GOOD", message);
+    }
+  }
+  const lease = parts.leaseRefusal(job.robotId, job.command.source);
+  return lease === null ? null : refusal("LEASE_HELD", lease);
+}
+
+function isExpired(clock: Clock, job: Job): boolean {
+  return timeToLeaveMs(clock, job) <= 0;
+}
+
+/** The request with its identity filled in, where the operation has a field for it. */
+export function identified({ request, operation }: Understood, id: string): ParsedRequest {
+  if (request.identityField === null) return request;
+  const filled = operation.parseText(fillIdentity(request.json, request.identityField, id));
+  return filled.ok ? filled.request : request;
+}
+
+/**
+ * When a command that is received now may no longer be sent, on the monotonic clock. A moment that its sender wrote is judged
+ * by the later of the wall clock and what that would be had nobody set it.
+ */
+export function startByMonotonic(
+  { startByMs, expiresAtMs = Number.POSITIVE_INFINITY }: Command,
+  clock: Clock,
+  wall: SteadyWall,
+): number {
+  const leftMs = Math.min(startByMs - clock.nowMs(), expiresAtMs - wall.latestMs());
+  return clock.monotonicMs() + leftMs;
+}
+
+/** How long it may still take until its call leaves. */
+export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job): number {
+  return Math.min(command.startByMs - clock.nowMs(), startByMonotonicMs - clock.monotonicMs());
+}
+
+function placeOf(robotId: RobotId): Place {
+  return { lane: `robot/${robotId}`, robotId };
+}
+
+function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest): Place | Outcome {
+  const robotId = parts.sightings.robotOfNumber(amrId);
+  if (robotId !== undefined) return placeOf(robotId);
+  if (request.effect === "stops") return { lane: `number/${amrId}`, robotId: null };
+  const unheard = notHeard(parts, `robot number ${amrId}`);
+  if (unheard !== null) return unheard;
+  const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;
+  return refusal("UNKNOWN_ROBOT", message);
+}
+
+/** The number of the robot that executes a chain which nothing was heard of. */
+async function askForChain(
+  parts: AdmissionParts,
+  { chainId, find }: Extract<Subject, { kind: "task_chain" }>,
+  request: ParsedRequest,
+): Promise<number | Outcome> {
+  if (request.effect === "stops" || request.effect === "reads") return 0;
+  const answer = await parts.port.call(find.operation, find.requestJson, parts.queryDeadlineMs);
+  if (answer.kind !== "ok") {
+    return refusal(
+      "FLEET_UNREACHABLE",
+      `the robot of task chain ${chainId} could not be asked for: ${answer.message}`,
+    );
+  }
+  const amrId = find.amrId(JSON.parse(answer.responseJson));
+  return amrId ?? refusal("UNKNOWN_ROBOT", `the service knows no task chain ${chainId}`);
+}

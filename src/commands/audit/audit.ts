@@ -1,0 +1,112 @@
+import type { RefusedRequest } from "../../contracts/commander.ts";
+import type { Catalogue } from "../../contracts/operation.ts";
+import { clip } from "../../domain/clip.ts";
+import type { Command, OnBehalfOf } from "../../domain/command.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { isJsonObject } from "../../platform/json.ts";
+import { LONGEST_REQUEST_ID } from "../admission.ts";
+
+/** One line of the audit log: a command and what became of it. snake_case, as everything that is published. */
+export interface AuditRecord {
+  readonly at: string;
+  readonly event: "command" | "lease" | "hold";
+  readonly [field: string]: unknown;
+}
+
+/** Where audit records go. Synchronous; never throws. */
+export type AuditSink = (record: AuditRecord) => void;
+
+/** Wall times in milliseconds; null for what it never came to. */
+export interface CommandTimes {
+  readonly acceptedAtMs: number | null;
+  readonly sentAtMs: number | null;
+  readonly finalAtMs: number;
+}
+
+/** Of names that a sender chose and nobody has checked. */
+const LONGEST_NAME = 128;
+export const LONGEST_OPERATION = 64;
+
+/** The record of a command that has come to its end; `request` is what may be shown of it. */
+export function commandRecord(
+  command: Command,
+  request: string,
+  robotId: RobotId | null,
+  times: CommandTimes,
+  outcome: Outcome,
+): AuditRecord {
+  return {
+    at: new Date(times.finalAtMs).toISOString(),
+    event: "command",
+    door: command.source.door,
+    user: command.source.name,
+    address: command.origin?.address ?? null,
+    certificate: command.origin?.certificate ?? null,
+    request_id: command.requestId,
+    operation: command.operation,
+    robot_id: robotId,
+    request,
+    accepted_at: isoOrNull(times.acceptedAtMs),
+    sent_at: isoOrNull(times.sentAtMs),
+    outcome: outcome.outcome,
+    code: outcome.code,
+    message: outcome.message,
+    mission_id: outcome.missionId,
+    evidence: outcome.evidence,
+    ...(command.onBehalfOf === undefined ? {} : { on_behalf_of: behalf(command.onBehalfOf) }),
+  };
+}
+
+function behalf({ station, owner }: OnBehalfOf) {
+  return { ...(station === undefined ? {} : { station }), door: owner.door, user: owner.name };
+}
+
+/** What of a command's request may be shown. Of what nobody can read, nothing: it may hold secrets anywhere. */
+export function shownRequest(catalogue: Catalogue, command: Command, { code }: Outcome): string {
+  const operation = catalogue.get(command.operation);
+  // A journal may name an operation of another version.
+  if (operation === undefined || code === "MALFORMED" || command.requestJson === "") return "";
+  return withoutSecrets(command.requestJson, operation.secretMaps);
+}
+
+/** A canonical request with stars for the values of these maps. */
+function withoutSecrets(requestJson: string, paths: readonly (readonly string[])[] = []): string {
+  if (paths.length === 0) return requestJson;
+  const request: unknown = JSON.parse(requestJson);
+  for (const path of paths) {
+    let map: unknown = request;
+    for (const step of path) map = isJsonObject(map) ? map[step] : undefined;
+    if (isJsonObject(map))
+      Object.assign(map, Object.fromEntries(Object.keys(map).map((key) => [key, "***"])));
+  }
+  return JSON.stringify(request);
+}
+
+/** The record of what a door refused before it was a command: without the request, which may be anything. */
+export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Outcome): AuditRecord {
+  const { source, requestId, operation, robotId, origin } = refused;
+  return {
+    at: new Date(atMs).toISOString(),
+    event: "command",
+    door: source.door,
+    user: clip(source.name, LONGEST_NAME),
+    address: origin?.address ?? null,
+    certificate: origin?.certificate ?? null,
+    request_id: requestId === null ? null : clip(requestId, LONGEST_REQUEST_ID),
+    operation: clip(operation, LONGEST_OPERATION),
+    robot_id: robotId === null ? null : clip(robotId, LONGEST_NAME),
+    request: null,
+    accepted_at: null,
+    sent_at: null,
+    outcome: outcome.outcome,
+    code: outcome.code,
+    message: outcome.message,
+    mission_id: null,
+    evidence: null,
+  };
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

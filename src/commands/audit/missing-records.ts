@@ -1,0 +1,139 @@
+import type { Catalogue } from "../../contracts/operation.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { isJsonObject } from "../../platform/json.ts";
+import type { Log } from "../../platform/log.ts";
+import type { EndedCommand, Journal, JournalEntry } from "../journal/journal.ts";
+import { type AuditRecord, type AuditSink, commandRecord, shownRequest } from "./audit.ts";
+
+/**
+ * Reads the lines of the audit log that earlier runs have left, newest first, until `take` says false. Resolves with whether
+ * nothing was left unread that `take` would have wanted.
+ */
+export type AuditLines = (take: (line: string) => boolean) => Promise<boolean>;
+
+export interface MissingParts {
+  readonly catalogue: Catalogue;
+  readonly journal: Pick<Journal, "ended" | "find">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly log: Log;
+  readonly audit: AuditSink;
+  readonly auditLines: AuditLines;
+}
+
+/** How far before the newest line a missing one is looked for: lines are written at once, and reach the disk within a second. */
+const STRETCH_MS = 60_000;
+/** A line comes after its command's record is on the disk: it may stand so far from where its time would put it. */
+const DISORDER_MS = 5_000;
+/** More than are lost to a crash. A journal that is much older than its audit log must not fill it. */
+export const MOST_MADE_UP = 5_000;
+
+/** What the newest lines of the audit log tell. */
+interface Told {
+  readonly keys: ReadonlySet<string>;
+  /** Commands that ended before this are not looked for. Null: there is no line to go by. */
+  readonly fromMs: number | null;
+  readonly newestMs: number;
+}
+
+/**
+ * A process that died between the journal's record of an outcome and its audit line, or a power cut, has left commands in
+ * the journal that ended and are not in the audit log. Gives them their lines, marked as recorded after a restart.
+ * Never rejects: a gateway whose audit log cannot be read starts all the same, and says so.
+ */
+export async function recordMissing(parts: MissingParts): Promise<void> {
+  const { journal, clock, log, audit, catalogue } = parts;
+  try {
+    const nowMs = clock.nowMs();
+    const ended = journal.ended();
+    if (ended.length === 0) return;
+    const all = missingOf(ended, await readTold(parts.auditLines), journal, nowMs);
+    const missing = all.slice(-MOST_MADE_UP);
+    for (const entry of missing) {
+      const record = recordOf(catalogue, entry);
+      if (record !== null) audit({ ...record, recorded_after_restart: new Date(nowMs).toISOString() });
+    }
+    if (missing.length === 0) return;
+    const notRecorded = all.length - missing.length;
+    log.warn(
+      { recorded: missing.length, notRecorded },
+      "commands of an earlier run had no line in the audit log",
+    );
+  } catch (error) {
+    log.warn(
+      { err: error },
+      "whether commands of an earlier run lack their line in the audit log is not known",
+    );
+  }
+}
+
+async function readTold(auditLines: AuditLines): Promise<Told> {
+  const keys = new Set<string>();
+  let lastMs: number | null = null;
+  let oldestMs = Number.POSITIVE_INFINITY;
+  let newestMs = Number.NEGATIVE_INFINITY;
+  const isAll = await auditLines((line) => {
+    const record = readRecord(line);
+    if (record === null) return true;
+    const { atMs, key } = record;
+    lastMs ??= atMs;
+    keys.add(key);
+    oldestMs = Math.min(oldestMs, atMs);
+    newestMs = Math.max(newestMs, atMs);
+    return atMs >= lastMs - STRETCH_MS - DISORDER_MS;
+  });
+  if (lastMs === null) return { keys, fromMs: null, newestMs };
+  const fromMs = lastMs - STRETCH_MS;
+  return { keys, newestMs, fromMs: isAll ? fromMs : Math.max(fromMs, oldestMs + DISORDER_MS) };
+}
+
+/** Oldest first. Without a line to go by (the first ones were lost, or the files were taken away), the journal's last minute. */
+function missingOf(
+  ended: readonly EndedCommand[],
+  { keys, fromMs, newestMs }: Told,
+  journal: Pick<Journal, "find">,
+  nowMs: number,
+): readonly JournalEntry[] {
+  // A clock that once stood in the future leaves ends behind that are newer than every line to come.
+  const untilMs = Math.max(nowMs, newestMs);
+  const possible = ended.filter(({ finalAtMs }) => finalAtMs <= untilMs);
+  const firstMs = fromMs ?? (possible.at(-1)?.finalAtMs ?? untilMs) - STRETCH_MS;
+  return possible
+    .filter(({ finalAtMs }) => finalAtMs >= firstMs)
+    .map(({ id }) => journal.find(id))
+    .filter((entry) => entry !== undefined)
+    .filter((entry) => !keys.has(keyOfEntry(entry)));
+}
+
+function recordOf(catalogue: Catalogue, entry: JournalEntry): AuditRecord | null {
+  const { command, outcome, robotId, acceptedAtMs, sentAtMs, finalAtMs } = entry;
+  if (outcome === null || finalAtMs === null) return null;
+  // What was refused before it was accepted has the time of its end as both.
+  const isAccepted = sentAtMs !== null || acceptedAtMs !== finalAtMs;
+  const times = { acceptedAtMs: isAccepted ? acceptedAtMs : null, sentAtMs, finalAtMs };
+  return commandRecord(command, shownRequest(catalogue, command, outcome), robotId, times, outcome);
+}
+
+/** The time is part of it: a refusal under an identity that was used before has a line of its own. */
+function keyOf(
+  ...parts: readonly [door: unknown, user: unknown, requestId: unknown, code: unknown, atMs: unknown]
+) {
+  return JSON.stringify(parts);
+}
+
+function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: JournalEntry): string {
+  return keyOf(source.door, source.name, requestId, outcome?.code, finalAtMs);
+}
+
+/** Null for what is no whole line: a crash may have cut it off, or left zeros of the disk in its place. */
+function readRecord(line: string): { readonly atMs: number; readonly key: string } | null {
+  let record: unknown;
+  try {
+    record = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(record) || typeof record.at !== "string") return null;
+  const atMs = Date.parse(record.at);
+  if (Number.isNaN(atMs)) return null;
+  return { atMs, key: keyOf(record.door, record.user, record.request_id, record.code, atMs) };
+}

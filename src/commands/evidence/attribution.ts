@@ -1,0 +1,109 @@
+import type { Mission } from "../../domain/mission.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+
+/**
+ * Whose missions are whose. A mission of owner `api` that no command here has made
+ * is another client's: often a second gateway for the same robots (design, Commands).
+ */
+export interface Attribution {
+  /** A command has made this mission, or is believed to have. */
+  claim(missionId: string, commandId: string): void;
+  /** A command for this robot ended without anyone knowing what it did. */
+  suspect(robotId: RobotId): void;
+  commandOf(missionId: string): string | null;
+  /** A call has left that makes a mission for the command's robot: its answer will name it. */
+  expect(command: Maker): void;
+  /** What the command has made is known, or will not be told any more. */
+  settle(command: Maker): void;
+  /** Whether a mission that is new on this robot may yet turn out to be a command's. */
+  isExpected(robotId: RobotId): boolean;
+  /** A mission was seen for the first time. */
+  seen(robotId: RobotId, mission: Mission): void;
+  /** Decides of missions that waited long enough for a command to name them. To be called now and then. */
+  judge(): void;
+  /** Missions that another client has made through the same interface. */
+  foreignMissions(): number;
+}
+
+/** A command that makes missions. */
+interface Maker {
+  readonly id: string;
+  readonly robotId: RobotId | null;
+}
+
+interface Unclaimed {
+  readonly robotId: RobotId;
+  readonly missionId: string;
+  readonly seenAtMs: number;
+}
+
+const MAX_CLAIMS = 20_000;
+const MAX_UNCLAIMED = 2_000;
+
+/**
+ * @param claimMs how long a mission may wait for the answer that names it: streams are faster than answers
+ * @param onForeign called for each foreign mission, once it is known to be one
+ * @param onSettled called when nothing more is expected for a robot
+ */
+export function createAttribution(
+  clock: Clock,
+  claimMs: number,
+  onForeign: (robotId: RobotId) => void,
+  onSettled: (robotId: RobotId) => void,
+): Attribution {
+  /** One for a robot: its lane has one command in flight. */
+  const expected = new Map<RobotId, string>();
+  const claims = new Map<string, string>();
+  const suspects = new Map<RobotId, number>();
+  const unclaimed: Unclaimed[] = [];
+  let foreign = 0;
+
+  function judge(): void {
+    const nowMs = clock.monotonicMs();
+    for (let oldest = unclaimed[0]; oldest !== undefined; oldest = unclaimed[0]) {
+      if (nowMs - oldest.seenAtMs < claimMs && unclaimed.length <= MAX_UNCLAIMED) return;
+      unclaimed.shift();
+      if (!claims.has(oldest.missionId) && !isSuspect(oldest)) {
+        foreign += 1;
+        onForeign(oldest.robotId);
+      }
+    }
+  }
+
+  /** A command whose ending is unknown may have made it. */
+  function isSuspect({ robotId, seenAtMs }: Unclaimed): boolean {
+    const sinceMs = suspects.get(robotId);
+    return sinceMs !== undefined && Math.abs(seenAtMs - sinceMs) <= 2 * claimMs;
+  }
+
+  return {
+    claim(missionId, commandId) {
+      if (claims.has(missionId)) return;
+      claims.set(missionId, commandId);
+      if (claims.size <= MAX_CLAIMS) return;
+      for (const oldest of claims.keys()) {
+        claims.delete(oldest);
+        return;
+      }
+    },
+    suspect: (robotId) => void suspects.set(robotId, clock.monotonicMs()),
+    expect({ id, robotId }) {
+      if (robotId !== null) expected.set(robotId, id);
+    },
+    settle({ id, robotId }) {
+      if (robotId === null || expected.get(robotId) !== id) return;
+      expected.delete(robotId);
+      onSettled(robotId);
+    },
+    isExpected: (robotId) => expected.has(robotId),
+    commandOf: (missionId) => claims.get(missionId) ?? null,
+    seen(robotId, mission) {
+      if (mission.owner !== "api" || claims.has(mission.missionId)) return;
+      unclaimed.push({ robotId, missionId: mission.missionId, seenAtMs: clock.monotonicMs() });
+      judge();
+    },
+    judge,
+    foreignMissions: () => foreign,
+  };
+}

@@ -1,0 +1,81 @@
+import type { FleetNotice } from "../../domain/change.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+
+export interface ForeignWatchParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
+  readonly notify: (notice: FleetNotice) => void;
+}
+
+/** Raises an alarm where another client keeps sending missions to a robot: often a second gateway for the same fleet. */
+export interface ForeignWatch {
+  /** A mission that no command here has made. */
+  seen(robotId: RobotId): void;
+  /** Ends alarms of robots that were left alone. To be called now and then. */
+  tick(): void;
+  /** Robots whose alarm is on. */
+  count(): number;
+}
+
+/** One mission of somebody else may be a person at a service tool; so many within the time are a second sender. */
+const MISSIONS = 3;
+const WITHIN_MS = 600_000;
+
+interface Seen {
+  /** Monotonic times of the newest, at most `MISSIONS` of them. */
+  readonly timesMs: readonly number[];
+  readonly isOn: boolean;
+}
+
+export function createForeignWatch({ clock, log, sessionId, notify }: ForeignWatchParts): ForeignWatch {
+  const robots = new Map<RobotId, Seen>();
+  let events = 0;
+
+  function tell(robotId: RobotId, active: boolean, text: string): void {
+    events += 1;
+    log.warn({ robotId, active }, text);
+    notify({
+      kind: "alarm",
+      eventId: `${sessionId}.f${events}`,
+      robotId,
+      atMs: clock.nowMs(),
+      code: "FOREIGN_MISSIONS",
+      active,
+      text,
+    });
+  }
+
+  return {
+    seen(robotId) {
+      const nowMs = clock.monotonicMs();
+      const { timesMs, isOn } = robots.get(robotId) ?? { timesMs: [], isOn: false };
+      const recent = [...timesMs.filter((timeMs) => nowMs - timeMs < WITHIN_MS), nowMs].slice(-MISSIONS);
+      const isMany = recent.length >= MISSIONS;
+      robots.set(robotId, { timesMs: recent, isOn: isOn || isMany });
+      if (isOn || !isMany) return;
+      tell(
+        robotId,
+        true,
+        `another client of the fleet service sends missions to ${robotId}: ${MISSIONS} within ${WITHIN_MS / 60_000} minutes that no command of this gateway has made`,
+      );
+    },
+    tick() {
+      const nowMs = clock.monotonicMs();
+      for (const [robotId, { timesMs, isOn }] of robots) {
+        if (nowMs - (timesMs.at(-1) ?? 0) < WITHIN_MS) continue;
+        robots.delete(robotId);
+        if (isOn)
+          tell(
+            robotId,
+            false,
+            `no other client has sent a mission to ${robotId} for ${WITHIN_MS / 60_000} minutes`,
+          );
+      }
+    },
+    count: () => [...robots.values()].filter(({ isOn }) => isOn).length,
+  };
+}

@@ -1,0 +1,114 @@
+import type { Batch } from "../../contracts/link.ts";
+import { changeKey } from "../../domain/change.ts";
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { Mission, MissionQueue } from "../../domain/mission.ts";
+import type { Observed, Stamp } from "../../domain/observed.ts";
+import type { Presence } from "../../domain/presence.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { RobotSight } from "../../domain/stops.ts";
+
+/** What the dispatcher wants to hear of as it comes in. */
+export interface SightingListener {
+  missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
+  conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
+  /** A mission that was not in the robot's list before; not called for the first list of a robot. */
+  newMission(robotId: RobotId, mission: Mission): void;
+}
+
+/** The latest that is known of each robot, as far as commands need it. */
+export interface Sightings {
+  observe(batch: Batch): void;
+  missions(robotId: RobotId): MissionQueue | undefined;
+  /** The last of everything that tells what the robot does. */
+  sight(robotId: RobotId): RobotSight;
+  /** Every robot of which something was seen. */
+  robots(): readonly RobotId[];
+  /** Where GetOnlineRobots saw the robot last. */
+  position(robotId: RobotId): string | undefined;
+  /** The robot that has this number: two names of one machine. */
+  robotOfNumber(amrId: number): RobotId | undefined;
+  /** The number of the robot that executes a task chain; 0 while it has none. */
+  numberOfChain(chainId: number): number | undefined;
+}
+
+/** Chains end and are forgotten; only so many are remembered. */
+const MAX_CHAINS = 10_000;
+
+export function createSightings(listener: SightingListener): Sightings {
+  const queues = new Map<RobotId, Observed<MissionQueue>>();
+  const presences = new Map<RobotId, Observed<Presence>>();
+  const conveyors = new Map<RobotId, Map<number, Observed<Conveyor>>>();
+  /** The stamp of the newest of each value: what only changes its quality is told again, and is nothing new. */
+  const stamps = new Map<string, Stamp>();
+  const byNumber = new Map<number, RobotId>();
+  const chains = new Map<number, number>();
+
+  function onMissions(robotId: RobotId, observed: Observed<MissionQueue>): void {
+    const before = queues.get(robotId)?.value;
+    const isAgain = isToldAgain(changeKey({ kind: "mission", robotId, observed }), observed);
+    queues.set(robotId, observed);
+    if (isAgain) return;
+    if (before !== undefined && before !== observed.value) {
+      for (const mission of observed.value.missions) {
+        const known = before.missions.some(({ missionId }) => missionId === mission.missionId);
+        if (!known) listener.newMission(robotId, mission);
+      }
+    }
+    listener.missions(robotId, observed);
+  }
+
+  function isToldAgain(key: string, { stamp }: Observed<unknown>): boolean {
+    const known = stamps.get(key);
+    stamps.set(key, stamp);
+    return known !== undefined && known === stamp;
+  }
+
+  function keepConveyor(robotId: RobotId, observed: Observed<Conveyor>): void {
+    const known = conveyors.get(robotId) ?? new Map<number, Observed<Conveyor>>();
+    conveyors.set(robotId, known.set(observed.value.index, observed));
+  }
+
+  return {
+    observe({ changes }) {
+      for (const change of changes) {
+        switch (change.kind) {
+          case "mission":
+            onMissions(change.robotId, change.observed);
+            break;
+          case "conveyor":
+            keepConveyor(change.robotId, change.observed);
+            if (!isToldAgain(changeKey(change), change.observed)) {
+              listener.conveyor(change.robotId, change.observed);
+            }
+            break;
+          case "presence":
+            byNumber.set(change.observed.value.amrId, change.robotId);
+            presences.set(change.robotId, change.observed);
+            break;
+          case "task_chain":
+            chains.delete(change.chainId);
+            chains.set(change.chainId, change.observed.value.amrId);
+            if (chains.size > MAX_CHAINS) {
+              for (const oldest of chains.keys()) {
+                chains.delete(oldest);
+                break;
+              }
+            }
+            break;
+          default:
+            break;
+        }
+      }
+    },
+    missions: (robotId) => queues.get(robotId)?.value,
+    sight: (robotId) => ({
+      missions: queues.get(robotId),
+      presence: presences.get(robotId),
+      conveyors: [...(conveyors.get(robotId)?.values() ?? [])],
+    }),
+    robots: () => [...new Set([...queues.keys(), ...presences.keys(), ...conveyors.keys()])],
+    position: (robotId) => presences.get(robotId)?.value.position,
+    robotOfNumber: (amrId) => byNumber.get(amrId),
+    numberOfChain: (chainId) => chains.get(chainId),
+  };
+}

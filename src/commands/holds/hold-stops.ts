@@ -1,0 +1,113 @@
+import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import {
+  type Activity,
+  activitiesOf,
+  activityKey,
+  type RobotSight,
+  type SeenActivity,
+  type Stop,
+  stopsOf,
+} from "../../domain/stops.ts";
+import type { Clock } from "../../platform/clock.ts";
+
+export interface HoldStopParts {
+  readonly clock: Clock;
+  readonly sight: (robotId: RobotId) => RobotSight;
+  /** Sends a stop. Never rejects. */
+  readonly send: (robotId: RobotId, stop: Stop) => Promise<Outcome>;
+}
+
+/** Stops what held robots do. */
+export interface HoldStops {
+  /** A hold begins: stops what the robot does, and what it may do. */
+  begin(robotId: RobotId): void;
+  /** Something new is known of a held robot: stops what is seen anew. */
+  look(robotId: RobotId): void;
+  /** No hold is left on the robot. */
+  end(robotId: RobotId): void;
+  /** Looks at the robots again whose stop failed, or came a moment ago. To be called about once a second. */
+  tick(): void;
+}
+
+/** The last stop of one activity. */
+interface Sent {
+  /** The message that showed it, and whether as a good value. */
+  readonly seen: Pick<SeenActivity, "stamp" | "isSeen">;
+  readonly atMs: number;
+  state: "under_way" | "done" | "failed";
+}
+
+/** Messages that left before the stop had its effect come this late at most: they are no reason to stop once more. */
+const AGAIN_MS = 1_000;
+const RETRY_MS = 10_000;
+
+/**
+ * Each activity is stopped once when it is seen, and once more when a newer message shows it under way after its stop
+ * has ended. A stop that failed is tried again every 10 s while the activity is seen. So a robot that keeps moving costs
+ * a bounded number of calls, and a robot that is out of sight none.
+ */
+export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStops {
+  const robots = new Map<RobotId, Map<string, Sent>>();
+
+  function isDue(sent: Sent | undefined, { isSeen, stamp }: SeenActivity): boolean {
+    if (!isSeen) return false;
+    if (sent === undefined) return true;
+    const sinceMs = clock.monotonicMs() - sent.atMs;
+    if (sent.state === "under_way" || sinceMs < AGAIN_MS) return false;
+    const isNew = sent.seen.stamp !== stamp || !sent.seen.isSeen;
+    return isNew || (sent.state === "failed" && sinceMs >= RETRY_MS);
+  }
+
+  function sendStops(robotId: RobotId, sentOf: Map<string, Sent>, due: readonly SeenActivity[]): void {
+    for (const { stop, ends } of stopsOf(due)) {
+      const entries = ends.map(({ activity, stamp, isSeen }) => {
+        const entry: Sent = { seen: { stamp, isSeen }, atMs: clock.monotonicMs(), state: "under_way" };
+        sentOf.set(activityKey(activity), entry);
+        return entry;
+      });
+      void send(robotId, stop).then((outcome) => {
+        for (const entry of entries) entry.state = hasFailed(outcome) ? "failed" : "done";
+      });
+    }
+  }
+
+  function sightOf(robotId: RobotId, sentOf: Map<string, Sent>): readonly SeenActivity[] {
+    const activities = activitiesOf(sight(robotId));
+    const keys = new Set(activities.map(({ activity }) => activityKey(activity)));
+    for (const key of sentOf.keys()) if (!keys.has(key)) sentOf.delete(key);
+    return activities;
+  }
+
+  function look(robotId: RobotId): void {
+    const sentOf = robots.get(robotId) ?? new Map<string, Sent>();
+    robots.set(robotId, sentOf);
+    const isDueNow = (seen: SeenActivity) => isDue(sentOf.get(activityKey(seen.activity)), seen);
+    sendStops(robotId, sentOf, sightOf(robotId, sentOf).filter(isDueNow));
+    if (sentOf.size === 0) robots.delete(robotId);
+  }
+
+  return {
+    begin(robotId) {
+      const sentOf = robots.get(robotId) ?? new Map<string, Sent>();
+      robots.set(robotId, sentOf);
+      const isUnderWay = (activity: Activity) => sentOf.get(activityKey(activity))?.state === "under_way";
+      sendStops(
+        robotId,
+        sentOf,
+        sightOf(robotId, sentOf).filter(({ activity }) => !isUnderWay(activity)),
+      );
+      if (sentOf.size === 0) robots.delete(robotId);
+    },
+    look,
+    end: (robotId) => void robots.delete(robotId),
+    tick() {
+      for (const robotId of [...robots.keys()]) look(robotId);
+    },
+  };
+}
+
+/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (wire-facts, Missions; Robots, maps, chains). */
+function hasFailed({ outcome, code }: Outcome): boolean {
+  return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
+}

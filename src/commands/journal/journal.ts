@@ -1,0 +1,97 @@
+import type { Command, Source } from "../../domain/command.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+
+/** All that is kept of one command. Plain data: it is stored as JSON. */
+export interface JournalEntry {
+  /** The command's identity as one text. */
+  readonly id: string;
+  /** Of the operation and its canonical request: the same identity with another digest is another command. */
+  readonly digest: string;
+  /** Its request may be "" once it is final. */
+  readonly command: Command;
+  /** The lane that it runs in, and its robot by robot_id where that is known. */
+  readonly lane: string;
+  readonly robotId: RobotId | null;
+  /** Wall times in milliseconds; null while it has not come so far. */
+  readonly acceptedAtMs: number;
+  readonly sentAtMs: number | null;
+  readonly finalAtMs: number | null;
+  /** The request as it is sent, an identity filled in where the operation has a field for it; "" once it is final. */
+  readonly sentJson: string;
+  /** What was known before the call left, for the evidence afterwards. */
+  readonly baseline: unknown;
+  readonly outcome: Outcome | null;
+  /** The missions that it has made, where they are more than the one of its outcome. */
+  readonly missionIds?: readonly string[];
+}
+
+/** A mission that a command has made. */
+export interface MadeMission {
+  readonly missionId: string;
+  readonly commandId: string;
+}
+
+/** A command that came to its end, and when. */
+export interface EndedCommand {
+  readonly id: string;
+  readonly finalAtMs: number;
+}
+
+/** A station's lease of a robot, as it survives the gateway. Plain data: it is stored as JSON. */
+export interface StoredLease {
+  readonly robotId: RobotId;
+  readonly station: string;
+  readonly owner: Source;
+  /** Conveyors that the station has set in motion, and not stopped. */
+  readonly rolling: readonly number[];
+}
+
+/** A user's hold on a robot, or (null) on all. Plain data: it is stored as JSON. */
+export interface StoredHold {
+  readonly robotId: RobotId | null;
+  readonly owner: Source;
+  /** Wall time in milliseconds. */
+  readonly sinceMs: number;
+}
+
+/** What a journal keeps: both bounds hold, and an unfinished entry is never dropped. */
+export interface JournalLimits {
+  readonly keepMs: number;
+  readonly keepCount: number;
+}
+
+/**
+ * The memory of commands. What `write` has resolved for survives a crash; that is
+ * the ground under "at most once" (design, Commands).
+ */
+export interface Journal {
+  find(id: string): JournalEntry | undefined;
+  /** Entries without an outcome, oldest first. */
+  unfinished(): readonly JournalEntry[];
+  /** The missions that commands of the runs before this one have made: the newest, oldest first. */
+  made(): readonly MadeMission[];
+  /** What came to its end in the runs before this one: the newest, in the order of their ends. */
+  ended(): readonly EndedCommand[];
+  /** Resolves when the entry is on the disk; rejects when it may not be. */
+  write(entry: JournalEntry): Promise<void>;
+  /** The leases that there were when the run before this one ended. */
+  leases(): readonly StoredLease[];
+  /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
+  writeLease(robotId: RobotId, lease: StoredLease | null): Promise<void>;
+  /** The holds that there were when the run before this one ended, oldest first. */
+  holds(): readonly StoredHold[];
+  /** Keeps a user's hold, or (false) forgets it. Resolves when that is on the disk. */
+  writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
+  /** Drops some of the finished entries beyond the limits. Resolves with whether there may be more. */
+  prune(nowMs: number): Promise<boolean>;
+  figures(): Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** The missions that an entry's command is known to have made. */
+export function madeBy({ id, outcome, missionIds }: JournalEntry): readonly MadeMission[] {
+  if (outcome === null) return [];
+  const all = missionIds ?? (outcome.missionId === null ? [] : [outcome.missionId]);
+  return all.map((missionId) => ({ missionId, commandId: id }));
+}

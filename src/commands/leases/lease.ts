@@ -1,0 +1,127 @@
+import type { RobotLease } from "../../contracts/stations.ts";
+import type { Source } from "../../domain/command.ts";
+import {
+  currentGoal,
+  currentMission,
+  isTerminal,
+  type Mission,
+  type MissionQueue,
+} from "../../domain/mission.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { StoredLease } from "../journal/journal.ts";
+import type { StationOptions } from "../options.ts";
+
+/** A station's lease of one robot. Times are monotonic, in milliseconds. */
+export interface Lease extends RobotLease, StoredLease {
+  readonly beatAtMs: number;
+}
+
+/** Every lease there is, by robot. Immutable. */
+export type Leases = ReadonlyMap<RobotId, Lease>;
+
+export function sameSource(a: Source, b: Source): boolean {
+  return a.door === b.door && a.name === b.name;
+}
+
+export function describeLease({ station, owner }: RobotLease, robotId: RobotId): string {
+  return `robot ${robotId} is leased to station ${station} for ${owner.door} "${owner.name}"`;
+}
+
+/** Gives the lease, or renews it for the same owner. The caller has checked where the robot is. */
+export function grant(
+  leases: Leases,
+  station: string,
+  owner: Source,
+  robotId: RobotId,
+  nowMs: number,
+): Leases {
+  const known = leases.get(robotId);
+  const lease: Lease =
+    known === undefined
+      ? { station, owner, robotId, sinceMs: nowMs, beatAtMs: nowMs, rolling: [] }
+      : { ...known, beatAtMs: nowMs };
+  return new Map(leases).set(robotId, lease);
+}
+
+export function withoutLease(leases: Leases, robotId: RobotId): Leases {
+  if (!leases.has(robotId)) return leases;
+  const next = new Map(leases);
+  next.delete(robotId);
+  return next;
+}
+
+/** The heartbeat of a station's PLC. */
+export function beaten(leases: Leases, station: string, owner: Source, nowMs: number): Leases {
+  const next = new Map(leases);
+  for (const [robotId, lease] of leases) {
+    if (lease.station === station && sameSource(lease.owner, owner)) {
+      next.set(robotId, { ...lease, beatAtMs: nowMs });
+    }
+  }
+  return next;
+}
+
+/** The owner has sent what sets conveyors in motion, or stops them. */
+export function rolled(
+  leases: Leases,
+  owner: Source,
+  robotId: RobotId,
+  conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] },
+): Leases {
+  const lease = leases.get(robotId);
+  if (lease === undefined || !sameSource(lease.owner, owner)) return leases;
+  const rolling = new Set([...lease.rolling, ...conveyors.started]);
+  for (const index of conveyors.stopped) rolling.delete(index);
+  return new Map(leases).set(robotId, { ...lease, rolling: [...rolling] });
+}
+
+/** A lease of the run before this one. Its station has as long as any to be heard of again. */
+export function resumed({ robotId, station, owner, rolling }: StoredLease, nowMs: number): Lease {
+  return { robotId, station, owner, rolling, sinceMs: nowMs, beatAtMs: nowMs };
+}
+
+/** The robots whose lease is another one than before, in what is to survive the gateway. */
+export function changedLeases(before: Leases, after: Leases): readonly RobotId[] {
+  const robots = new Set([...before.keys(), ...after.keys()]);
+  return [...robots].filter((robotId) => {
+    const [old, now] = [before.get(robotId), after.get(robotId)];
+    return old?.station !== now?.station || old?.owner !== now?.owner || old?.rolling !== now?.rolling;
+  });
+}
+
+/** The leases whose station has not been heard of for too long. */
+export function lapsed(leases: Leases, stations: readonly StationOptions[], nowMs: number): readonly Lease[] {
+  return [...leases.values()].filter((lease) => {
+    const station = stations.find(({ name }) => name === lease.station);
+    return station !== undefined && nowMs - lease.beatAtMs > station.heartbeatMs;
+  });
+}
+
+/**
+ * A mission that was finished or skipped before its goal succeeds too (fleet-service-interface, UpdateMission and
+ * SkipGoal), and its robot stands somewhere else. Serves and carts say when they have arrived; others cannot.
+ */
+function mayHaveArrived({ feedback }: Mission): boolean {
+  if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;
+  return feedback.status === "STATUS_ARRIVED";
+}
+
+/**
+ * Whether a robot stands at or heads for one of these destinations: by its mission
+ * under way, else by the goal that its last mission reached, else by the point where
+ * the service last saw it.
+ */
+export function isAt(
+  destinations: readonly string[],
+  queue: MissionQueue | undefined,
+  position: string | undefined,
+): boolean {
+  const mission = queue === undefined ? undefined : (currentMission(queue) ?? queue.missions.at(-1));
+  if (mission !== undefined) {
+    const goal = currentGoal(mission);
+    const isDestined = goal?.kind === "destination" && destinations.includes(goal.destinationId);
+    if (!isTerminal(mission.state)) return isDestined;
+    if (mission.state === "STATE_SUCCEEDED" && isDestined && mayHaveArrived(mission)) return true;
+  }
+  return position !== undefined && destinations.includes(position);
+}

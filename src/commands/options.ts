@@ -1,0 +1,68 @@
+import type { Door, Role, Source } from "../domain/command.ts";
+import type { RobotId } from "../domain/robot.ts";
+
+/** The role that a protocol's own section gives to one of its users: the most that rules can give it, and all of it without any. */
+export interface AccountRole {
+  readonly source: Source;
+  readonly role: Role;
+  /** The key of the configuration, as `opcua.users.line1.role`. */
+  readonly key: string;
+}
+
+/** One rule of who may send what. A source's rules add up; everybody may read. */
+export interface RightsRule {
+  /** The door and the name that it vouches for; "*" for any name. */
+  readonly source: { readonly door: Door; readonly name: string };
+  readonly role: Role;
+  /** Only these robots; absent: all, and what concerns no single robot. */
+  readonly robots?: readonly RobotId[] | undefined;
+  /** Only these operations; absent: all that the role may. */
+  readonly operations?: readonly string[] | undefined;
+}
+
+/** One PLC and the destinations that are its own. */
+export interface StationOptions {
+  readonly name: string;
+  /** Display names, or codes of points. */
+  readonly destinations: readonly string[];
+  /** Who may ask for its leases; absent: whoever has the right to move the robot. */
+  readonly users?: readonly Source[] | undefined;
+  /** A lease ends when the station was not heard of for so long. */
+  readonly heartbeatMs: number;
+}
+
+/** Times and bounds of the dispatcher, all in place. */
+export interface DispatcherOptions {
+  readonly rights: readonly RightsRule[];
+  readonly accounts: readonly AccountRole[];
+  /** How long a call may wait for the service's answer. Longer than the service waits for a robot (10 s). */
+  readonly callDeadlineMs: number;
+  /** How long evidence is sought after an unknown ending. */
+  readonly evidenceMs: number;
+  /** How long a single fitting mission must stand alone before it counts. */
+  readonly settleMs: number;
+  /** The pause between two queries for evidence, and the longest between two sendings. */
+  readonly pollMs: number;
+  /** How long a stop waits for the disk before it goes without. */
+  readonly stopSyncMs: number;
+  /** Commands waiting behind the one in flight, for each robot. */
+  readonly maxQueue: number;
+  /** Reads in flight at once, for each robot. */
+  readonly maxReads: number;
+  /** Commands in hand at once, of all robots together. Stops go over it. */
+  readonly maxCommands: number;
+}
+
+/** What suits a service that waits up to 10 s for a robot (wire-facts). */
+export const dispatcherDefaults: DispatcherOptions = {
+  rights: [],
+  accounts: [],
+  callDeadlineMs: 15_000,
+  evidenceMs: 15_000,
+  settleMs: 1_000,
+  pollMs: 2_000,
+  stopSyncMs: 50,
+  maxQueue: 16,
+  maxReads: 16,
+  maxCommands: 4_096,
+};

@@ -1,0 +1,29 @@
+import { ending, type Outcome, refusal } from "../domain/outcome.ts";
+import { idUnasked } from "../domain/refusals.ts";
+
+/** What the gateway refuses because of itself: nothing was sent. */
+export function shuttingDown(): Outcome {
+  return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
+}
+
+/** The same when the journal is closed: nobody can say whether the id is an earlier command's. */
+export function closed(): Outcome {
+  return idUnasked(refusal("SHUTTING_DOWN", "the gateway is shutting down"));
+}
+
+/** For the sender of an earlier command, when the journal is closed. */
+export function unreadable(): Outcome {
+  const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";
+  return ending("unknown", "SHUTTING_DOWN", message, false);
+}
+
+/** The same, by a mistake of ours. */
+export function fault(): Outcome {
+  return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
+}
+
+/** A command that was taken, and whose end no disk and no memory has: nothing of it may be sent once more. */
+export function unrecorded(): Outcome {
+  const message = "its outcome could not be recorded, as the disk failed; the robot may have acted";
+  return ending("unknown", "OUTCOME_UNKNOWN", message, false);
+}

@@ -1,0 +1,93 @@
+import type { Catalogue, EvidenceRule, ParsedRequest } from "../contracts/operation.ts";
+import { ending } from "../domain/outcome.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { Conclusion } from "./conclusion.ts";
+import type { WatchBaseline } from "./evidence/evidence.ts";
+import type { EvidenceSearch } from "./evidence/search.ts";
+import { createJob, type Job } from "./job.ts";
+import type { Journal, JournalEntry } from "./journal/journal.ts";
+import { interrupted, type LaneRunner } from "./lanes/lane-runner.ts";
+
+export interface RecoveryParts {
+  readonly catalogue: Catalogue;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly running: Map<string, Job>;
+  readonly runner: LaneRunner;
+  readonly search: EvidenceSearch;
+  readonly conclusion: Conclusion;
+  /** Resolves when the service can be seen, or was waited for long enough: evidence is sought from then on. */
+  readonly canSee: Promise<void>;
+}
+
+/**
+ * Ends what a predecessor left in the journal. Nothing of it is sent: what was only
+ * accepted has expired, what was sent is looked into before anything else moves
+ * on its robot. Resolves when the first are recorded.
+ */
+export async function recoverCommands(parts: RecoveryParts): Promise<void> {
+  const unfinished = parts.journal.unfinished();
+  if (unfinished.length > 0) {
+    parts.log.info({ commands: unfinished.length }, "commands of an earlier run have no outcome yet");
+  }
+  const ends: Promise<void>[] = [];
+  for (const entry of unfinished) {
+    const job = jobOf(parts, entry);
+    parts.running.set(job.id, job);
+    if (entry.sentAtMs === null) {
+      const message =
+        "the gateway stopped before it was sent, and a later start sends nothing of an earlier one";
+      ends.push(parts.conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
+    } else {
+      lookInto(parts, job, entry, entry.sentAtMs);
+    }
+  }
+  await Promise.all(ends);
+}
+
+function lookInto(parts: RecoveryParts, job: Job, entry: JournalEntry, sentAtMs: number): void {
+  const { evidence, repeat } = job.request;
+  if (isWatch(evidence) && job.robotId !== null && entry.baseline !== null) {
+    parts.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
+  }
+  parts.runner.recover(job, interrupted(repeat.kind === "repeatable"), parts.canSee);
+}
+
+function jobOf(parts: RecoveryParts, entry: JournalEntry): Job {
+  const { command, digest, lane, robotId } = entry;
+  const job = createJob({
+    command,
+    digest,
+    request: requestOf(parts, entry),
+    startByMonotonicMs: parts.clock.monotonicMs(),
+  });
+  job.lane = lane;
+  job.robotId = robotId;
+  job.entry = entry;
+  job.sendings = entry.sentAtMs === null ? 0 : 1;
+  job.stage = entry.sentAtMs === null ? "accepted" : "sent";
+  return job;
+}
+
+/** The request as it was sent. An operation that this version no longer knows leaves nothing to look for. */
+function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalEntry): ParsedRequest {
+  const parsed = catalogue.get(command.operation)?.parseText(sentJson);
+  if (parsed?.ok) return parsed.request;
+  return {
+    json: sentJson,
+    robotId: command.robotId,
+    effect: command.effect,
+    subject: { kind: "fleet" },
+    repeat: { kind: "never" },
+    evidence: { kind: "none" },
+    identityField: null,
+    conveyors: null,
+    switches: [],
+  };
+}
+
+function isWatch(rule: EvidenceRule): rule is Exclude<EvidenceRule, { kind: "none" | "query" }> {
+  return rule.kind !== "none" && rule.kind !== "query";
+}

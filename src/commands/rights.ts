@@ -1,0 +1,120 @@
+import type { CommandRights } from "../contracts/command-rights.ts";
+import { type Role, roles, type Source } from "../domain/command.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { AccountRole, RightsRule, StationOptions } from "./options.ts";
+
+/** Who may send what, of all protocols: `docs/install.md` has the same as a table. */
+export interface Rights {
+  readonly rules: readonly RightsRule[];
+  /** Roles that a protocol's own section gives to its users. */
+  readonly accounts: readonly AccountRole[];
+}
+
+/** One part of what a source may do; its grants add up. */
+export interface Grant {
+  readonly role: Role;
+  /** Null: all, and what concerns no single robot. */
+  readonly robots: readonly RobotId[] | null;
+  /** Null: all of the role. */
+  readonly operations: readonly string[] | null;
+  /** The keys of the configuration that give the role, and that bound it. */
+  readonly roleBy: string;
+  readonly boundBy: string;
+}
+
+/** What is asked for. `robotId` is null when it concerns no single robot, or one that is not known. */
+export interface RightsQuestion {
+  readonly source: Source;
+  /** Null: to lease or hold the robot, for which any operation that is allowed will do. */
+  readonly operation: string | null;
+  /** The role that the operation needs. */
+  readonly role: Role;
+  readonly robotId: RobotId | null;
+}
+
+/**
+ * What a source may do besides reading, which everybody may. A user with a role of its own may do what that role may, as far
+ * as the rules that name it say; all of it where none does. Others have what the rules that name them give.
+ */
+export function grantsOf({ rules, accounts }: Rights, source: Source): readonly Grant[] {
+  const account = accounts.find(
+    (each) => each.source.door === source.door && each.source.name === source.name,
+  );
+  const grants = rules.flatMap((rule, place) =>
+    isFor(rule.source, source) ? [grantOf(rule, `rights[${place}]`, account)] : [],
+  );
+  if (account === undefined || grants.length > 0) return grants;
+  return [{ role: account.role, robots: null, operations: null, roleBy: account.key, boundBy: account.key }];
+}
+
+/** Null when it is allowed; otherwise why not, by the keys of the configuration that decide it. */
+export function refusedRight(rights: Rights, question: RightsQuestion): string | null {
+  const { role, source, operation } = question;
+  if (role === "observer") return null;
+  const reasons: string[] = [];
+  for (const grant of grantsOf(rights, source)) {
+    const reason = shortfall(grant, question);
+    if (reason === null) return null;
+    if (!reasons.includes(reason)) reasons.push(reason);
+  }
+  const who = `${source.door} "${source.name}"`;
+  const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
+  const act = operation === null ? "command robots" : `send ${operation}`;
+  return `${who} may not ${act}, which needs ${role}: ${why}`;
+}
+
+/** The rights without their robots: by these, whoever is refused may send the operation to no robot at all. */
+export function rightsAnywhere({ rules, accounts }: Rights): Rights {
+  return { rules: rules.map(({ robots: _robots, ...rule }) => rule), accounts };
+}
+
+/** The role of a user's own is the most that a rule can give it. */
+function grantOf(rule: RightsRule, key: string, account: AccountRole | undefined): Grant {
+  const isCapped = account !== undefined && rank(account.role) < rank(rule.role);
+  return {
+    role: isCapped ? account.role : rule.role,
+    robots: rule.robots ?? null,
+    operations: rule.operations ?? null,
+    roleBy: isCapped ? account.key : key,
+    boundBy: key,
+  };
+}
+
+function rank(role: Role): number {
+  return roles.indexOf(role);
+}
+
+/** The rights of sources before they have said which command. A station's own `users` go before the rules. */
+export function commandRights(rights: Rights, stations: readonly StationOptions[]): CommandRights {
+  const anywhere = rightsAnywhere(rights);
+  const some = { operation: null, role: "operator" } as const;
+  return {
+    refusedRobot: (source, robotId) => refusedRight(rights, { ...some, source, robotId }),
+    refusedStation(source, station) {
+      const users = stations.find(({ name }) => name === station)?.users;
+      if (
+        users !== undefined &&
+        !users.some(({ door, name }) => door === source.door && name === source.name)
+      ) {
+        return `${source.door} "${source.name}" is not a user of station ${station}`;
+      }
+      return refusedRight(anywhere, { ...some, source, robotId: null });
+    },
+  };
+}
+
+function isFor(rule: RightsRule["source"], source: Source): boolean {
+  return rule.door === source.door && (rule.name === "*" || rule.name === source.name);
+}
+
+/** What `grant` lacks for the question; null when it allows it. */
+function shortfall(grant: Grant, { role, operation, robotId }: RightsQuestion): string | null {
+  if (rank(grant.role) < rank(role)) return `${grant.roleBy} makes it ${grant.role}`;
+  if (operation !== null && grant.operations !== null && !grant.operations.includes(operation)) {
+    return `${grant.boundBy} names only ${grant.operations.join(", ")}`;
+  }
+  if (grant.robots !== null && (robotId === null || !grant.robots.includes(robotId))) {
+    return `${grant.boundBy} names only ${grant.robots.join(", ")}`;
+  }
+  return null;
+}

@@ -1,0 +1,128 @@
+import type { CurrentState } from "../contracts/fleet-view.ts";
+import { changeKey, type StateChange } from "../domain/change.ts";
+
+/**
+ * State on its way to one northbound: the newest change of each key, oldest news first.
+ * What is handed out is read again at that moment, so nothing that waited is older, or
+ * shown as better, than what is known.
+ */
+export interface ChangeQueue {
+  push(key: string, change: StateChange): void;
+  /** Moves up to `most` changes into `changes`. */
+  take(most: number, changes: StateChange[]): void;
+  /** These have arrived, which were handed out. */
+  arrived(changes: readonly StateChange[]): void;
+  /**
+   * Forgets what waits and begins again from everything there is, when next asked. Evictions stay, those that may not
+   * have arrived too: no snapshot says what there is no more.
+   */
+  restart(): void;
+  readonly length: number;
+  /** Changes that an overflow let go of; a snapshot took their place. */
+  readonly skipped: number;
+}
+
+/**
+ * Holds at most `limit` keys beside one snapshot. A queue that overflows is dropped as a
+ * whole and begins again from a snapshot once the one before is through, so the reader
+ * ends with the truth however slow it is.
+ */
+export function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
+  const newest = new Map<string, StateChange>();
+  /** Evictions that wait, and those that were handed out and may not have arrived. */
+  const evicted = new Map<string, StateChange>();
+  const underWay = new Map<string, StateChange>();
+  let backlog: readonly StateChange[] = [];
+  let backlogAt = 0;
+  let snapshotDue = true;
+  let skipped = 0;
+
+  function takeBacklog(end: number, changes: StateChange[]): void {
+    for (; backlogAt < backlog.length && changes.length < end; backlogAt += 1) {
+      const change = backlog[backlogAt];
+      if (change !== undefined) changes.push(state.current(change));
+    }
+    if (backlogAt < backlog.length) return;
+    backlog = [];
+    backlogAt = 0;
+  }
+
+  function takeNewest(end: number, changes: StateChange[]): void {
+    if (newest.size <= end - changes.length) {
+      for (const change of newest.values()) changes.push(state.current(change));
+      newest.clear();
+      return;
+    }
+    for (const [key, change] of newest) {
+      if (changes.length >= end) return;
+      newest.delete(key);
+      changes.push(state.current(change));
+    }
+  }
+
+  function evict(key: string, change: StateChange): void {
+    newest.delete(key);
+    evicted.set(key, change);
+    if (evicted.size <= limit) return;
+    for (const oldest of evicted.keys()) {
+      skipped += 1;
+      evicted.delete(oldest);
+      return;
+    }
+  }
+
+  /** After everything else: what is left of a snapshot may still show what was evicted since. */
+  function takeEvicted(end: number, changes: StateChange[]): void {
+    for (const [key, change] of evicted) {
+      if (changes.length >= end) return;
+      evicted.delete(key);
+      underWay.set(key, change);
+      changes.push(change);
+    }
+  }
+
+  return {
+    push(key, change) {
+      if (change.kind === "task_chain_evicted") return evict(key, change);
+      // It is back. A Map that is empty costs less to ask for its size than for a key.
+      if (evicted.size > 0) evicted.delete(key);
+      if (underWay.size > 0) underWay.delete(key);
+      // The snapshot to come will hold this one.
+      if (snapshotDue) return;
+      newest.set(key, change);
+      if (newest.size <= limit) return;
+      skipped += newest.size;
+      newest.clear();
+      snapshotDue = true;
+    },
+    take(most, changes) {
+      const end = changes.length + most;
+      if (snapshotDue && backlog.length === 0) {
+        backlog = state.snapshot();
+        snapshotDue = false;
+      }
+      takeBacklog(end, changes);
+      takeNewest(end, changes);
+      takeEvicted(end, changes);
+    },
+    arrived(changes) {
+      if (underWay.size === 0) return;
+      for (const change of changes)
+        if (change.kind === "task_chain_evicted") underWay.delete(changeKey(change));
+    },
+    restart() {
+      for (const [key, change] of underWay) evicted.set(key, change);
+      underWay.clear();
+      newest.clear();
+      backlog = [];
+      backlogAt = 0;
+      snapshotDue = true;
+    },
+    get length() {
+      return newest.size + evicted.size + backlog.length - backlogAt + (snapshotDue ? 1 : 0);
+    },
+    get skipped() {
+      return skipped;
+    },
+  };
+}

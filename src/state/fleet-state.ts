@@ -1,0 +1,140 @@
+import type { FleetView, RobotSummary } from "../contracts/fleet-view.ts";
+import type { Batch } from "../contracts/link.ts";
+import type { StateChange } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
+import type { QualityTimes } from "../domain/quality.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { currentChange } from "./current.ts";
+import { createDraft, type Draft } from "./draft.ts";
+import { createNoticeContext } from "./notice-context.ts";
+import { createQualityReader, type LinkHealth } from "./quality-reader.ts";
+import { createReceiver } from "./receiver.ts";
+import { createRobotBook } from "./robot-book.ts";
+import { describeSlot, type RobotEntry } from "./robot-entry.ts";
+import { createStreamBook } from "./stream-book.ts";
+import { createTaskChainBook } from "./task-chain-book.ts";
+import { createTeller, robotChange } from "./teller.ts";
+
+/** What the fleet state is made of. */
+export interface FleetStateOptions {
+  readonly times: QualityTimes;
+  /** Robots beyond these are refused, counted and logged. */
+  readonly maxRobots: number;
+  /** Task chains beyond these push out the oldest, finished ones first. */
+  readonly maxTaskChains: number;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The identity of our command that made a mission; null where it was not ours. */
+  readonly commandOf: (missionId: string) => string | null;
+}
+
+/** The fleet as it is known: what came in, and what is to be told of it. */
+export interface FleetState extends FleetView {
+  /** Takes one event in and says what it changed. Never throws on what a service sends. */
+  apply(event: FleetEvent): Batch;
+  /** What time alone has changed since the last telling. To be called about twice a second. */
+  tick(): Batch;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  robot(robotId: RobotId): RobotSummary | undefined;
+  /** The value that `change` is about as it stands now: the same object when nothing is different. */
+  current(change: StateChange): StateChange;
+  figures(): Readonly<Record<string, number>>;
+}
+
+/**
+ * Holds the last of everything and judges it when it is read (design, Truth over time).
+ * Ages are measured on the monotonic clock from the moment an event is applied, so a wall
+ * clock that is set can neither revive a dead value nor kill a live one.
+ */
+export function createFleetState(options: FleetStateOptions): FleetState {
+  const { clock } = options;
+  const link: LinkHealth = { downSinceMs: null };
+  const reader = createQualityReader(options.times, link);
+  const context = createNoticeContext(options.sessionId, options.commandOf);
+  const teller = createTeller(reader, context, clock);
+  const robots = createRobotBook(options.maxRobots, options.log);
+  const streams = createStreamBook();
+  const chains = createTaskChainBook(options.maxTaskChains, reader);
+  const receiver = createReceiver({ robots, streams, teller, context, times: options.times });
+
+  function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
+    if (state === "up") {
+      link.downSinceMs = null;
+    } else {
+      link.downSinceMs ??= nowMs;
+      receiver.doubtAll(nowMs);
+      chains.doubt(nowMs);
+    }
+    retellAll(nowMs, draft);
+  }
+
+  function retellAll(nowMs: number, draft: Draft): void {
+    for (const robot of robots.all()) teller.retellRobot(robot, nowMs, draft);
+    chains.retell(nowMs, draft.changes);
+  }
+
+  const summary = (robot: RobotEntry, nowMs: number): RobotSummary => ({
+    robotId: robot.robotId,
+    family: robot.family,
+    quality: reader.ofRobot(robot, nowMs),
+  });
+
+  return {
+    apply(event) {
+      const nowMs = clock.monotonicMs();
+      const draft = createDraft();
+      switch (event.kind) {
+        case "link":
+          onLink(event.state, nowMs, draft);
+          break;
+        case "task_chain":
+          chains.receive(event.chain, event.atMs, nowMs, draft.changes);
+          break;
+        default:
+          receiver.receive(event, nowMs, draft);
+      }
+      return draft;
+    },
+    tick() {
+      const draft = createDraft();
+      retellAll(clock.monotonicMs(), draft);
+      return draft;
+    },
+    robots() {
+      const nowMs = clock.monotonicMs();
+      return Array.from(robots.all(), (robot) => summary(robot, nowMs));
+    },
+    robot(robotId) {
+      const robot = robots.find(robotId);
+      return robot === undefined ? undefined : summary(robot, clock.monotonicMs());
+    },
+    snapshot() {
+      const nowMs = clock.monotonicMs();
+      const changes: StateChange[] = [];
+      for (const robot of robots.all()) {
+        changes.push(robotChange(robot, reader.ofRobot(robot, nowMs)));
+        for (const slot of [robot.mission, robot.battery, robot.conveyors, robot.presence]) {
+          describeSlot(robot.robotId, slot, reader.ofSlot(robot, slot, nowMs), changes);
+        }
+      }
+      chains.describe(nowMs, changes);
+      return changes;
+    },
+    current(change) {
+      const robot = "robotId" in change ? robots.find(change.robotId) : undefined;
+      return currentChange(change, robot, chains, reader, clock.monotonicMs());
+    },
+    figures: () => ({
+      robots: robots.size,
+      streams: streams.size,
+      taskChains: chains.size,
+      taskChainsEvicted: chains.evicted,
+      eventsRefused: robots.refusals,
+      conveyorsRefused: receiver.conveyorsRefused(),
+    }),
+  };
+}

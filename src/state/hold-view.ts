@@ -1,0 +1,52 @@
+import type { CurrentState } from "../contracts/fleet-view.ts";
+import type { Holds } from "../contracts/holds.ts";
+import type { Batch } from "../contracts/link.ts";
+import type { StateChange } from "../domain/change.ts";
+import { isSameHold } from "../domain/hold.ts";
+import type { RobotId } from "../domain/robot.ts";
+
+export interface HoldViewParts {
+  readonly state: CurrentState & { robots(): readonly { readonly robotId: RobotId }[] };
+  readonly holdState: Holds["holdState"];
+}
+
+/** The fleet state with what holds its robots, as northbounds show it. */
+export interface HoldView extends CurrentState {
+  /** A batch of the fleet state, with the hold of each robot that is heard of for the first time. */
+  withHolds(batch: Batch): Batch;
+  /** What shows that something else holds this robot now, or (null) all robots. */
+  changesOf(robotId: RobotId | null): readonly StateChange[];
+}
+
+export function createHoldView({ state, holdState }: HoldViewParts): HoldView {
+  const told = new Set<RobotId>();
+
+  function ofRobot(robotId: RobotId): StateChange {
+    told.add(robotId);
+    return { kind: "hold", robotId, hold: holdState(robotId) };
+  }
+
+  function ofAll(): StateChange {
+    return { kind: "hold_all", hold: holdState(null) };
+  }
+
+  function ofEachRobot(): readonly StateChange[] {
+    return state.robots().map(({ robotId }) => ofRobot(robotId));
+  }
+
+  return {
+    snapshot: () => [...state.snapshot(), ofAll(), ...ofEachRobot()],
+    current(change) {
+      if (change.kind !== "hold" && change.kind !== "hold_all") return state.current(change);
+      const hold = holdState(change.kind === "hold" ? change.robotId : null);
+      return isSameHold(hold, change.hold) ? change : { ...change, hold };
+    },
+    withHolds(batch) {
+      const fresh = batch.changes.flatMap((change) =>
+        change.kind === "robot" && !told.has(change.robotId) ? [ofRobot(change.robotId)] : [],
+      );
+      return fresh.length === 0 ? batch : { ...batch, changes: [...batch.changes, ...fresh] };
+    },
+    changesOf: (robotId) => (robotId === null ? [ofAll(), ...ofEachRobot()] : [ofRobot(robotId)]),
+  };
+}

@@ -1,0 +1,62 @@
+import { type Quality, type QualityTimes, qualityAt, worse } from "../domain/quality.ts";
+import type { RobotEntry, Slot } from "./robot-entry.ts";
+
+/** The session to the service as a whole. Monotonic milliseconds. */
+export interface LinkHealth {
+  downSinceMs: number | null;
+}
+
+/** Qualities of the moment, from what is held of the sources. Nothing is remembered. */
+export interface QualityReader {
+  ofSlot(robot: RobotEntry, slot: Slot, nowMs: number): Quality;
+  /** The worst of what streams sent of the robot; `unknown` while none did. */
+  ofRobot(robot: RobotEntry, nowMs: number): Quality;
+  /** Of a value that is polled by itself, confirmed only by being read again. */
+  ofPolled(confirmedAtMs: number, doubtedSinceMs: number | null, nowMs: number): Quality;
+}
+
+/** Reads qualities with these times; `link` is read at every call. */
+export function createQualityReader(times: QualityTimes, link: LinkHealth): QualityReader {
+  // One record used again and again: this runs for every message.
+  const source = {
+    confirmedAtMs: null as number | null,
+    linkDownSinceMs: null as number | null,
+    streamProvenAtMs: 0,
+    streamLostSinceMs: null as number | null,
+    absentSinceMs: null as number | null,
+  };
+
+  function ofSlot(robot: RobotEntry, slot: Slot, nowMs: number): Quality {
+    if (slot.received === null || slot.stream === null) return "unknown";
+    source.confirmedAtMs = slot.confirmedAtMs;
+    source.linkDownSinceMs = link.downSinceMs;
+    source.streamProvenAtMs = slot.stream.provenAtMs;
+    source.streamLostSinceMs = slot.doubtedSinceMs;
+    source.absentSinceMs = robot.absentSinceMs;
+    return qualityAt(source, times, nowMs);
+  }
+
+  /** A value that never came says nothing. */
+  function worseOf(worst: Quality | null, robot: RobotEntry, slot: Slot, nowMs: number): Quality | null {
+    if (slot.received === null) return worst;
+    const quality = ofSlot(robot, slot, nowMs);
+    return worst === null ? quality : worse(worst, quality);
+  }
+
+  return {
+    ofSlot,
+    ofRobot(robot, nowMs) {
+      const mission = worseOf(null, robot, robot.mission, nowMs);
+      const battery = worseOf(mission, robot, robot.battery, nowMs);
+      return worseOf(battery, robot, robot.conveyors, nowMs) ?? "unknown";
+    },
+    ofPolled(confirmedAtMs, doubtedSinceMs, nowMs) {
+      source.confirmedAtMs = confirmedAtMs;
+      source.linkDownSinceMs = link.downSinceMs;
+      source.streamProvenAtMs = confirmedAtMs;
+      source.streamLostSinceMs = doubtedSinceMs;
+      source.absentSinceMs = null;
+      return qualityAt(source, times, nowMs);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Family, RobotId } from "../domain/robot.ts";
+import type { Log } from "../platform/log.ts";
+import { createRobotEntry, type RobotEntry } from "./robot-entry.ts";
+
+/** Every robot that was ever seen or expected since the start. */
+export interface RobotBook {
+  find(robotId: RobotId): RobotEntry | undefined;
+  /** The robot, made when it is new; undefined when there is no room for another. */
+  findOrAdd(robotId: RobotId, onNew: (robot: RobotEntry) => void): RobotEntry | undefined;
+  all(): IterableIterator<RobotEntry>;
+  readonly size: number;
+  /** Events that were not taken because their robot found no room. */
+  readonly refusals: number;
+}
+
+/** Never forgets a robot: it keeps its tags and topics. Beyond `limit` new ones are refused, counted and logged once. */
+export function createRobotBook(limit: number, log: Log): RobotBook {
+  const robots = new Map<RobotId, RobotEntry>();
+  let refusals = 0;
+
+  function refuse(robotId: RobotId): undefined {
+    if (refusals === 0) log.error({ robotId, limit }, "more robots than the configuration allows: refused");
+    refusals += 1;
+  }
+
+  return {
+    find: (robotId) => robots.get(robotId),
+    findOrAdd(robotId, onNew) {
+      const known = robots.get(robotId);
+      if (known !== undefined) return known;
+      if (robots.size >= limit) return refuse(robotId);
+      const robot = createRobotEntry(robotId, UNKNOWN);
+      robots.set(robotId, robot);
+      onNew(robot);
+      return robot;
+    },
+    all: () => robots.values(),
+    get size() {
+      return robots.size;
+    },
+    get refusals() {
+      return refusals;
+    },
+  };
+}
+
+const UNKNOWN: Family = "unknown";

@@ -1,0 +1,104 @@
+import type { StateChange } from "../domain/change.ts";
+import type { Stamp } from "../domain/observed.ts";
+import type { Quality } from "../domain/quality.ts";
+import type { TaskChain } from "../domain/task-chain.ts";
+import type { QualityReader } from "./quality-reader.ts";
+
+interface Entry {
+  chain: TaskChain;
+  stamp: Stamp;
+  confirmedAtMs: number;
+  doubtedSinceMs: number | null;
+  told: Quality;
+}
+
+/** The task chains that were seen lately. */
+export interface TaskChainBook {
+  /** The same object as last time only confirms what is there. A new one may evict another, which is told too. */
+  receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
+  /** Something may be missed from now on. */
+  doubt(nowMs: number): void;
+  /** Adds every chain whose quality is another than was last told. */
+  retell(nowMs: number, changes: StateChange[]): void;
+  /** Adds every chain. */
+  describe(nowMs: number, changes: StateChange[]): void;
+  current(chainId: number, nowMs: number): StateChange | undefined;
+  /** How many were evicted to make room. */
+  readonly evicted: number;
+  readonly size: number;
+}
+
+/**
+ * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished
+ * chain is polled no more and stays as it is, so it stays good; the others age as polled values do.
+ */
+export function createTaskChainBook(limit: number, reader: QualityReader): TaskChainBook {
+  const entries = new Map<number, Entry>();
+  /** Those of them that are finished, in the order in which they were. */
+  const finished = new Set<number>();
+  let evicted = 0;
+
+  const qualityOf = (entry: Entry, nowMs: number): Quality =>
+    entry.chain.finished ? "good" : reader.ofPolled(entry.confirmedAtMs, entry.doubtedSinceMs, nowMs);
+
+  function retellOne(entry: Entry, nowMs: number, changes: StateChange[]): void {
+    const quality = qualityOf(entry, nowMs);
+    if (quality === entry.told) return;
+    entry.told = quality;
+    changes.push(asChange(entry, quality));
+  }
+
+  function makeRoom(changes: StateChange[]): void {
+    const [victim] = finished.size > 0 ? finished : entries.keys();
+    if (victim === undefined) return;
+    entries.delete(victim);
+    finished.delete(victim);
+    evicted += 1;
+    changes.push({ kind: "task_chain_evicted", chainId: victim });
+  }
+
+  return {
+    receive(chain, receivedAtMs, nowMs, changes) {
+      const known = entries.get(chain.chainId);
+      // The same object says that nothing changed, as it does of a robot's presence.
+      if (known?.chain === chain) {
+        known.confirmedAtMs = nowMs;
+        known.doubtedSinceMs = null;
+        retellOne(known, nowMs, changes);
+        return;
+      }
+      if (known === undefined && entries.size >= limit) makeRoom(changes);
+      const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs };
+      const entry: Entry = { chain, stamp, confirmedAtMs: nowMs, doubtedSinceMs: null, told: "good" };
+      entry.told = qualityOf(entry, nowMs);
+      entries.set(chain.chainId, entry);
+      if (!chain.finished) finished.delete(chain.chainId);
+      else finished.add(chain.chainId);
+      changes.push(asChange(entry, entry.told));
+    },
+    doubt(nowMs) {
+      for (const entry of entries.values()) entry.doubtedSinceMs ??= nowMs;
+    },
+    retell(nowMs, changes) {
+      for (const entry of entries.values()) retellOne(entry, nowMs, changes);
+    },
+    describe(nowMs, changes) {
+      for (const entry of entries.values()) changes.push(asChange(entry, qualityOf(entry, nowMs)));
+    },
+    current(chainId, nowMs) {
+      const entry = entries.get(chainId);
+      return entry === undefined ? undefined : asChange(entry, qualityOf(entry, nowMs));
+    },
+    get evicted() {
+      return evicted;
+    },
+    get size() {
+      return entries.size;
+    },
+  };
+}
+
+function asChange(entry: Entry, quality: Quality): StateChange {
+  const { chain, stamp } = entry;
+  return { kind: "task_chain", chainId: chain.chainId, observed: { value: chain, stamp, quality } };
+}

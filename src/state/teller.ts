@@ -1,0 +1,69 @@
+import type { StateChange } from "../domain/change.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Draft } from "./draft.ts";
+import type { NoticeContext } from "./notice-context.ts";
+import type { QualityReader } from "./quality-reader.ts";
+import { describeSlot, type RobotEntry, type Slot } from "./robot-entry.ts";
+
+/** Turns what is held into changes, and remembers what was told so that only news is told again. */
+export interface Teller {
+  /** A message came: its value is told whatever it says, the robot when its quality is another. */
+  tellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;
+  /** Tells the robot itself, whatever was told before. */
+  tellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
+  /** Tells this value and its robot if their quality is another than was told. */
+  retellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;
+  /** Tells all of a robot that has another quality than was told. */
+  retellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
+}
+
+export function createTeller(reader: QualityReader, context: NoticeContext, clock: Clock): Teller {
+  function retellSlot(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void {
+    const quality = reader.ofSlot(robot, slot, nowMs);
+    if (quality === slot.told) return;
+    slot.told = quality;
+    describeSlot(robot.robotId, slot, quality, draft.changes);
+  }
+
+  function tellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void {
+    const quality = reader.ofRobot(robot, nowMs);
+    const before = robot.told;
+    robot.told = quality;
+    draft.changes.push(robotChange(robot, quality));
+    if ((before === "lost") === (quality === "lost")) return;
+    const isLost = quality === "lost";
+    const text = isLost ? "nothing known of the robot is true any more" : "the robot is heard of again";
+    draft.notices.push(context.alarm(robot.robotId, clock.nowMs(), "ROBOT_LOST", isLost, text));
+  }
+
+  function retellOwn(robot: RobotEntry, nowMs: number, draft: Draft): void {
+    if (reader.ofRobot(robot, nowMs) !== robot.told) tellRobot(robot, nowMs, draft);
+  }
+
+  return {
+    tellValue(robot, slot, nowMs, draft) {
+      const before = slot.told;
+      const quality = reader.ofSlot(robot, slot, nowMs);
+      slot.told = quality;
+      describeSlot(robot.robotId, slot, quality, draft.changes);
+      if (quality !== before) retellOwn(robot, nowMs, draft);
+    },
+    tellRobot,
+    retellValue(robot, slot, nowMs, draft) {
+      retellSlot(robot, slot, nowMs, draft);
+      retellOwn(robot, nowMs, draft);
+    },
+    retellRobot(robot, nowMs, draft) {
+      retellSlot(robot, robot.mission, nowMs, draft);
+      retellSlot(robot, robot.battery, nowMs, draft);
+      retellSlot(robot, robot.conveyors, nowMs, draft);
+      retellSlot(robot, robot.presence, nowMs, draft);
+      retellOwn(robot, nowMs, draft);
+    },
+  };
+}
+
+/** A robot as a line of state. */
+export function robotChange(robot: RobotEntry, quality: RobotEntry["told"]): StateChange {
+  return { kind: "robot", robotId: robot.robotId, family: robot.family, quality };
+}

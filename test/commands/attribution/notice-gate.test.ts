@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createNoticeGate, type NoticeGate } from "../../../src/commands/attribution/notice-gate.ts";
+import type { FleetNotice } from "../../../src/domain/change.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+
+let clock: ManualClock;
+let gate: NoticeGate;
+/** Robots with a command under way, and missions whose command is known. */
+let expecting: Set<string>;
+let made: Map<string, string>;
+/** What was handed on, in order: `<event>` or `<event>=<command>`. */
+let told: string[];
+
+beforeEach(() => {
+  clock = createManualClock();
+  expecting = new Set(["r1"]);
+  made = new Map();
+  told = [];
+  gate = createNoticeGate({
+    clock,
+    expectsMission: (robotId) => expecting.has(robotId),
+    commandOf: (missionId) => made.get(missionId) ?? null,
+    pass: tell,
+  });
+});
+
+function tell(notices: readonly FleetNotice[]): void {
+  for (const notice of notices) {
+    const command = notice.kind === "mission" ? `=${notice.commandId}` : "";
+    told.push(`${notice.eventId}${command}`);
+  }
+}
+
+function offer(...notices: FleetNotice[]): void {
+  tell(gate.admit({ changes: [], notices }).notices);
+}
+
+type MissionNotice = Extract<FleetNotice, { kind: "mission" }>;
+
+function mission(eventId: string, robotId: string, more: Partial<MissionNotice> = {}): MissionNotice {
+  return {
+    kind: "mission",
+    eventId,
+    robotId,
+    atMs: 0,
+    missionId: `m-${robotId}`,
+    from: null,
+    to: "STATE_RUNNING",
+    owner: "api",
+    commandId: null,
+    ...more,
+  };
+}
+
+function alarm(eventId: string, robotId: string): FleetNotice {
+  return { kind: "alarm", eventId, robotId, atMs: 0, code: "X", active: true, text: "" };
+}
+
+describe("a new mission on a robot whose command is under way", () => {
+  it("is told when its command has named it, and what came after it after it", () => {
+    offer(mission("1", "r1"), alarm("2", "r1"), mission("3", "r2"));
+    offer(mission("4", "r1", { from: "STATE_RUNNING", to: "STATE_SUCCEEDED" }));
+    expect(told).toEqual(["3=null"]);
+    made.set("m-r1", "mqtt:plc/1");
+    expecting.clear();
+    gate.release("r1");
+    expect(told).toEqual(["3=null", "1=mqtt:plc/1", "2", "4=mqtt:plc/1"]);
+    offer(alarm("5", "r1"));
+    clock.advance(10_000);
+    expect(told.slice(4)).toEqual(["5"]);
+  });
+
+  it("is told without its command after 2 s", () => {
+    offer(mission("1", "r1"));
+    clock.advance(1_999);
+    expect(told).toEqual([]);
+    clock.advance(1);
+    expect(told).toEqual(["1=null"]);
+    gate.release("r1");
+    expect(told).toHaveLength(1);
+  });
+
+  it("does not gather events without end, nor tell them out of order", () => {
+    const many = Array.from({ length: 300 }, (_, place) => alarm(String(place + 2), "r1"));
+    offer(alarm("0", "r1"), mission("1", "r1"), ...many);
+    expect(told).toEqual(["0"]);
+    clock.advance(0);
+    expect(told).toEqual(["0", "1=null", ...many.map(({ eventId }) => eventId)]);
+  });
+});
+
+describe("nothing waits", () => {
+  it.each<[string, FleetNotice]>([
+    ["of a robot without a command under way", mission("1", "r2")],
+    ["of a mission that is not made by an api", mission("1", "r1", { owner: "panel" })],
+    ["of a mission that was seen before", mission("1", "r1", { from: "STATE_DEFAULT" })],
+    ["of a mission whose command is known", mission("1", "r1", { commandId: "mqtt:plc/0" })],
+    ["that is no mission's", alarm("1", "r1")],
+  ])("%s", (_what, notice) => {
+    const batch = { changes: [], notices: [notice] };
+    expect(gate.admit(batch)).toBe(batch);
+  });
+
+  it("of state, whatever its events do", () => {
+    const change = { kind: "robot", robotId: "r1", family: "cart", quality: "good" } as const;
+    expect(gate.admit({ changes: [change], notices: [mission("1", "r1")] })).toEqual({
+      changes: [change],
+      notices: [],
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import type { Journal } from "../../src/commands/journal/journal.ts";
+import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import { createRig, OK } from "./rig.ts";
+
+const brokenJournal: Journal = {
+  ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
+  write: () => Promise.reject(new Error("no space left on device")),
+};
+
+describe("a disk that fails", () => {
+  it("JOURNAL_FAILED: what cannot be recorded is not sent", async () => {
+    const rig = await createRig({ journal: brokenJournal });
+    const sent = await rig.send("Go", { robot: "AMR01" });
+    expect(sent.outcome).toMatchObject({
+      outcome: "refused",
+      code: "JOURNAL_FAILED",
+      message: "it was not sent: the journal failed (Error: no space left on device)",
+      retrySafe: true,
+    });
+    const change = await rig.send("Register", { name: "hook" });
+    expect(change.outcome?.code).toBe("JOURNAL_FAILED");
+    expect(rig.dispatcher.health()).toMatchObject({
+      state: "degraded",
+      detail: "the journal cannot be written: nothing that moves or changes is sent, stops pass",
+    });
+    expect(rig.calls.filter(({ operation }) => operation !== "List")).toEqual([]);
+  });
+
+  it("tells in its health of an outcome that the disk did not take", async () => {
+    const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
+    const journal: Journal = {
+      ...memory,
+      write: (entry) => (entry.outcome === null ? memory.write(entry) : brokenJournal.write(entry)),
+    };
+    const rig = await createRig({ journal });
+    const sent = await rig.send("Go", { robot: "AMR01" });
+    expect(rig.dispatcher.health().state).toBe("up");
+    await rig.call(0).answer(OK);
+    expect(sent.outcome?.outcome).toBe("succeeded");
+    expect(rig.dispatcher.health().state).toBe("degraded");
+  });
+
+  it("JOURNAL_FAILED: a disk that hangs has failed after a second, and a late record sends nothing", async () => {
+    let land = () => {};
+    const landed = new Promise<void>((resolve) => {
+      land = resolve;
+    });
+    const journal: Journal = { ...createMemoryJournal({ keepMs: 1, keepCount: 1 }), write: () => landed };
+    const rig = await createRig({ journal });
+    const sent = await rig.send("Go", { robot: "AMR01" });
+    await rig.clock.settle(999);
+    expect(sent.outcome).toBeNull();
+    await rig.clock.settle(1);
+    expect(sent.outcome).toMatchObject({
+      outcome: "refused",
+      code: "JOURNAL_FAILED",
+      message: "it was not sent: the journal failed (the disk took more than 1000 ms)",
+    });
+    expect(rig.dispatcher.health().state).toBe("degraded");
+    land();
+    await rig.clock.settle(0);
+    expect(rig.calls).toEqual([]);
+    expect(sent.stages).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import type { StateChange } from "../../src/domain/change.ts";
+import type { Source } from "../../src/domain/command.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Quality } from "../../src/domain/quality.ts";
+import { createRig, mission, plc, presence, type Rig, type RigOptions } from "./rig.ts";
+
+export const scada = { door: "mqtt", name: "scada" } as const;
+export const eva = { door: "opcua", name: "eva" } as const;
+const rights = [
+  { source: plc, role: "operator" },
+  { source: scada, role: "operator", robots: ["AMR01"] },
+  { source: eva, role: "engineer" },
+] as const;
+
+/** The refusal of a start while `plc` holds the robot. */
+export const HELD = {
+  outcome: "refused",
+  code: "HELD",
+  message: "opcua:plc holds robot AMR01",
+  retrySafe: true,
+};
+export const running = mission("m1", "A");
+export const paused = mission("m1", "A", { state: "STATE_PAUSED" });
+
+/** A dispatcher in which `plc` may command every robot, `scada` AMR01 alone, and `eva` is engineer. */
+export function newRig(parts: RigOptions = {}): Promise<Rig> {
+  return createRig({ ...parts, options: { rights, ...parts.options } });
+}
+
+/** Begins or lifts a hold, and lets everything happen that needs no time. */
+export async function hold(
+  { dispatcher, clock }: Rig,
+  robotId: string | null,
+  isHeld = true,
+  source: Source = plc,
+) {
+  const refused: Outcome | null = dispatcher.holds.hold({ source, robotId, isHeld });
+  await clock.settle(0);
+  return refused;
+}
+
+/** What was sent from a place on, short: `Halt m1`. */
+export function sent(rig: Rig, from = 0): readonly string[] {
+  return rig.calls.slice(from).map(({ operation, requestJson }) => {
+    const { mission: missionId, number, belts, robot } = JSON.parse(requestJson);
+    return `${operation} ${missionId ?? number ?? belts ?? robot}`;
+  });
+}
+
+/** The same change, with another quality. */
+export function as(quality: Quality, change: StateChange): StateChange {
+  if (!("observed" in change)) return change;
+  return { ...change, observed: { ...change.observed, quality } } as StateChange;
+}
+
+/** AMR01 is at task chain 7. */
+export function onChain(stateId: string): StateChange {
+  const change = presence("AMR01", 101);
+  if (change.kind !== "presence") return change;
+  const { observed } = change;
+  const stamp = { ...observed.stamp };
+  return {
+    ...change,
+    observed: { ...observed, stamp, value: { ...observed.value, stateId, taskChainId: 7 } },
+  };
+}

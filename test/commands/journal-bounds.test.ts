@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
+import type { Journal, JournalEntry } from "../../src/commands/journal/journal.ts";
+import { ending } from "../../src/domain/outcome.ts";
+import { openStore, StoreFailed } from "../../src/platform/store.ts";
+
+const KEEP = 500;
+const ROUNDS = 40;
+const A_ROUND = 250;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "journal-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function finished(number: number, name = "me"): JournalEntry {
+  return {
+    id: `cli:${name}/${number}`,
+    digest: "d".repeat(64),
+    command: {
+      source: { door: "cli", name },
+      requestId: String(number),
+      operation: "Go",
+      effect: "moves",
+      robotId: "AMR01",
+      requestJson: JSON.stringify({ robot: "AMR01", to: "x".repeat(300) }),
+      startByMs: number,
+    },
+    lane: "robot/AMR01",
+    robotId: "AMR01",
+    acceptedAtMs: number,
+    sentAtMs: number,
+    finalAtMs: number,
+    sentJson: "",
+    baseline: null,
+    outcome: ending("succeeded", "OK", "", false),
+  };
+}
+
+async function prune(journal: Journal, nowMs: number): Promise<void> {
+  while (await journal.prune(nowMs));
+}
+
+it("what is pruned makes room: the file does not grow with the commands that went through it", async () => {
+  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP });
+  const sizes: number[] = [];
+  let number = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const writes = Array.from({ length: A_ROUND }, () => {
+      number += 1;
+      return journal.write(finished(number));
+    });
+    await Promise.all(writes);
+    await prune(journal, number);
+    expect(journal.figures().journalEntries).toBeLessThanOrEqual(KEEP);
+    sizes.push(statSync(join(directory, "data.mdb")).size);
+  }
+  const [settled = 0] = sizes.slice(ROUNDS / 4);
+  expect(sizes.at(-1), `sizes ${sizes.join(" ")}`).toBeLessThan(settled * 1.3);
+  // The newest are there, also for a later start.
+  await journal.close();
+  const again = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP });
+  expect(again.figures().journalEntries).toBeLessThanOrEqual(KEEP);
+  expect(again.find(`cli:me/${number}`)).toBeDefined();
+  expect(again.find("cli:me/1")).toBeUndefined();
+  await again.close();
+}, 30_000);
+
+it("a record takes less than 5 kB, with the longest request that one keeps", async () => {
+  const records = 10_000;
+  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: records });
+  for (let number = 0; number < 1.5 * records; ) {
+    const batch = Array.from({ length: A_ROUND }, () => {
+      number += 1;
+      const entry = finished(number);
+      return journal.write({ ...entry, command: { ...entry.command, requestJson: "x".repeat(1_024) } });
+    });
+    await Promise.all(batch);
+    await prune(journal, 0);
+  }
+  await journal.close();
+  expect(statSync(join(directory, "data.mdb")).size / records).toBeLessThan(5_000);
+});
+
+it("who sends without end loses its own records, and nobody else's", async () => {
+  const limits = { keepMs: 1e9, keepCount: KEEP };
+  const journal = openDurableJournal(openStore(directory), limits);
+  await Promise.all([1, 2, 3].map((number) => journal.write(finished(number, "quiet"))));
+  await Promise.all(Array.from({ length: 3 * KEEP }, (_, at) => journal.write(finished(at, "loud"))));
+  await prune(journal, 0);
+  expect(journal.figures().journalEntries).toBe(KEEP);
+  await journal.close();
+  // Also what an earlier run has left.
+  const again = openDurableJournal(openStore(directory), limits);
+  await Promise.all(Array.from({ length: KEEP }, (_, at) => again.write(finished(10_000 + at, "loud"))));
+  await prune(again, 0);
+  expect(again.figures().journalEntries).toBe(KEEP);
+  for (const number of [1, 2, 3]) expect(again.find(`cli:quiet/${number}`)).toBeDefined();
+  expect(again.find("cli:loud/1499")).toBeUndefined();
+  expect(again.find("cli:loud/10499")).toBeDefined();
+  await again.close();
+}, 30_000);
+
+it("an outcome that the disk did not take is told all the same, for as long as this run lasts", async () => {
+  const store = openStore(directory);
+  let isFull = false;
+  const write: typeof store.write = (changes) =>
+    isFull ? Promise.reject(new StoreFailed("no space left on device")) : store.write(changes);
+  const journal = openDurableJournal({ ...store, write }, { keepMs: 1e9, keepCount: KEEP });
+  const entry = finished(1);
+  await journal.write({ ...entry, finalAtMs: null, outcome: null });
+  isFull = true;
+  await expect(journal.write(entry)).rejects.toThrow("no space left");
+  expect(journal.find(entry.id)?.outcome).toEqual(entry.outcome);
+  isFull = false;
+  await journal.write(entry);
+  expect(journal.find(entry.id)?.outcome).toEqual(entry.outcome);
+  await journal.close();
+});

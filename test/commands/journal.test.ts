@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
+import type { Journal, JournalEntry, JournalLimits } from "../../src/commands/journal/journal.ts";
+import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import { ending } from "../../src/domain/outcome.ts";
+import { openStore } from "../../src/platform/store.ts";
+import { createLossyDisk } from "./lossy-store.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "journal-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function entry(id: string, acceptedAtMs: number, isFinal = true): JournalEntry {
+  return {
+    id,
+    digest: "d",
+    command: {
+      source: { door: "cli", name: "me" },
+      requestId: id,
+      operation: "Go",
+      effect: "moves",
+      robotId: null,
+      requestJson: "{}",
+      startByMs: 0,
+    },
+    lane: "fleet",
+    robotId: null,
+    acceptedAtMs,
+    sentAtMs: null,
+    finalAtMs: isFinal ? acceptedAtMs : null,
+    sentJson: "{}",
+    baseline: null,
+    outcome: isFinal ? ending("succeeded", "OK", "", false) : null,
+  };
+}
+
+const kinds: ReadonlyArray<[string, (limits: JournalLimits) => Journal]> = [
+  ["in memory", createMemoryJournal],
+  ["on lmdb", (limits) => openDurableJournal(openStore(directory), limits)],
+];
+
+describe.each(kinds)("a journal %s", (_, open) => {
+  it("drops what never left before what was sent", async () => {
+    const journal = open({ keepMs: 1_000, keepCount: 2 });
+    const sent = { ...entry("sent", 0), sentAtMs: 0 };
+    for (const each of [
+      sent,
+      entry("refused", 0),
+      { ...entry("sent too", 0), sentAtMs: 0 },
+      entry("expired", 0),
+    ])
+      await journal.write(each);
+    for (let turn = 0; turn < 5; turn += 1) await journal.prune(0);
+    const kept = ["sent", "refused", "sent too", "expired"].filter((id) => journal.find(id) !== undefined);
+    expect(kept).toEqual(["sent", "sent too"]);
+    await journal.close();
+  });
+
+  it("drops the oldest of whoever has most, and not what is unfinished", async () => {
+    const journal = open({ keepMs: 1_000, keepCount: 3 });
+    const of = (name: string, id: string, isFinal = true): JournalEntry => {
+      const made = entry(id, 0, isFinal);
+      return { ...made, command: { ...made.command, source: { door: "mqtt", name } } };
+    };
+    const all = [of("a", "a1"), of("b", "b1", false), of("b", "b2"), of("b", "b3"), of("b", "b4")];
+    for (const each of all) await journal.write(each);
+    for (let turn = 0; turn < 5; turn += 1) await journal.prune(0);
+    expect(all.map(({ id }) => journal.find(id)?.id ?? null)).toEqual(["a1", "b1", null, null, "b4"]);
+    await journal.close();
+  });
+
+  it("finds what was written, and the newest of it", async () => {
+    const journal = open({ keepMs: 100, keepCount: 10 });
+    await journal.write(entry("a", 1, false));
+    expect(journal.find("a")).toEqual(entry("a", 1, false));
+    await journal.write(entry("a", 1));
+    expect(journal.find("a")).toEqual(entry("a", 1));
+    expect(journal.find("b")).toBeUndefined();
+    expect(journal.figures()).toMatchObject({ journalEntries: 1 });
+    await journal.close();
+  });
+
+  it("drops finished entries by age and by count, never one without an outcome", async () => {
+    const journal = open({ keepMs: 100, keepCount: 3 });
+    await journal.write(entry("open", 0, false));
+    for (const n of [1, 2, 3, 4]) await journal.write(entry(`e${n}`, n * 10));
+    await journal.prune(50);
+    const kept = () => ["open", "e1", "e2", "e3", "e4"].filter((id) => journal.find(id) !== undefined);
+    expect(kept()).toEqual(["open", "e3", "e4"]);
+    await journal.prune(131);
+    expect(kept()).toEqual(["open", "e4"]);
+    expect(journal.figures()).toMatchObject({ journalEntries: 2 });
+    await journal.close();
+  });
+});
+
+describe("the durable journal", () => {
+  const limits = { keepMs: 1_000, keepCount: 100 };
+
+  it("gives back what has no outcome after a restart, oldest first", async () => {
+    const journal = openDurableJournal(openStore(directory), limits);
+    await journal.write(entry("first", 1, false));
+    await journal.write(entry("done", 2));
+    await journal.write(entry("second", 3, false));
+    await journal.close();
+    const again = openDurableJournal(openStore(directory), limits);
+    expect(again.unfinished().map(({ id }) => id)).toEqual(["first", "second"]);
+    await again.write(entry("third", 4, false));
+    expect(again.figures()).toMatchObject({ journalEntries: 4 });
+    await again.close();
+  });
+
+  it("shares one sync among the commands of a moment", async () => {
+    const journal = openDurableJournal(openStore(directory), limits);
+    await Promise.all(Array.from({ length: 50 }, (_, n) => journal.write(entry(`c${n}`, n))));
+    const { journalRecords, journalSyncs } = journal.figures();
+    expect(journalRecords).toBe(100);
+    expect(journalSyncs).toBeLessThanOrEqual(2);
+    await journal.close();
+  });
+
+  it("places an entry in the order even when its first write failed", async () => {
+    const disk = createLossyDisk();
+    const store = disk.open();
+    let fails = true;
+    const journal = openDurableJournal(
+      { ...store, write: (changes) => (fails ? Promise.reject(new Error("full")) : store.write(changes)) },
+      limits,
+    );
+    await expect(journal.write(entry("a", 1, false))).rejects.toThrow("full");
+    expect(journal.find("a")).toBeUndefined();
+    fails = false;
+    const written = journal.write(entry("a", 1, false));
+    disk.sync();
+    await written;
+    expect(openDurableJournal(disk.open(), limits).unfinished()).toHaveLength(1);
+  });
+
+  it("does not open what holds something else: nobody could say what was sent", async () => {
+    const store = openStore(directory);
+    await store.write([
+      { key: "o/000000000000001", value: "x" },
+      { key: "c/x", value: 7 },
+    ]);
+    expect(() => openDurableJournal(store, limits)).toThrow("something that is not a command");
+    await store.close();
+  });
+});

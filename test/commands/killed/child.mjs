@@ -1,0 +1,98 @@
+// A process that is killed: the built dispatcher on a real journal, sending commands to
+// a "service" that is a file. What is appended to a file survives the kill, as what
+// has left on a socket would.
+import { openSync, writeSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { createDispatcher } from "../../../dist/commands/dispatcher.js";
+import { openDurableJournal } from "../../../dist/commands/journal/durable-journal.js";
+import { dispatcherDefaults } from "../../../dist/commands/options.js";
+import { systemClock } from "../../../dist/platform/clock.js";
+import { silentLog } from "../../../dist/platform/log.js";
+import { openStore } from "../../../dist/platform/store.js";
+
+const [directory, count, life, seed, defect] = process.argv.slice(2);
+const service = openSync(`${directory}/service`, "a");
+const told = openSync(`${directory}/told`, "a");
+const source = { door: "cli", name: "me" };
+/** A planted defect: what was written is called synced before it is even written. */
+const LIE_MS = 50;
+const store = openStore(`${directory}/journal`);
+const late = [];
+const lying = {
+  ...store,
+  write(changes) {
+    late.push(wait(LIE_MS).then(() => store.write(changes)));
+    return Promise.resolve();
+  },
+  async close() {
+    await Promise.all(late);
+    await store.close();
+  },
+};
+let state = Number(seed);
+/** The same at each run of a seed (Park and Miller). */
+function chance() {
+  state = (state * 48_271) % 2_147_483_647;
+  return state / 2_147_483_647;
+}
+
+const move = {
+  name: "Move",
+  role: "operator",
+  parseText: (text) => move.parse(JSON.parse(text)),
+  parse: (json) => ({
+    ok: true,
+    request: {
+      json: JSON.stringify(json),
+      robotId: json.robot,
+      effect: "moves",
+      subject: { kind: "robot", robotId: json.robot },
+      repeat: { kind: "never" },
+      evidence: { kind: "none" },
+      identityField: null,
+      conveyors: null,
+    },
+  }),
+};
+
+const dispatcher = createDispatcher({
+  options: { ...dispatcherDefaults, rights: [{ source, role: "operator" }], maxQueue: 1_000 },
+  catalogue: new Map([[move.name, move]]),
+  port: {
+    async call(_operation, requestJson) {
+      writeSync(service, `${JSON.parse(requestJson).id}\n`);
+      process.send?.("sent");
+      await wait(chance() * 3);
+      return { kind: "ok", responseJson: "{}", missionId: null };
+    },
+  },
+  journal: openDurableJournal(defect === "sync" ? lying : store, { keepMs: 3_600_000, keepCount: 100_000 }),
+  clock: systemClock,
+  log: silentLog,
+  sessionId: life,
+  robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
+  notify: () => {},
+  audit: () => {},
+  stations: [],
+  stopRequest: () => ({ operation: move.name, requestJson: "{}" }),
+});
+await dispatcher.start();
+const commands = Array.from({ length: Number(count) }, async (_, place) => {
+  const id = `c${place}`;
+  const outcome = await dispatcher.submit(
+    {
+      source,
+      requestId: id,
+      operation: "Move",
+      effect: "moves",
+      robotId: null,
+      requestJson: JSON.stringify({ robot: `r${place % 7}`, id }),
+      startByMs: Date.now() + 60_000,
+    },
+    new AbortController().signal,
+  );
+  writeSync(told, `${id} ${outcome.outcome}\n`);
+});
+await Promise.all(commands);
+await dispatcher.close(1_000);
+if (process.connected) process.disconnect();

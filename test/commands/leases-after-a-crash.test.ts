@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { createLossyDisk, syncing } from "./lossy-store.ts";
+import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
+
+const stations = [
+  { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000 },
+  { name: "Press", destinations: ["P1"], users: [{ door: "opcua", name: "press" }], heartbeatMs: 5_000 },
+] as const;
+const rights = [
+  { source: { door: "opcua", name: "*" }, role: "engineer" },
+  { source: { door: "mqtt", name: "*" }, role: "engineer" },
+] as const;
+const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
+const scada = { door: "mqtt", name: "scada" } as const;
+
+describe("a lease and a gateway that is killed", () => {
+  const limits = { keepMs: 3_600_000, keepCount: 1_000 };
+
+  /** A gateway that has leased AMR01 to the dock with its belts rolling, killed; and the next one, `list` of stations its own. */
+  async function restarted(list: Parameters<typeof createRig>[0] = { stations }): Promise<Rig> {
+    const disk = createLossyDisk();
+    const clock = createManualClock();
+    const options = { rights };
+    const journal = () => openDurableJournal(syncing(disk), limits);
+    const first = await createRig({ stations, options, clock, journal: journal() });
+    await first.see(missions("AMR01", clock.nowMs(), atDock));
+    first.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await first.send("RollBelts", { robot: "AMR01" });
+    await first.call(0).answer(OK);
+    disk.crash();
+    return createRig({ options, clock, journal: journal(), ...list });
+  }
+
+  it("goes on for its station, which has as long as any to be heard of", async () => {
+    const rig = await restarted();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+    const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
+    expect(refused.outcome).toMatchObject({ code: "LEASE_HELD" });
+    await rig.clock.settle(4_000);
+    rig.dispatcher.stations.beat("Dock", plc);
+    await rig.see(missions("AMR01", rig.clock.nowMs(), atDock));
+    await rig.clock.settle(4_000);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).not.toBeNull();
+    expect(rig.calls).toEqual([]);
+  });
+
+  it("lapses when its station is not heard of again, and its conveyors are stopped", async () => {
+    const rig = await restarted();
+    await rig.clock.settle(7_000);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.calls).toMatchObject([
+      { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
+    ]);
+  });
+
+  it("ends when the robot is seen to have left meanwhile", async () => {
+    const rig = await restarted();
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
+    await rig.clock.settle(1_000);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
+  });
+
+  it("of a station that is no longer configured ends at once, and its conveyors are stopped", async () => {
+    const rig = await restarted({ stations: [] });
+    await rig.clock.settle(0);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.audit).toContainEqual(
+      expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
+    );
+    expect(rig.notices).toContainEqual(
+      expect.objectContaining({ kind: "lease", to: "free", reason: "not_configured", by: null }),
+    );
+    expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
+  });
+
+  it.each([
+    ["the role", { stations, options: { rights: [{ source: plc, role: "observer" as const }] } }],
+    [
+      "the robot",
+      { stations, options: { rights: [{ source: plc, role: "operator" as const, robots: ["AMR02"] }] } },
+    ],
+    ["the station", { stations: stations.map((station) => ({ ...station, users: [] })) }],
+  ])("of an owner that has lost %s ends at once, and its conveyors are stopped", async (_, changes) => {
+    const rig = await restarted(changes);
+    await rig.clock.settle(0);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.notices).toContainEqual(
+      expect.objectContaining({ kind: "lease", to: "free", reason: "not_allowed", by: null }),
+    );
+    expect(rig.audit).toContainEqual(
+      expect.objectContaining({
+        event: "lease",
+        reason: "its owner may no longer use the station for the robot",
+      }),
+    );
+    expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
+  });
+
+  it("whose stop an older version had recorded under the command line's door: its record is read, and ended", async () => {
+    const disk = createLossyDisk();
+    const journal = () => openDurableJournal(syncing(disk), limits);
+    const stop = {
+      source: { door: "cli", name: "fleetgate" },
+      requestId: "s0.lapse1",
+      operation: "StopBelts",
+      effect: "stops",
+      robotId: "AMR01",
+      requestJson: '{"robot":"AMR01","belts":[0,1]}',
+      startByMs: 0,
+    } as const;
+    const id = "cli:fleetgate/s0.lapse1";
+    await journal().write({
+      id,
+      digest: "d",
+      command: stop,
+      lane: "robot/AMR01",
+      robotId: "AMR01",
+      acceptedAtMs: 0,
+      sentAtMs: null,
+      finalAtMs: null,
+      sentJson: stop.requestJson,
+      baseline: null,
+      outcome: null,
+    });
+    const rig = await createRig({ journal: journal() });
+    expect(rig.audit).toMatchObject([{ door: "cli", user: "fleetgate", outcome: "expired" }]);
+    expect(await rig.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({ outcome: "expired" });
+  });
+});

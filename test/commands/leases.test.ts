@@ -1,0 +1,283 @@
+import { describe, expect, it } from "vitest";
+import type { Mission } from "../../src/domain/mission.ts";
+import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
+
+const stations = [
+  { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000 },
+  { name: "Press", destinations: ["P1"], users: [{ door: "opcua", name: "press" }], heartbeatMs: 5_000 },
+] as const;
+const rights = [
+  { source: { door: "opcua", name: "*" }, role: "engineer" },
+  { source: { door: "mqtt", name: "*" }, role: "engineer" },
+] as const;
+const scada = { door: "mqtt", name: "scada" } as const;
+
+async function rigAt(...list: Mission[]): Promise<Rig> {
+  const rig = await createRig({ stations, options: { rights } });
+  await rig.see(missions("AMR01", rig.clock.nowMs(), ...list));
+  return rig;
+}
+
+const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
+const toDock = mission("m", "D2");
+
+it("UNKNOWN_ROBOT: a robot that there is not has no lease to release or to end", async () => {
+  const rig = await rigAt(atDock);
+  const { stations: leases } = rig.dispatcher;
+  // Robots are still being heard of: nobody can say yet that the name is a mistake, and no station leases it.
+  expect([leases.release("Dock", plc, "nope"), leases.override(plc, "nope")]).toEqual([null, null]);
+  await rig.clock.settle(10_000);
+  const refused = { outcome: "refused", code: "UNKNOWN_ROBOT", message: 'robot "nope" was never heard of' };
+  expect(leases.ask("Dock", plc, "nope")).toMatchObject(refused);
+  expect(leases.release("Dock", plc, "nope")).toMatchObject(refused);
+  expect(leases.override(plc, "nope")).toMatchObject(refused);
+  expect([leases.release("Dock", plc, "AMR01"), leases.override(plc, "AMR01")]).toEqual([null, null]);
+});
+
+describe("a station's lease", () => {
+  it.each([
+    ["stands at", atDock],
+    [
+      "says that it arrived at",
+      mission("m", "D1", {
+        state: "STATE_SUCCEEDED",
+        feedback: { family: "cart", status: "STATUS_ARRIVED" },
+      }),
+    ],
+    ["heads for", toDock],
+  ])("begins when it asks while the robot %s one of its destinations", async (_, at) => {
+    const rig = await rigAt(at);
+    expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+  });
+
+  it.each([
+    ["heads elsewhere", mission("m", "X")],
+    ["was canceled on its way", mission("m", "D1", { state: "STATE_CANCELED" })],
+    [
+      "was told on its way that its mission is finished",
+      mission("m", "D1", {
+        state: "STATE_SUCCEEDED",
+        feedback: { family: "cart", status: "STATUS_NAVIGATING" },
+      }),
+    ],
+  ])("NOT_AT_STATION: is refused while the robot %s", async (_, at) => {
+    const rig = await rigAt(at);
+    expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
+      code: "NOT_AT_STATION",
+      message: "robot AMR01 neither stands at nor heads for a destination of station Dock",
+    });
+  });
+
+  it("is refused to a station or user that is none, and for a robot out of sight", async () => {
+    const rig = await rigAt(atDock);
+    const { stations: leases } = rig.dispatcher;
+    expect(leases.ask("Moon", plc, "AMR01")?.message).toBe('there is no station "Moon"');
+    expect(leases.ask("Press", plc, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: 'opcua "plc" is not a user of station Press',
+    });
+    rig.quality.set("AMR01", "offline");
+    expect(leases.ask("Dock", plc, "AMR01")).toMatchObject({
+      code: "ROBOT_NOT_GOOD",
+      message: "where robot AMR01 is now is not known",
+    });
+  });
+
+  it("NOT_ALLOWED: is refused to whoever may not move the robot, and given for any operation that may", async () => {
+    const rules = [
+      { source: plc, role: "operator", operations: ["RollBelts"], robots: ["AMR01"] },
+      { source: { door: "opcua", name: "panel" }, role: "observer" },
+    ] as const;
+    const rig = await createRig({ stations, options: { rights: rules } });
+    for (const robot of ["AMR01", "AMR02"]) await rig.see(missions(robot, rig.clock.nowMs(), atDock));
+    const { stations: leases } = rig.dispatcher;
+    expect(leases.ask("Dock", plc, "AMR01")).toBeNull();
+    expect(leases.leased("Dock", plc)).toEqual(["AMR01"]);
+    expect(leases.leased("Press", plc)).toEqual([]);
+    expect(leases.leased("Moon", plc)).toBeNull();
+    expect(leases.ask("Dock", plc, "AMR02")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: 'opcua "plc" may not command robots, which needs operator: rights[0] names only AMR01',
+    });
+    expect(leases.ask("Dock", { door: "opcua", name: "panel" }, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message: 'opcua "panel" may not command robots, which needs operator: rights[1] makes it observer',
+    });
+    expect(leases.ask("Dock", scada, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message:
+        'mqtt "scada" may not command robots, which needs operator: no rule names it, so it may only read',
+    });
+  });
+
+  it("LEASE_HELD: keeps others from what lets the service pick a robot, which may be the one that is leased", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    const onNobody = async (source: typeof plc | typeof scada) => {
+      const sent = await rig.send("Confirm", { chain: 9 }, { source });
+      const asked = rig.calls.length - 1;
+      await rig.call(asked).answer({ kind: "ok", responseJson: '{"number":0}', missionId: null });
+      return sent;
+    };
+    const refused = await onNobody(scada);
+    expect(refused.outcome).toMatchObject({
+      outcome: "refused",
+      code: "LEASE_HELD",
+      message:
+        'the service picks the robot, and robot AMR01 is leased to station Dock for opcua "plc": name one',
+    });
+    await onNobody(plc);
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["FindChain", "FindChain", "Confirm"]);
+  });
+
+  it("LEASE_HELD: keeps others from moving the robot, with the owner's name; stops and reads pass", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    const message = 'robot AMR01 is leased to station Dock for opcua "plc"';
+    const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
+    expect(refused.outcome).toMatchObject({ code: "LEASE_HELD", message });
+    expect(rig.dispatcher.stations.ask("Dock", scada, "AMR01")).toMatchObject({
+      code: "LEASE_HELD",
+      message,
+    });
+    expect(rig.dispatcher.stations.release("Dock", scada, "AMR01")).toMatchObject({ code: "LEASE_HELD" });
+    for (const operation of ["Halt", "Look"])
+      await rig.send(operation, { robot: "AMR01" }, { source: scada });
+    await rig.send("Go", { robot: "AMR01" });
+    expect(rig.calls.map(({ operation }) => operation)).toEqual(["Halt", "Look", "Go"]);
+  });
+
+  it("ends with release and with an engineer's override", async () => {
+    const rig = await rigAt(atDock);
+    const { stations: leases } = rig.dispatcher;
+    leases.ask("Dock", plc, "AMR01");
+    expect(leases.release("Dock", plc, "AMR01")).toBeNull();
+    expect(leases.leaseOf("AMR01")).toBeNull();
+    leases.ask("Dock", plc, "AMR01");
+    expect(leases.override({ door: "cli", name: "clerk" }, "AMR01")).toMatchObject({
+      code: "NOT_ALLOWED",
+      message:
+        'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read',
+    });
+    expect(leases.override({ door: "opcua", name: "chief" }, "AMR01")).toBeNull();
+    expect(leases.leaseOf("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({
+      event: "lease",
+      lease: "ended",
+      user: "chief",
+      reason: "overridden",
+    });
+  });
+
+  it("tells its begin and its end once each, with whose it is and who did it", async () => {
+    const rig = await rigAt(atDock);
+    const { stations: leases } = rig.dispatcher;
+    const chief = { door: "opcua", name: "chief" } as const;
+    for (const _ of ["asked", "and again"]) leases.ask("Dock", plc, "AMR01");
+    leases.ask("Dock", scada, "AMR01");
+    leases.beat("Dock", plc);
+    leases.override(chief, "AMR01");
+    leases.override(chief, "AMR01");
+    leases.release("Dock", plc, "AMR01");
+    const lease = { kind: "lease", robotId: "AMR01", station: "Dock", owner: plc, atMs: rig.clock.nowMs() };
+    expect(rig.notices).toEqual([
+      { ...lease, eventId: "s1.l1", to: "leased", reason: "asked", by: plc },
+      { ...lease, eventId: "s1.l2", to: "free", reason: "overridden", by: chief },
+    ]);
+    const line = {
+      event: "lease",
+      robot_id: "AMR01",
+      station: "Dock",
+      owner: { door: "opcua", user: "plc" },
+    };
+    expect(rig.audit).toMatchObject([
+      { ...line, lease: "begun", door: "opcua", user: "plc", reason: "asked for" },
+      { ...line, lease: "ended", door: "opcua", user: "chief", reason: "overridden" },
+    ]);
+  });
+
+  it("ends when the robot leaves, whatever the heartbeat says", async () => {
+    const rig = await rigAt(atDock);
+    const { stations: leases } = rig.dispatcher;
+    leases.ask("Dock", plc, "AMR01");
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
+    leases.beat("Dock", plc);
+    await rig.clock.settle(1_000);
+    expect(leases.leaseOf("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
+  });
+
+  it("ends when the robot is out of sight", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    rig.quality.set("AMR01", "offline");
+    await rig.clock.settle(1_000);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
+    expect(rig.notices).toContainEqual(
+      expect.objectContaining({ kind: "lease", to: "free", reason: "out_of_sight", by: null }),
+    );
+  });
+
+  it("ends when the heartbeat lapses, which stops the conveyors that the station started and nothing else", async () => {
+    const rig = await rigAt(atDock);
+    const { stations: leases } = rig.dispatcher;
+    leases.ask("Dock", plc, "AMR01");
+    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.call(0).answer(OK);
+    for (let second = 0; second < 10; second += 1) {
+      leases.beat("Dock", plc);
+      await rig.clock.settle(1_000);
+    }
+    expect(leases.leaseOf("AMR01")).not.toBeNull();
+    await rig.clock.settle(7_000);
+    expect(leases.leaseOf("AMR01")).toBeNull();
+    expect(rig.calls.slice(1)).toMatchObject([
+      { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
+    ]);
+    await rig.call(1).answer(OK);
+    expect(rig.audit.at(-1)).toMatchObject({
+      event: "command",
+      door: "gateway",
+      user: "fleetgate",
+      on_behalf_of: { station: "Dock", door: "opcua", user: "plc" },
+      robot_id: "AMR01",
+      outcome: "succeeded",
+    });
+    expect(rig.notices.at(-1)).toMatchObject({ kind: "command", commandId: "gateway:fleetgate/s1.lapse1" });
+  });
+
+  it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its door", async () => {
+    const rig = await createRig({ stations, options: { rights: [] } });
+    for (const door of ["cli", "mqtt", "gateway"] as const) {
+      const sent = await rig.send("StopBelts", { robot: "AMR01" }, { source: { door, name: "fleetgate" } });
+      expect(sent.outcome).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
+    }
+    expect(rig.calls).toEqual([]);
+    expect(rig.audit[0]).not.toHaveProperty("on_behalf_of");
+  });
+
+  it("stops nothing at a lapse when the station has stopped it itself, or others have started it", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.call(0).answer(OK);
+    await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.call(1).answer(OK);
+    await rig.clock.settle(7_000);
+    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(rig.calls).toHaveLength(2);
+  });
+
+  it("stops at a lapse what the station was not known to have stopped", async () => {
+    const rig = await rigAt(atDock);
+    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await rig.send("RollBelts", { robot: "AMR01" });
+    await rig.call(0).answer(OK);
+    await rig.send("StopBelts", { robot: "AMR01" });
+    await rig.call(1).answer({ kind: "refused", code: "PERMISSION_DENIED", message: "no" });
+    await rig.clock.settle(7_000);
+    expect(rig.calls.slice(2)).toMatchObject([{ operation: "StopBelts" }]);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { serviceAdvice } from "../../src/cli/error-advice.ts";
+import type { Source } from "../../src/domain/command.ts";
+import { type ErrorName, type GatewayErrorName, gatewayErrors } from "../../src/domain/errors.ts";
+import { createRig, LOST, mission, missions, plc, type Rig, type RigOptions, type Sent } from "./rig.ts";
+
+const scada = { door: "mqtt", name: "scada" } as const;
+const again = { requestId: "again" };
+const go = { robot: "AMR01", to: "A" };
+const unheard = { ...go, robot: "AMR09" };
+const stations = [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] as const;
+
+/** Brings about a refusal of \`again\`, and then the state of affairs that its advice waits for. */
+interface Story {
+  readonly code: ErrorName;
+  readonly parts?: RigOptions;
+  /** What is sent; `Go` by the PLC unless told. */
+  readonly operation?: string;
+  readonly request?: object;
+  readonly source?: Source;
+  tell(rig: Rig): Promise<Sent>;
+}
+
+const recorded: readonly Story[] = [
+  {
+    code: "EXPIRED",
+    tell: (rig) => rig.send("Go", go, { ...again, startByMs: rig.clock.nowMs() - 1 }),
+  },
+  {
+    code: "ROBOT_NOT_GOOD",
+    async tell(rig) {
+      rig.quality.set("AMR01", "stale");
+      const sent = await rig.send("Go", go, again);
+      rig.quality.set("AMR01", "good");
+      return sent;
+    },
+  },
+  {
+    code: "QUEUE_FULL",
+    parts: { options: { maxQueue: 1 } },
+    async tell(rig) {
+      for (const to of ["B", "C"]) await rig.send("Go", { robot: "AMR01", to });
+      const sent = await rig.send("Go", go, again);
+      await rig.send("Halt", { robot: "AMR01" });
+      await rig.call(0).answer({ kind: "refused", code: "NOT_FOUND", message: "no" });
+      return sent;
+    },
+  },
+  {
+    code: "FLEET_UNREACHABLE",
+    async tell(rig) {
+      const sent = await rig.send("Go", go, again);
+      await rig.call(0).answer({ kind: "not_sent", message: "no connection" });
+      return sent;
+    },
+  },
+  {
+    code: "CANCELED_BY_STOP",
+    async tell(rig) {
+      await rig.send("Go", { robot: "AMR01", to: "B" });
+      const sent = await rig.send("Go", go, again);
+      await rig.send("Halt", { robot: "AMR01" });
+      return sent;
+    },
+  },
+  {
+    code: "LEASE_HELD",
+    source: scada,
+    parts: { stations },
+    async tell(rig) {
+      await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
+      expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+      const sent = await rig.send("Go", go, { ...again, source: scada });
+      rig.dispatcher.stations.release("Dock", plc, "AMR01");
+      return sent;
+    },
+  },
+  {
+    code: "UNKNOWN_ROBOT",
+    request: unheard,
+    async tell(rig) {
+      await rig.clock.settle(10_000);
+      const sent = await rig.send("Go", unheard, again);
+      rig.quality.set("AMR09", "good");
+      return sent;
+    },
+  },
+  ...(["FAILED_PRECONDITION", "PERMISSION_DENIED"] as const).map(
+    (code): Story => ({
+      code,
+      async tell(rig) {
+        const sent = await rig.send("Go", go, again);
+        await rig.call(0).answer({ kind: "refused", code, message: "no" });
+        return sent;
+      },
+    }),
+  ),
+  {
+    code: "DEADLINE_EXCEEDED",
+    operation: "Skip",
+    async tell(rig) {
+      const sent = await rig.send("Skip", go, again);
+      await rig.call(0).answer(LOST);
+      await rig.clock.settle(15_000);
+      return sent;
+    },
+  },
+];
+
+const notRecorded: readonly Story[] = [
+  { code: "MALFORMED", tell: (rig) => rig.send("Go", { ...go, bad: 1 }, again) },
+  { code: "UNKNOWN_OPERATION", tell: (rig) => rig.send("Dance", go, again) },
+  {
+    code: "NOT_ALLOWED",
+    source: scada,
+    tell: (rig) => rig.send("Register", { name: "hook" }, { ...again, source: scada }),
+  },
+];
+
+function adviceOf(code: ErrorName): string {
+  const isOurs = code in gatewayErrors;
+  return isOurs ? gatewayErrors[code as GatewayErrorName].advice : Reflect.get(serviceAdvice, code);
+}
+
+describe("what the table advises holds for the id of the refused command", () => {
+  it.each(recorded)("$code is recorded: send it under a new id", async (story) => {
+    const { code, parts, tell, operation = "Go", request = go, source = plc } = story;
+    const rig = await createRig(parts ?? {});
+    const first = await tell(rig);
+    expect(first.outcome).toMatchObject({ code, duplicate: false });
+    const same = await rig.send(operation, request, { ...again, source });
+    expect(same.outcome).toMatchObject({ code, duplicate: true });
+    const anew = await rig.send(operation, request, { requestId: "new", source });
+    expect(anew.stages).toContain("accepted");
+    expect(adviceOf(code)).toContain("under a new id");
+  });
+
+  it.each(notRecorded)("$code is not: the same id may be used", async ({ code, tell, source = plc }) => {
+    const rig = await createRig();
+    const first = await tell(rig);
+    expect(first.outcome).toMatchObject({ code });
+    const corrected = await rig.send("Go", go, {
+      ...again,
+      source,
+    });
+    expect(corrected.stages).toEqual(["accepted", "sent"]);
+    expect(adviceOf(code)).not.toContain("under a new id");
+  });
+});

@@ -1,0 +1,249 @@
+import type { AuditRecord } from "../../src/commands/audit/audit.ts";
+import type { AuditLines } from "../../src/commands/audit/missing-records.ts";
+import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
+import type { Journal } from "../../src/commands/journal/journal.ts";
+import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import {
+  type DispatcherOptions,
+  dispatcherDefaults,
+  type StationOptions,
+} from "../../src/commands/options.ts";
+import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
+import type { Catalogue } from "../../src/contracts/operation.ts";
+import type { FleetNotice, StateChange } from "../../src/domain/change.ts";
+import type { Command, CommandStage } from "../../src/domain/command.ts";
+import type { Mission } from "../../src/domain/mission.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+import type { Quality } from "../../src/domain/quality.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { testCatalogue, testStopRequest } from "./operations.ts";
+
+export const OK: CallEnding = { kind: "ok", responseJson: "{}", missionId: null };
+export const LOST: CallEnding = { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer in time" };
+
+/** A call that the service was given, and how to answer it. */
+export interface Call {
+  readonly operation: string;
+  readonly requestJson: string;
+  /** How long after it was made it may leave. */
+  readonly leaveWithinMs: number | undefined;
+  /** Whether it may leave still, if it has not. */
+  mayLeave(): boolean;
+  /** It leaves, where calls do not leave by themselves (`callsWait`). */
+  leave(): void;
+  readonly answer: (ending: CallEnding) => Promise<void>;
+}
+
+export interface Sent {
+  readonly stages: CommandStage[];
+  outcome: Outcome | null;
+}
+
+export interface Rig {
+  readonly clock: ManualClock;
+  readonly dispatcher: Dispatcher;
+  /** Calls in the order in which they left. */
+  readonly calls: Call[];
+  readonly notices: FleetNotice[];
+  /** Robots on which no mission is expected any more, each time that it was said. */
+  readonly missionsKnown: string[];
+  /** The same and the events of commands, in order. */
+  readonly story: string[];
+  readonly audit: AuditRecord[];
+  readonly quality: Map<string, Quality>;
+  /** Robots of which something else is held now, or null for all, each time that it was said. */
+  readonly held: Array<string | null>;
+  /** Sends a command and lets everything happen that needs no time. */
+  send(operation: string, request: object, more?: Partial<Command>): Promise<Sent>;
+  call(place: number): Call;
+  see(...changes: StateChange[]): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly journal?: Journal;
+  readonly clock?: ManualClock;
+  readonly options?: Partial<DispatcherOptions>;
+  readonly stations?: readonly StationOptions[];
+  readonly catalogue?: Catalogue;
+  /** Whether the session to the service is there from the start; it is unless told. */
+  readonly isLinkUp?: boolean;
+  /** The audit log of the runs before, where there is one. */
+  readonly auditLines?: AuditLines;
+  /** Calls wait for their place, until `leave`. */
+  readonly callsWait?: boolean;
+}
+
+export const plc = { door: "opcua", name: "plc" } as const;
+
+const everything = [
+  { source: plc, role: "engineer" },
+  { source: { door: "mqtt", name: "scada" }, role: "operator", robots: ["AMR01"] },
+  { source: { door: "mqtt", name: "scada" }, role: "operator", operations: ["Look"] },
+  { source: { door: "web", name: "*" }, role: "observer" },
+] as const;
+
+export async function createRig(parts: RigOptions = {}): Promise<Rig> {
+  const clock = parts.clock ?? createManualClock();
+  const calls: Call[] = [];
+  const notices: FleetNotice[] = [];
+  const missionsKnown: string[] = [];
+  const story: string[] = [];
+  const audit: AuditRecord[] = [];
+  const held: Rig["held"] = [];
+  const quality = new Map<string, Quality>([
+    ["AMR01", "good"],
+    ["AMR02", "good"],
+  ]);
+  const port: FleetPort = {
+    call: (operation, requestJson, _deadlineMs, leaveWithinMs, order) =>
+      new Promise((resolve) => {
+        if (!parts.callsWait) order?.leaves?.();
+        calls.push({
+          operation,
+          requestJson,
+          leaveWithinMs,
+          mayLeave: () => order?.mayLeave() ?? true,
+          leave: () => order?.leaves?.(),
+          async answer(ending) {
+            resolve(ending);
+            await clock.settle(0);
+          },
+        });
+      }),
+  };
+  const dispatcher = createDispatcher({
+    options: { ...dispatcherDefaults, rights: everything, ...parts.options },
+    catalogue: parts.catalogue ?? testCatalogue,
+    port,
+    journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
+    clock,
+    log: silentLog,
+    sessionId: "s1",
+    robot(robotId) {
+      const known = quality.get(robotId);
+      return known === undefined ? undefined : { robotId, family: "cart", quality: known };
+    },
+    notify(notice) {
+      notices.push(notice);
+      if (notice.kind === "command") story.push(`command ${notice.commandId}`);
+    },
+    onMissionsKnown(robotId) {
+      missionsKnown.push(robotId);
+      story.push(`known ${robotId}`);
+    },
+    audit: (record) => audit.push(record),
+    ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
+    stations: parts.stations ?? [],
+    stopRequest: testStopRequest,
+    onHold: (robotId) => held.push(robotId),
+  });
+  const starting = dispatcher.start();
+  await clock.settle(0);
+  await starting;
+  dispatcher.fleetLink(parts.isLinkUp ?? true);
+
+  let requests = 0;
+  return {
+    clock,
+    dispatcher,
+    calls,
+    notices,
+    missionsKnown,
+    story,
+    audit,
+    quality,
+    held,
+    async send(operation, request, more = {}) {
+      requests += 1;
+      const sent: Sent = { stages: [], outcome: null };
+      const command: Command = {
+        source: plc,
+        requestId: `r${requests}`,
+        operation,
+        effect: "moves",
+        robotId: null,
+        requestJson: JSON.stringify(request),
+        startByMs: clock.nowMs() + 10_000,
+        ...more,
+      };
+      void dispatcher
+        .submit(command, new AbortController().signal, (stage) => sent.stages.push(stage))
+        .then((outcome) => {
+          sent.outcome = outcome;
+        });
+      await clock.settle(0);
+      return sent;
+    },
+    call(place) {
+      const call = calls[place];
+      if (call === undefined) throw new Error(`there is no call ${place}, only ${calls.length}`);
+      return call;
+    },
+    async see(...changes) {
+      dispatcher.observe({ changes, notices: [] });
+      await clock.settle(0);
+    },
+  };
+}
+
+/** A mission of the kind that `Go` makes. */
+export function mission(missionId: string, to: string, more: Partial<Mission> = {}): Mission {
+  return {
+    missionId,
+    state: "STATE_RUNNING",
+    goals: [{ kind: "destination", destinationId: to }],
+    currentGoalIndex: 0,
+    feedback: null,
+    type: { family: "base", type: "BASE_TYPE_NAVIGATE" },
+    owner: "api",
+    ...more,
+  };
+}
+
+export function missions(robotId: string, receivedAtMs: number, ...list: readonly Mission[]): StateChange {
+  return {
+    kind: "mission",
+    robotId,
+    observed: {
+      value: { missions: list, currentMissionIndex: list.length - 1 },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs },
+      quality: "good",
+    },
+  };
+}
+
+export function belt(
+  robotId: string,
+  receivedAtMs: number,
+  index: number,
+  operation: "OPERATION_STATE_STOP" | "OPERATION_STATE_ROLLING",
+): StateChange {
+  return {
+    kind: "conveyor",
+    robotId,
+    observed: {
+      value: {
+        index,
+        operation,
+        payload: "PAYLOAD_STATE_EMPTY",
+        health: "HEALTH_STATE_OK",
+        installation: "INSTALLATION_STATE_INSTALLED",
+      },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs },
+      quality: "good",
+    },
+  };
+}
+
+export function presence(robotId: string, amrId: number): StateChange {
+  return {
+    kind: "presence",
+    robotId,
+    observed: {
+      value: { amrId, mapId: 1, position: "P1", stateId: "ROBOT_STATE_IDLE", taskChainId: 0, info: {} },
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: 0 },
+      quality: "good",
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
+import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import { type DispatcherOptions, dispatcherDefaults } from "../../src/commands/options.ts";
+import type { FleetPort } from "../../src/contracts/fleet-port.ts";
+import type { Catalogue } from "../../src/contracts/operation.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
+import type { FleetTimes } from "../../src/fleet/options.ts";
+import { stopRequest } from "../../src/fleet/stop-request.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import type { SimulatorOptions } from "../../src/simulator/options.ts";
+import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
+import { contractScenario } from "../contract/plant.ts";
+import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { createGate, type Gate } from "./gate.ts";
+import { openWebhookDoor } from "./webhook-door.ts";
+
+/** The real dispatcher on a real session, over TLS and two wires that can be cut, to a real simulated service. */
+export interface CommandBench {
+  readonly simulator: RunningSimulator;
+  readonly dispatcher: Dispatcher;
+  readonly state: FleetState;
+  readonly rig: FleetRig;
+  readonly grpcWire: TcpProxy;
+  readonly httpsWire: TcpProxy;
+  /** Holds commands back just before they leave. */
+  readonly gate: Gate;
+  /** Sends an operation past the dispatcher. Rejects unless it is answered OK. */
+  ask(operation: string, request: JsonObject): Promise<JsonObject>;
+  /** Sends a command through the dispatcher, to leave within `startWithinMs`. */
+  submit(operation: string, request: JsonObject, startWithinMs: number): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export interface BenchParts {
+  readonly robots: readonly string[];
+  readonly catalogue?: Catalogue;
+  readonly simulator?: Partial<SimulatorOptions>;
+  /** How commands of the gRPC service travel; over gRPC unless told. */
+  readonly transport?: "grpc" | "rest";
+  /** What brings missions and batteries; streams unless told. */
+  readonly events?: "streams" | "webhook";
+  /** Whether the gRPC port can be reached at first; it can unless told. */
+  readonly hasGrpc?: boolean;
+}
+
+/** How long the service waits for a robot here. A late robot acts a second after that. */
+const CONFIRM_WAIT_MS = 300;
+
+const options: DispatcherOptions = {
+  ...dispatcherDefaults,
+  rights: [{ source: { door: "cli", name: "test" }, role: "engineer" }],
+  callDeadlineMs: 5_000,
+  // Where evidence is there, a machine with much to do must find it too.
+  evidenceMs: 4_000,
+  settleMs: 150,
+  pollMs: 150,
+};
+
+const times: Partial<FleetTimes> = {
+  connectMs: 3_000,
+  backoffBaseMs: 20,
+  backoffCapMs: 100,
+  rosterPollMs: 300,
+  taskChainPollMs: null,
+};
+
+export async function openCommandBench(parts: BenchParts): Promise<CommandBench> {
+  const door = parts.events === "webhook" ? await openWebhookDoor() : null;
+  const simulator = await startSimulator({
+    scenario: { kind: "given", scenario: contractScenario() },
+    confirmWaitMs: CONFIRM_WAIT_MS,
+    // Slower than life: missions must not end of themselves while a test looks at them.
+    timeFactor: 0.2,
+    ...(door === null
+      ? { resolve: () => Promise.resolve(["93.184.216.34"]) }
+      : { unsafeWebhookTargets: { trustedCa: door.trustedCa } }),
+    ...parts.simulator,
+  });
+  const { endpoints } = simulator;
+  const grpcWire = await startTcpProxy(() => endpoints.grpc);
+  const httpsWire = await startTcpProxy(() => new URL(endpoints.https).host);
+  if (parts.hasGrpc === false) await grpcWire.unplug();
+  const catalogue = parts.catalogue ?? createCatalogue();
+  const state: FleetState = createFleetState({
+    times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 },
+    maxRobots: 1_000,
+    maxTaskChains: 1_000,
+    sessionId: "bench",
+    clock: systemClock,
+    log: silentLog,
+    commandOf: (missionId) => dispatcher.commandOf(missionId),
+  });
+  // The session tells the dispatcher from its first moment on, so the dispatcher is there first.
+  const port: FleetPort = { call: (...args) => rig.port.call(...args) };
+  const gate = createGate(port);
+  const dispatcher: Dispatcher = createDispatcher({
+    options,
+    catalogue,
+    port: gate.port,
+    journal: createMemoryJournal({ keepMs: 3_600_000, keepCount: 10_000 }),
+    clock: systemClock,
+    log: silentLog,
+    sessionId: "bench",
+    robot: state.robot,
+    notify: () => {},
+    audit: () => {},
+    stations: [],
+    stopRequest,
+  });
+  await dispatcher.start();
+  dispatcher.fleetLink(true);
+  const rig: FleetRig = await startFleetSession(endpoints, {
+    grpcAddress: grpcWire.address,
+    httpsUrl: `https://${httpsWire.address}`,
+    robots: { kind: "ids", ids: parts.robots },
+    transport: parts.transport ?? "grpc",
+    events: door === null ? { kind: "streams" } : { kind: "webhook", webhook: door.options },
+    times,
+    onEvent: (event) => dispatcher.observe(state.apply(event)),
+  });
+  let requests = 0;
+
+  return {
+    simulator,
+    dispatcher,
+    state,
+    rig,
+    grpcWire,
+    httpsWire,
+    gate,
+    async ask(operation, request) {
+      const ending = await port.call(operation, JSON.stringify(request), 5_000);
+      if (ending.kind !== "ok") throw new Error(`${operation} ended ${JSON.stringify(ending)}`);
+      return JSON.parse(ending.responseJson) as JsonObject;
+    },
+    submit(operation, request, startWithinMs) {
+      requests += 1;
+      return dispatcher.submit(
+        {
+          source: { door: "cli", name: "test" },
+          requestId: `${operation}-${requests}`,
+          operation,
+          effect: "moves",
+          robotId: null,
+          requestJson: JSON.stringify(request),
+          startByMs: systemClock.nowMs() + startWithinMs,
+        },
+        new AbortController().signal,
+      );
+    },
+    async close() {
+      await dispatcher.close(0);
+      await rig.stop();
+      await Promise.all([grpcWire.close(), httpsWire.close()]);
+      await simulator.stop();
+      await door?.close();
+    },
+  };
+}

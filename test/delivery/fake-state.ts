@@ -1,0 +1,49 @@
+import type { CurrentState } from "../../src/contracts/fleet-view.ts";
+import type { Batch } from "../../src/contracts/link.ts";
+import { changeKey, type FleetNotice, type StateChange } from "../../src/domain/change.ts";
+import type { Quality } from "../../src/domain/quality.ts";
+
+/** A state that is what the test says, and nothing else. */
+export interface FakeState extends CurrentState {
+  /** Sets a robot's battery and says so, as the fleet state would. */
+  set(robotId: string, chargePercent: number, quality?: Quality): Batch;
+}
+
+export function createFakeState(): FakeState {
+  const values = new Map<string, StateChange>();
+  return {
+    set(robotId, chargePercent, quality = "good") {
+      const value = { chargePercent, state: "STATE_FULL", chargeMethod: "CHARGE_METHOD_NONE" } as const;
+      const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: 0 };
+      const change: StateChange = { kind: "battery", robotId, observed: { value, stamp, quality } };
+      values.set(changeKey(change), change);
+      return { changes: [change], notices: [] };
+    },
+    snapshot: () => [...values.values()],
+    current: (change) => values.get(changeKey(change)) ?? change,
+  };
+}
+
+export function notice(eventId: string): FleetNotice {
+  return { kind: "alarm", eventId, robotId: "r1", atMs: 0, code: "ROBOT_LOST", active: true, text: "" };
+}
+
+/** A batch of nothing but notices. */
+export function notices(...eventIds: readonly string[]): Batch {
+  return { changes: [], notices: eventIds.map(notice) };
+}
+
+/** A batch in short: `r1=50`, and event ids. */
+export function short(batch: Batch): string[] {
+  const values = batch.changes.map((change) =>
+    change.kind === "battery" ? `${change.robotId}=${change.observed.value.chargePercent}` : change.kind,
+  );
+  return [...values, ...batch.notices.map((one) => one.eventId)];
+}
+
+/** One turn of the event loop, with everything that promises do in it. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+export const roomy = { changes: 1_000, notices: 1_000, perTurn: 1_000 };

@@ -1,0 +1,178 @@
+import { describe, expect, it } from "vitest";
+import type { Batch } from "../../src/contracts/link.ts";
+import { createFanOut } from "../../src/delivery/fan-out.ts";
+import { type Log, silentLog } from "../../src/platform/log.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { createFakeState, notices, roomy, short, turn } from "./fake-state.ts";
+
+function setUp(log: Log = silentLog) {
+  const state = createFakeState();
+  const clock = createManualClock();
+  const fanOut = createFanOut({ state, clock, log });
+  const shown: string[][] = [];
+  const sink = { write: (batch: Batch) => void shown.push(short(batch)) };
+  return { state, clock, fanOut, shown, sink };
+}
+
+describe("a sink", () => {
+  it("begins with everything there is", async () => {
+    const { state, fanOut, shown, sink } = setUp();
+    state.set("r1", 10);
+    state.set("r2", 20);
+    fanOut.attachSink("opcua", sink, roomy);
+    await turn();
+    expect(shown).toEqual([["r1=10", "r2=20"]]);
+  });
+
+  it("gets nothing when there is nothing", async () => {
+    const { fanOut, shown, sink } = setUp();
+    fanOut.attachSink("opcua", sink, roomy);
+    await turn();
+    expect(shown).toEqual([]);
+  });
+
+  it("gets what happened in one turn as one batch, the newest value of each key", async () => {
+    const { state, fanOut, shown, sink } = setUp();
+    fanOut.attachSink("opcua", sink, roomy);
+    await turn();
+    fanOut.offer(state.set("r1", 1));
+    fanOut.offer(state.set("r2", 2));
+    fanOut.offer(state.set("r1", 3));
+    fanOut.offer(notices("e1"));
+    expect(shown).toEqual([]);
+    await turn();
+    expect(shown).toEqual([["r1=3", "r2=2", "e1"]]);
+  });
+
+  it("gets a bounded slice a turn", async () => {
+    const { state, fanOut, shown, sink } = setUp();
+    fanOut.attachSink("opcua", sink, { ...roomy, perTurn: 2 });
+    await turn();
+    for (const robotId of ["r1", "r2", "r3"]) fanOut.offer(state.set(robotId, 1));
+    fanOut.offer(notices("e1", "e2", "e3"));
+    await turn();
+    expect(shown).toEqual([["r1=1", "r2=1", "e1", "e2"]]);
+    await turn();
+    expect(shown[1]).toEqual(["r3=1", "e3"]);
+  });
+
+  it("that throws silences nobody, and is counted", async () => {
+    const { state, fanOut, shown, sink } = setUp();
+    const broken = {
+      write() {
+        throw new Error("no");
+      },
+    };
+    fanOut.attachSink("broken", broken, roomy);
+    fanOut.attachSink("opcua", sink, roomy);
+    fanOut.offer(state.set("r1", 1));
+    await turn();
+    expect(shown).toEqual([["r1=1"]]);
+    expect(fanOut.health().figures).toMatchObject({ "broken.failures": 1, "opcua.failures": 0 });
+  });
+
+  it("gets nothing after it was detached", async () => {
+    const { state, fanOut, shown, sink } = setUp();
+    const detach = fanOut.attachSink("opcua", sink, roomy);
+    detach();
+    fanOut.offer(state.set("r1", 1));
+    await turn();
+    expect(shown).toEqual([]);
+    expect(fanOut.health().figures).toEqual({});
+  });
+
+  it("has a name of its own", () => {
+    const { fanOut, sink } = setUp();
+    fanOut.attachSink("opcua", sink, roomy);
+    expect(() => fanOut.attachSink("opcua", sink, roomy)).toThrow("opcua");
+  });
+});
+
+describe("an outlet", () => {
+  it("keeps no changes while it is closed, and begins with a snapshot when it opens", async () => {
+    const { state, fanOut } = setUp();
+    const outlet = fanOut.attachOutlet("mqtt", roomy);
+    for (let charge = 0; charge < 50; charge += 1) fanOut.offer(state.set("r1", charge));
+    fanOut.offer(notices("e1"));
+    expect(await outlet.next()).toBeNull();
+    outlet.open();
+    const slice = await outlet.next();
+    expect(slice && short(slice)).toEqual(["r1=49", "e1"]);
+  });
+
+  it("brings notices again until they are released", async () => {
+    const { fanOut } = setUp();
+    const outlet = fanOut.attachOutlet("mqtt", roomy);
+    fanOut.offer(notices("e1", "e2"));
+    outlet.open();
+    expect(await outlet.next()).toMatchObject({ notices: [{ eventId: "e1" }, { eventId: "e2" }] });
+    outlet.close();
+    outlet.open();
+    const again = await outlet.next();
+    expect(again && short(again)).toEqual(["e1", "e2"]);
+    if (again) outlet.release(again);
+    expect(outlet.noticesQueued()).toBe(0);
+  });
+
+  it("releases by number: what was dropped meanwhile takes nothing newer with it", async () => {
+    const { fanOut } = setUp();
+    const outlet = fanOut.attachOutlet("mqtt", { ...roomy, notices: 2 });
+    fanOut.offer(notices("e1", "e2"));
+    outlet.open();
+    const slice = await outlet.next();
+    fanOut.offer(notices("e3"));
+    if (slice) outlet.release(slice);
+    const next = await outlet.next();
+    expect(next && short(next)).toEqual(["e3"]);
+    expect(outlet.figures()).toMatchObject({ noticesDropped: 1, noticesQueued: 1 });
+  });
+
+  it("lets go of who waits when it closes", async () => {
+    const { fanOut } = setUp();
+    const outlet = fanOut.attachOutlet("mqtt", roomy);
+    outlet.open();
+    const waiting = outlet.next();
+    outlet.close();
+    expect(await waiting).toBeNull();
+  });
+
+  it("that is slow does not slow another", async () => {
+    const { state, fanOut, shown, sink } = setUp();
+    const outlet = fanOut.attachOutlet("mqtt", { ...roomy, changes: 3 });
+    outlet.open();
+    fanOut.attachSink("opcua", sink, roomy);
+    for (let robot = 0; robot < 500; robot += 1) {
+      fanOut.offer(state.set(`r${robot}`, robot));
+      if (robot % 10 === 0) await turn();
+    }
+    await turn();
+    expect(shown.flat()).toHaveLength(500);
+    expect(fanOut.health().figures?.["mqtt.changesQueued"]).toBeLessThanOrEqual(4);
+    const slice = await outlet.next();
+    expect(slice?.changes).toHaveLength(500);
+  });
+
+  it("logs the loss of events once when it begins and once when it is over", async () => {
+    const lines: string[] = [];
+    const log: Log = {
+      ...silentLog,
+      warn: (fields, message) => void lines.push(`${message}, of ${fields.of}`),
+      info: (fields, message) => void lines.push(`${message}: ${fields.lost}`),
+    };
+    const { fanOut, clock } = setUp(log);
+    fanOut.attachOutlet("mqtt", { ...roomy, notices: 3 });
+    for (let event = 0; event < 12; event += 1) fanOut.offer(notices(`e${event}`));
+    clock.advance(20_000);
+    for (let event = 0; event < 8; event += 1) fanOut.offer(notices(`f${event}`));
+    clock.advance(29_000);
+    expect(lines).toEqual(["event queue is full: the oldest events are lost, of r1"]);
+    expect(fanOut.health()).toMatchObject({
+      state: "degraded",
+      detail: "more events come than can be handed over, and the oldest are lost: mqtt",
+      figures: { "mqtt.noticesDropped": 17 },
+    });
+    clock.advance(1_000);
+    expect(lines.slice(1)).toEqual(["events are not lost any more: 17"]);
+    expect(fanOut.health()).toMatchObject({ state: "up" });
+  });
+});

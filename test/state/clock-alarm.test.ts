@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../../src/platform/log.ts";
+import { createClockAlarm } from "../../src/state/clock-alarm.ts";
+
+function alarm() {
+  const told: Array<readonly [boolean, string]> = [];
+  let agreed = 0;
+  const { note } = createClockAlarm(
+    silentLog,
+    (active, text) => void told.push([active, text]),
+    () => {
+      agreed += 1;
+    },
+  );
+  return { note, told, agreed: () => agreed };
+}
+
+test("more than 2 s are told once, with what to do, and so is the end", () => {
+  const { note, told, agreed } = alarm();
+  for (const skewMs of [0, 1_900, 2_000]) note(skewMs);
+  expect(told).toEqual([]);
+  expect(agreed()).toBe(3);
+  for (const skewMs of [3_600_000, 3_600_100]) note(skewMs);
+  expect(told).toEqual([
+    [
+      true,
+      "this machine's clock is 3600 s behind the fleet service's: set it right; until then give commands expires_in_ms, not expires_at",
+    ],
+  ]);
+  expect(agreed()).toBe(3);
+  note(0);
+  expect(told.slice(1)).toEqual([[false, "this machine's clock agrees with the fleet service's again"]]);
+});
+
+test("clocks that are just so far apart make no event a second", () => {
+  const { note, told } = alarm();
+  for (let turn = 0; turn < 10; turn += 1) note(turn % 2 === 0 ? -2_100 : -1_900);
+  expect(told).toHaveLength(1);
+  expect(told[0]?.[1]).toContain("is 2 s ahead of");
+});
