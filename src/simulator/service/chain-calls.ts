@@ -1,5 +1,4 @@
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
-import { Refusal } from "../refusal.ts";
 import { type Chain, isChainOver } from "../world/chain.ts";
 import type { Robot } from "../world/robot.ts";
 import { type Call, type CallHandler, type Desk, handler } from "./calls.ts";
@@ -25,10 +24,7 @@ export function chainCalls(desk: Desk): readonly CallHandler[] {
       const wishes = readReassignment(request);
       const robot = ownership.robotByAmrId(call.caller, request.amrId);
       driver.sync();
-      if (robot.chain === undefined) {
-        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not executing a task chain`);
-      }
-      return reassign(desk, call, robot.chain, request, wishes);
+      return reassign(desk, call, desk.world.chains.chainOf(robot), request, wishes);
     }),
     handler(method.reassignTaskByTaskChainId, async (call, request) => {
       const wishes = readReassignment(request);

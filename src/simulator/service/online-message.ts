@@ -2,7 +2,6 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { OnlineAMRInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import { placeAt } from "../world/body.ts";
-import { executingTask } from "../world/chain.ts";
 import { distanceMeters } from "../world/map.ts";
 import { activeMission, isFlat, type Robot } from "../world/robot.ts";
 
@@ -18,7 +17,7 @@ type OnlineInit = MessageInitShape<typeof OnlineAMRInfoSchema>;
 
 /** A robot as GetOnlineRobots answers it. */
 export function toOnlineInfo(robot: Robot, nowMs: number): OnlineInit {
-  const { chain, body } = robot;
+  const { chainId, taskId, body } = robot;
   const place = placeAt(robot, nowMs);
   const [state, stateId] = runState(robot);
   return {
@@ -33,8 +32,8 @@ export function toOnlineInfo(robot: Robot, nowMs: number): OnlineInit {
     stateId,
     loadStatus: isLoaded(robot) ? "LOADED" : "EMPTY",
     taskState: taskState(robot),
-    taskChainId: chain?.id ?? 0,
-    taskId: chain === undefined ? 0 : (executingTask(chain)?.id ?? 0),
+    taskChainId: chainId,
+    taskId,
     batteryPercentile: robot.battery.shownPercent,
     coordinate: { ...place, theta: body.heading },
     amrException: exceptions(robot),
@@ -47,13 +46,13 @@ function runState(robot: Robot): readonly [string, string] {
   const { halts } = robot.body;
   if (isFlat(robot) || halts.has("blocked")) return ["Error", "ROBOT_STATE_ERROR"];
   if (halts.has("chain-paused") || mission?.status === "paused") return ["Paused", "ROBOT_STATE_PAUSED"];
-  if (robot.chain !== undefined || mission !== undefined) return ["Executing", "ROBOT_STATE_EXECUTING"];
+  if (robot.chainId !== 0 || mission !== undefined) return ["Executing", "ROBOT_STATE_EXECUTING"];
   if (robot.battery.state === "charging") return ["Charging", "ROBOT_STATE_CHARGING"];
   return ["Idle", "ROBOT_STATE_IDLE"];
 }
 
 function taskState(robot: Robot): number {
-  if (robot.chain === undefined) return TASK_NONE;
+  if (robot.chainId === 0) return TASK_NONE;
   return robot.body.halts.has("chain-paused") ? TASK_PAUSED : TASK_EXECUTING;
 }
 

@@ -24,6 +24,8 @@ const WAITING_CHAINS = 1_000;
  */
 export interface ChainDesk {
   get(chainId: number): Chain | undefined;
+  /** The chain that the robot executes; refused when there is none. */
+  chainOf(robot: Robot): Chain;
   /** Takes a chain; it starts at once when a candidate is free, else when one gets free. @returns its id. */
   add(order: ChainOrder, by: string): number;
   /** Puts tasks at `sequence`, counted from 1; what stood there comes behind them, or goes. */
@@ -64,14 +66,22 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
     awaitsConfirmation: false,
   });
 
-  /** Lets the oldest chains that are over go. */
-  const forget = () => {
+  /** Evicts the oldest chains that are over. */
+  const evict = () => {
     if (chains.size <= KEPT_CHAINS + WAITING_CHAINS) return;
     for (const chain of chains.values()) {
       if (!isChainOver(chain)) continue;
       chains.delete(chain.id);
       if (chains.size <= KEPT_CHAINS) return;
     }
+  };
+
+  const chainOf = (robot: Robot): Chain => {
+    const chain = chains.get(robot.chainId);
+    if (chain === undefined) {
+      throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not executing a task chain`);
+    }
+    return chain;
   };
 
   const begin = (robot: Robot, chain: Chain) => {
@@ -81,6 +91,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
 
   return {
     get: (chainId) => chains.get(chainId),
+    chainOf,
     add(order, by) {
       if (waiting.size >= WAITING_CHAINS) {
         throw new Refusal("FAILED_PRECONDITION", `${WAITING_CHAINS} task chains wait already`);
@@ -97,7 +108,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
       };
       chains.set(chain.id, chain);
       waiting.add(chain);
-      forget();
+      evict();
       const asked = order.candidates.length === 1 ? (order.candidates[0]?.id ?? "") : "";
       world.record.add(asked, { what: "chain", chainId: chain.id, status: "waiting", by });
       const robot = order.candidates.find(isFree);
@@ -147,7 +158,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
       run.end(chain, "canceled", by);
     },
     pause(robot, stopNow, by) {
-      const chain = chainUnderWay(robot);
+      const chain = chainOf(robot);
       if (robot.body.halts.has("chain-paused")) {
         throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is paused already`);
       }
@@ -157,7 +168,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
       else motion.haltAtWaypoint(robot);
     },
     resume(robot, by) {
-      const chain = chainUnderWay(robot);
+      const chain = chainOf(robot);
       const { body } = robot;
       if (!body.halts.has("chain-paused") && !body.haltAtWaypoint) {
         throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not paused`);
@@ -174,23 +185,17 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
       if (first !== undefined) begin(robot, first);
     },
     fail(robot, by) {
-      if (robot.chain !== undefined) run.end(robot.chain, "failed", by);
+      const chain = chains.get(robot.chainId);
+      if (chain !== undefined) run.end(chain, "failed", by);
     },
   };
 }
 
 /** Whether a robot can be given a chain just now. */
 function isFree(robot: Robot): boolean {
-  return robot.online && !isFlat(robot) && robot.chain === undefined && activeMission(robot) === undefined;
+  return robot.online && !isFlat(robot) && robot.chainId === 0 && activeMission(robot) === undefined;
 }
 
 function refuseOver(chain: Chain): void {
   if (isChainOver(chain)) throw new Refusal("FAILED_PRECONDITION", `chain ${chain.id} is ${chain.status}`);
-}
-
-function chainUnderWay(robot: Robot): Chain {
-  if (robot.chain === undefined) {
-    throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not executing a task chain`);
-  }
-  return robot.chain;
 }

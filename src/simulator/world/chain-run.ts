@@ -1,6 +1,6 @@
 import { type Chain, type ChainStatus, executingTask, type Task, type TaskStatus } from "./chain.ts";
 import type { WorldContext } from "./context.ts";
-import type { ConveyorRules } from "./conveyor.ts";
+import type { ConveyorRules } from "./conveyor-rules.ts";
 import type { Motion } from "./motion.ts";
 import type { Robot } from "./robot.ts";
 import type { Travel } from "./travel.ts";
@@ -28,6 +28,7 @@ export function createChainRun(
     task.awaitsConfirmation = false;
     if (status === "executing") task.startedMs = nowMs;
     else task.finishedMs = nowMs;
+    if (chain.robot !== undefined) chain.robot.taskId = status === "executing" ? task.id : 0;
     const fact = { what: "task", chainId: chain.id, taskId: task.id, status, by } as const;
     world.record.add(chain.robot?.id ?? "", fact);
   };
@@ -91,7 +92,7 @@ export function createChainRun(
       robot.body.halts.delete("chain-paused");
       robot.body.haltAtWaypoint = false;
       robot.bound = undefined;
-      robot.chain = undefined;
+      robot.chainId = 0;
     }
     world.changed({ kind: "chain", chain });
     if (robot !== undefined) onFree(robot);
@@ -99,7 +100,7 @@ export function createChainRun(
 
   return {
     start(robot, chain) {
-      robot.chain = chain;
+      robot.chainId = chain.id;
       chain.robot = robot;
       chain.amrId = robot.amrId;
       chain.startedMs = world.agenda.nowMs();

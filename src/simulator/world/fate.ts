@@ -1,7 +1,7 @@
 import type { BatteryRules } from "./battery.ts";
 import type { ChainDesk } from "./chain-desk.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
-import type { ConveyorRules } from "./conveyor.ts";
+import type { ConveyorRules } from "./conveyor-rules.ts";
 import type { Happening } from "./happening.ts";
 import type { MissionQueue } from "./mission-queue.ts";
 import type { MissionRun } from "./mission-run.ts";

@@ -1,7 +1,7 @@
 import { isDriving } from "./body.ts";
 import { pick } from "./chance.ts";
 import type { WorldContext } from "./context.ts";
-import { type ConveyorRules, controlError } from "./conveyor.ts";
+import { type ConveyorRules, controlError } from "./conveyor-rules.ts";
 import type { Fate } from "./fate.ts";
 import { distanceMeters, type Target, targetOf } from "./map.ts";
 import type { MissionKind, MissionOrder } from "./mission.ts";
@@ -98,7 +98,7 @@ export function enliven(
 }
 
 function isIdle(robot: Robot): boolean {
-  return activeMission(robot) === undefined && robot.chain === undefined && !isFlat(robot);
+  return activeMission(robot) === undefined && robot.chainId === 0 && !isFlat(robot);
 }
 
 /** One to three stations in a random order. */

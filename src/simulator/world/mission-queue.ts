@@ -109,8 +109,8 @@ function refuseBusy(robot: Robot): void {
   if (activeMission(robot) !== undefined) {
     throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is already executing a mission`);
   }
-  if (robot.chain !== undefined) {
-    throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is busy with task chain ${robot.chain.id}`);
+  if (robot.chainId !== 0) {
+    throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is busy with task chain ${robot.chainId}`);
   }
 }
 

@@ -84,7 +84,7 @@ export function robotState(robot: Robot, nowMs: number): RobotState {
     at: map.vertexAt({ x, y })?.code ?? "",
     carriedKg: robot.carriedKg,
     loaded: robot.loaded,
-    chainId: robot.chain?.id ?? 0,
+    chainId: robot.chainId,
     halts: [...body.halts],
     flat: isFlat(robot),
   };

@@ -1,5 +1,4 @@
 import type { Body } from "./body.ts";
-import type { Chain } from "./chain.ts";
 import { type Conveyor, createConveyors } from "./conveyor.ts";
 import { type FleetMap, type Target, targetOf, type Vertex } from "./map.ts";
 import { isTerminal, type Mission } from "./mission.ts";
@@ -38,7 +37,10 @@ export interface Robot extends Omit<RobotSpec, "home" | "dock" | "map"> {
   currentIndex: number;
   /** Where the robot is on its way to, or stands for its mission or task. */
   bound: Target | undefined;
-  chain: Chain | undefined;
+  /** The task chain that it executes; 0: none. */
+  chainId: number;
+  /** The task of the chain that it is on; 0: none. */
+  taskId: number;
   carriedKg: number;
   /** Loaded by a task of a chain. */
   loaded: boolean;
@@ -81,7 +83,8 @@ export function createRobot(spec: RobotSpec, distributor: string, map: FleetMap,
     missions: [],
     currentIndex: -1,
     bound: undefined,
-    chain: undefined,
+    chainId: 0,
+    taskId: 0,
     carriedKg: spec.payloadKg,
     loaded: false,
     online: true,

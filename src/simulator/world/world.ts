@@ -4,7 +4,7 @@ import { type ChainDesk, createChainDesk } from "./chain-desk.ts";
 import { createChainRun } from "./chain-run.ts";
 import { seededChance } from "./chance.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
-import { type ConveyorRules, createConveyorRules } from "./conveyor.ts";
+import { type ConveyorRules, createConveyorRules } from "./conveyor-rules.ts";
 import { createFate } from "./fate.ts";
 import type { Happening } from "./happening.ts";
 import { enliven } from "./lively.ts";

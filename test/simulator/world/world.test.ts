@@ -93,19 +93,19 @@ describe("a world", () => {
                 "t",
               ),
             pause: () => {
-              if (cart.chain === undefined)
+              if (cart.chainId === 0)
                 missions.control(cart, cart.missions[cart.currentIndex]?.id ?? "", "pause", "t");
               else chains.pause(cart, true, "t");
             },
             resume: () => {
-              if (cart.chain === undefined)
+              if (cart.chainId === 0)
                 missions.control(cart, cart.missions[cart.currentIndex]?.id ?? "", "resume", "t");
               else chains.resume(cart, "t");
             },
             cancel: () => {
-              if (cart.chain === undefined)
+              if (cart.chainId === 0)
                 missions.control(cart, cart.missions[cart.currentIndex]?.id ?? "", "cancel", "t");
-              else chains.cancel(cart.chain, true, "t");
+              else chains.cancel(chains.chainOf(cart), true, "t");
             },
             skip: () => missions.skip(cart, "t"),
             charge: () => missions.charge(cart, "api", "t"),
@@ -132,7 +132,7 @@ describe("a world", () => {
             before = place;
             hall.world.happen({ robotId: "cart", kind: "unblocked" });
             const running = cart.missions.filter(({ status }) => status === "running" || status === "paused");
-            expect(running.length + (cart.chain === undefined ? 0 : 1)).toBeLessThanOrEqual(1);
+            expect(running.length + (cart.chainId === 0 ? 0 : 1)).toBeLessThanOrEqual(1);
           }
         },
       ),
