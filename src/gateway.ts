@@ -16,7 +16,7 @@ import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
 import { createLocalServer } from "./northbound/local/server.ts";
-import { createBroker } from "./northbound/mqtt/broker.ts";
+import { createBroker } from "./northbound/mqtt/broker/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
 import { createTopics } from "./northbound/mqtt/topics.ts";
@@ -344,7 +344,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     holds: dispatcher.holds,
     health,
     openBroker: broker?.open ?? null,
-    onTwin: (active, text) => house.tellAlarm("SECOND_GATEWAY", active, text),
+    onDuplicate: (active, text) => house.tellAlarm("DUPLICATE_GATEWAY", active, text),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {

@@ -39,7 +39,7 @@ it("one page lists every alarm of the gateway", () => {
   const [rows = ""] = table.split("\n\n");
   const listed = Array.from(rows.matchAll(/^\| `([A-Z_]+)/gm), ([, code = ""]) => code);
   expect(listed.sort()).toEqual(raised.sort());
-  expect(raised).toContain("SECOND_GATEWAY");
+  expect(raised).toContain("DUPLICATE_GATEWAY");
 });
 
 it("no page points to a file of the project that is not there", () => {

@@ -63,7 +63,7 @@ const life = [
   "no longer configured), and the stops of robots that are held. Nobody can send by it; no right is needed for it, and none can be given.",
   "",
   "**Two gateways share no journal.** Where both take the same command, from one MQTT topic or of one PLC, each sends it once: the",
-  "promise does not hold across them. A second gateway with the same `gateway.id` at the broker is told (`SECOND_GATEWAY`: log, health,",
+  "promise does not hold across them. A second gateway with the same `gateway.id` at the broker is told (`DUPLICATE_GATEWAY`: log, health,",
   "alarm), also where it has the same `mqtt.clientId`, but neither stops. Give each gateway an id of its own.",
 ];
 

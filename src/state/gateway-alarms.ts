@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 /** Raises or ends an alarm that concerns no single robot. */
 export type TellGatewayAlarm = (code: GatewayAlarmCode, active: boolean, text: string) => void;
 
-type GatewayAlarmCode = "SECOND_GATEWAY" | "CLOCK_SKEW";
+type GatewayAlarmCode = "DUPLICATE_GATEWAY" | "CLOCK_SKEW";
 
 /** @param sessionId names this run: event ids are unique within it */
 export function createGatewayAlarms(

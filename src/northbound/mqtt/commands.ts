@@ -9,13 +9,13 @@ import { askedTooOften, badRequest, idStands, tooManyAsk, unknownOperation } fro
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createClearing } from "./clearing.ts";
+import { createFrameSorter, type Sorted } from "./client/frame-sorter.ts";
+import { createPublishReader } from "./client/publish-reader.ts";
 import { createClientRates } from "./client-rates.ts";
 import { type CommandMessage, readCommandMessage } from "./command-message.ts";
-import { createFrameSorter, type Sorted } from "./frame-sorter.ts";
 import { takeHoldMessage } from "./hold-message.ts";
 import { createInbox } from "./inbox.ts";
 import type { MqttOptions } from "./options.ts";
-import { createPublishReader } from "./publish-reader.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 import { createReplies, type ReplyBounds, type ReplyTo } from "./replies.ts";
 import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";

@@ -3,7 +3,7 @@ import type { Connection } from "../../contracts/link.ts";
 import type { FleetNotice, StateChange } from "../../domain/change.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { type Acks, createAcks } from "./acks.ts";
-import { endClient, within } from "./client.ts";
+import { endClient, within } from "./client/client.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { createLoss, type Loss } from "./loss.ts";
 import { noticePayload } from "./payloads.ts";

@@ -6,15 +6,15 @@ import type { Stations } from "../../contracts/stations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
-import { type OpenBroker, openClient } from "./client.ts";
+import { type OpenBroker, openClient } from "./client/client.ts";
 import { createCommandDesk } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
+import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
 import type { MqttOptions } from "./options.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
-import { createTwinWatch } from "./twin.ts";
 
 /** What the MQTT northbound needs of the house. */
 export interface MqttParts {
@@ -33,7 +33,7 @@ export interface MqttParts {
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
   readonly openBroker: OpenBroker | null;
   /** Another gateway with this one's id has come to the broker, or gone. */
-  readonly onTwin: (active: boolean, text: string) => void;
+  readonly onDuplicate: (active: boolean, text: string) => void;
   /** Of the replies to commands, where they are not the usual ones. */
   readonly replyBounds?: ReplyBounds;
 }
@@ -67,7 +67,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     health: parts.health,
     counts,
   };
-  const twins = createTwinWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
+  const duplicates = createDuplicateWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
   let connected = false;
 
   return {
@@ -77,7 +77,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       const giveUp = () => client.end(true);
       signal.addEventListener("abort", giveUp, { once: true });
       try {
-        const watching = twins.serve(client);
+        const watching = duplicates.serve(client);
         // Awaited below, unless the connection is lost first: that is what tells then.
         watching.catch(() => {});
         const connection = await openConnection(client, connectionParts);
@@ -98,7 +98,9 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     health() {
       const figures = { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() };
       // Without a connection every reply is dropped, and that there is none is what has to be said.
-      const problems = [twins.problem(), connected ? desk.problem() : null].filter((one) => one !== null);
+      const problems = [duplicates.problem(), connected ? desk.problem() : null].filter(
+        (one) => one !== null,
+      );
       const detail = problems.join("; ");
       if (detail === "") return { state: connected ? "up" : "down", figures };
       return { state: connected ? "degraded" : "down", detail, figures };

@@ -5,7 +5,7 @@ import type { Command } from "../../../src/domain/command.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { newLink } from "./door.ts";
-import { base, done, mqttOptions, recordingCommander } from "./fixtures.ts";
+import { base, done, mqttOptions, recordingCommander } from "./mqtt-harness.ts";
 import { createScriptedBroker, type ScriptedBroker } from "./scripted-broker.ts";
 
 const FLOOD = 3_000;

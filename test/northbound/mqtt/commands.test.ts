@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { Outcome } from "../../../src/domain/outcome.ts";
-import type { createBroker } from "../../../src/northbound/mqtt/broker.ts";
+import type { createBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { newBroker, newLink } from "./door.ts";
-import { base, done, type Listener, listen, mqttOptions, recordingCommander, start } from "./fixtures.ts";
+import { base, done, type Listener, listen, mqttOptions, recordingCommander, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;
 const later = "2099-01-01T00:00:00Z";

@@ -1,4 +1,4 @@
-import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
+import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import { createMqttLink, type MqttLink, type MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -17,7 +17,7 @@ import {
   noStations,
   recordingCommander,
   start,
-} from "./fixtures.ts";
+} from "./mqtt-harness.ts";
 
 /** The embedded broker of a gateway with these tests' base. */
 export function newBroker(options = embedded): EmbeddedBroker {
@@ -44,7 +44,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     holds: createFakeHolds(),
     health: () => ({}),
     openBroker: null,
-    onTwin: () => {},
+    onDuplicate: () => {},
     ...changes,
   });
 }

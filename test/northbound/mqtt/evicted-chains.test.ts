@@ -12,8 +12,8 @@ import { chainEvent, missionEvent } from "../../delivery/fleet-events.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newLink } from "./door.ts";
-import { base, external, listen, mqttOptions } from "./fixtures.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
+import { base, external, listen, mqttOptions } from "./mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 afterEach(async () => {

@@ -6,6 +6,7 @@ import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newLink } from "./door.ts";
+import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
 import {
   base,
   external,
@@ -14,8 +15,7 @@ import {
   missionChange,
   mqttOptions,
   recordingCommander,
-} from "./fixtures.ts";
-import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
+} from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];

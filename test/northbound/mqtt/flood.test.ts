@@ -10,7 +10,7 @@ import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeState } from "../../delivery/fake-state.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { newBroker, newLink } from "./door.ts";
-import { base, done, type Listener, listen, recordingCommander, start } from "./fixtures.ts";
+import { base, done, type Listener, listen, recordingCommander, start } from "./mqtt-harness.ts";
 import { createValve, type Valve } from "./valve.ts";
 
 const FLOOD = 100;

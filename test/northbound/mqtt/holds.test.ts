@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { mayPublish } from "../../../src/northbound/mqtt/broker-rights.ts";
+import { mayPublish } from "../../../src/northbound/mqtt/broker/rights.ts";
 import { noticePayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { createRig, mission, missions, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
-import { base, type Listener } from "./fixtures.ts";
+import { base, type Listener } from "./mqtt-harness.ts";
 
 const rights = [
   { source: { door: "mqtt", name: "line1" }, role: "operator", robots: ["AMR01"] },

@@ -10,7 +10,7 @@ import {
   missionState,
   noticePayload,
 } from "../../../src/northbound/mqtt/payloads.ts";
-import { mission, queue, stamp } from "./fixtures.ts";
+import { mission, queue, stamp } from "./mqtt-harness.ts";
 
 const metadata = '{"timestamp":"2026-01-02T03:04:05.006Z","sequence_number":7}';
 const missionText =

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRig, OK, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
-import { base, type Listener, mqttOptions } from "./fixtures.ts";
+import { base, type Listener, mqttOptions } from "./mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let rig: Rig;

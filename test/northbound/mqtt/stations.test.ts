@@ -3,7 +3,7 @@ import { takeStationMessage } from "../../../src/northbound/mqtt/station-desk.ts
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createRig, mission, missions, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
-import { base, type Listener, mqttOptions } from "./fixtures.ts";
+import { base, type Listener, mqttOptions } from "./mqtt-harness.ts";
 
 const rights = [
   { source: { door: "mqtt", name: "line1" }, role: "operator", operations: ["Go"] },

@@ -4,7 +4,7 @@ import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { newBroker, newLink } from "./door.ts";
-import { embedded, external, listen, mqttOptions, start } from "./fixtures.ts";
+import { embedded, external, listen, mqttOptions, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];

@@ -3,7 +3,7 @@ import type { StateChange } from "../../../src/domain/change.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
-import { base, stamp } from "./fixtures.ts";
+import { base, stamp } from "./mqtt-harness.ts";
 
 function presenceChange(robotId: string, amrId: number, quality: Quality = "good"): StateChange {
   const value = { amrId, mapId: 1, position: "P1", stateId: "idle", taskChainId: 0, info: {} };

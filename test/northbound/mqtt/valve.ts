@@ -1,5 +1,5 @@
 import { Duplex } from "node:stream";
-import type { OpenBroker } from "../../../src/northbound/mqtt/client.ts";
+import type { OpenBroker } from "../../../src/northbound/mqtt/client/client.ts";
 
 /** The way from a gateway to its broker, which a test can close: what the gateway sends then waits, in order, and is not lost. */
 export interface Valve {

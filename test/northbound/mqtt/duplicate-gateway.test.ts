@@ -4,7 +4,7 @@ import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { type Chronicle, createChronicle } from "../../support/chronicle.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
 import { newLink } from "./door.ts";
-import { base, external, listen, mqttOptions } from "./fixtures.ts";
+import { base, external, listen, mqttOptions } from "./mqtt-harness.ts";
 
 interface Told {
   readonly active: boolean;
@@ -33,7 +33,7 @@ async function gateway(sessionId: string, clientId = sessionId): Promise<Gateway
   const link = newLink({
     options: mqttOptions({ broker: external(broker.url), clientId }),
     sessionId,
-    onTwin: (active, text) => told.add({ active, text }),
+    onDuplicate: (active, text) => told.add({ active, text }),
   });
   const connection = await link.connect(new AbortController().signal);
   cleanups.push(() => connection[Symbol.asyncDispose]());
@@ -79,7 +79,7 @@ test("two gateways with one client id too, which throw each other off, are told"
   }
 });
 
-test("a gateway whose connection is lost now and then has no rival", async () => {
+test("a gateway whose connection is lost now and then has no duplicate", async () => {
   const { link, told, connection } = await gateway("s1", "fleetgate");
   await connection[Symbol.asyncDispose]();
   for (let turn = 0; turn < 3; turn += 1) {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { BrokerUser } from "./options.ts";
-import type { Topics } from "./topics.ts";
+import type { BrokerUser } from "../options.ts";
+import type { Topics } from "../topics.ts";
 
 /** Who a connection to the embedded broker is. */
 export type Identity =

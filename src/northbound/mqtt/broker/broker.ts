@@ -4,14 +4,14 @@ import { type Duplex, duplexPair } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { createServer as createTlsServer } from "node:tls";
 import { Aedes, type AuthenticateError, type Client } from "aedes";
-import type { Clock } from "../../platform/clock.ts";
-import { aborted, type Component } from "../../platform/component.ts";
-import type { Log } from "../../platform/log.ts";
-import { listenError } from "../../platform/port-taken.ts";
-import { type Identity, identify, mayPublish, mayRead, unusableName } from "./broker-rights.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { aborted, type Component } from "../../../platform/component.ts";
+import type { Log } from "../../../platform/log.ts";
+import { listenError } from "../../../platform/port-taken.ts";
+import type { EmbeddedBrokerOptions } from "../options.ts";
+import type { Topics } from "../topics.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
-import type { EmbeddedBrokerOptions } from "./options.ts";
-import type { Topics } from "./topics.ts";
+import { type Identity, identify, mayPublish, mayRead, unusableName } from "./rights.ts";
 
 /** The broker that the gateway brings along. It keeps nothing: no sessions, and retained state in memory only. */
 export interface EmbeddedBroker extends Component {
@@ -21,19 +21,19 @@ export interface EmbeddedBroker extends Component {
   open(): Duplex;
 }
 
-/** What the broker needs of the house. */
+/** What the broker needs of the rest of the gateway. */
 export interface BrokerParts {
   readonly options: EmbeddedBrokerOptions;
   readonly topics: Topics;
-  /** The gateway's client identifier: nobody else may take it. */
+  /** The gateway's client identifier, refused to every other client. */
   readonly clientId: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** What clients may take to read the last messages, when the broker closes. */
-const GOODBYE_MS = 1_000;
+/** Clients may take this long to read the last messages when the broker closes. */
+const LAST_MESSAGES_MS = 1_000;
 const DELIVERY_TURNS = 3;
 const DELIVERIES_AT_ONCE = 1_000;
 const QOS2_HALF_OPEN = 20;
@@ -45,11 +45,11 @@ interface Running {
   readonly sockets: ClientSockets;
 }
 
-/** aedes 1.2 behind our rules. Speaks MQTT 3.1 and 3.1.1. */
+/** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
   const { options, log } = parts;
   let running: Running | null = null;
-  /** Streams that `open` gave to the gateway: being one of them is its proof of identity. */
+  /** The streams that `open` made. A client on one of them is the gateway itself. */
   const own = new WeakSet<object>();
 
   const up = (): Running => {
@@ -92,7 +92,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     health() {
       if (running === null) return { state: "down" };
       const figures = running.sockets.figures();
-      const detail = running.sockets.problem();
+      const detail = running.sockets.limits.problem();
       return detail === null ? { state: "up", figures } : { state: "degraded", detail, figures };
     },
   };
@@ -123,7 +123,7 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
       if (identity === null) return done(refused(4, "bad user name or password"), false);
       if (idBelongsToAnother(aedes, client, identity, identityOf, parts.clientId))
         return done(refused(2, "the client identifier belongs to another client"), false);
-      if (client.conn instanceof Socket && !sockets.admit(client.conn, nameOf(identity)))
+      if (client.conn instanceof Socket && !sockets.limits.loggedIn(client.conn, nameOf(identity)))
         return done(refused(3, "too many clients are connected"), false);
       identities.set(client, identity);
       done(null, true);
@@ -157,11 +157,11 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
   // aedes' types do not know this one; without a listener it would end the process.
   const emitter: EventEmitter = aedes;
   emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));
-  // aedes tells of each delivery that a lost client did not get.
-  const toldOf = new WeakSet<Client>();
+  // aedes emits this for each message that a lost client did not get: logged once a client.
+  const logged = new WeakSet<Client>();
   aedes.on("clientError", (client, error) => {
-    if (toldOf.has(client)) return;
-    toldOf.add(client);
+    if (logged.has(client)) return;
+    logged.add(client);
     log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected");
   });
   aedes.on("connectionError", (_client, error) =>
@@ -170,7 +170,7 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
   return aedes;
 }
 
-/** A client that was never let in has no rights. */
+/** A client that has not logged in has no rights. */
 const nobody: Identity = { kind: "user", name: "" };
 
 function idBelongsToAnother(
@@ -201,7 +201,7 @@ function addressOf(client: Client): string | undefined {
 /** What aedes calls to send a client one message; a retained one at a subscription has no broker id. */
 type Deliver = (packet: { readonly brokerId?: string | null }, done: () => void) => void;
 
-/** A new subscriber gets what is retained as fast as it reads: all of a large fleet's would count as a backlog. */
+/** Sends a new subscriber the retained messages as fast as it reads: those of a large fleet exceed the backlog. */
 function paceReplay(client: Client, sockets: ClientSockets): void {
   const { conn } = client;
   if (!(conn instanceof Socket)) return;
@@ -209,7 +209,7 @@ function paceReplay(client: Client, sockets: ClientSockets): void {
   const deliver = inner.deliverQoS;
   inner.deliverQoS = (packet, done) => {
     if (packet.brokerId !== null) return deliver(packet, done);
-    sockets.whenRoom(conn, () => {
+    sockets.slow.whenRoom(conn, () => {
       if (client.connected) deliver(packet, done);
     });
   };
@@ -221,21 +221,21 @@ function createListener(
   sockets: ClientSockets,
   log: Log,
 ): Server {
-  const take = (socket: Socket, knocked = socket) => {
-    sockets.add(socket, knocked);
+  const take = (socket: Socket, raw = socket) => {
+    sockets.add(socket, raw);
     aedes.handle(socket);
   };
   if (options.tls === null) return createServer((socket) => take(socket));
-  /** By what is the same before and after the handshake. */
-  const knocking = new Map<string, Socket>();
+  /** By address and port of the peer, which are the same before and after the handshake. */
+  const handshaking = new Map<string, Socket>();
   const server = createTlsServer({ ...options.tls, handshakeTimeout: CONNECT_TIMEOUT_MS }, (socket) =>
-    take(socket, knocking.get(peerOf(socket))),
+    take(socket, handshaking.get(peerOf(socket))),
   );
   server.on("connection", (socket) => {
     const peer = peerOf(socket);
-    knocking.set(peer, socket);
-    socket.once("close", () => knocking.delete(peer));
-    sockets.knock(socket);
+    handshaking.set(peer, socket);
+    socket.once("close", () => handshaking.delete(peer));
+    sockets.limits.connected(socket);
   });
   server.on("tlsClientError", (error) =>
     log.info({ reason: error.message }, "an MQTT connection failed its TLS handshake"),
@@ -258,24 +258,24 @@ function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {
   });
 }
 
-/** The gateway's last words are with the clients when this resolves, or they took too long to read them. */
+/** Resolves when clients have read the gateway's last messages, or took too long to. */
 async function close(aedes: Aedes, server: Server, sockets: ClientSockets): Promise<void> {
   const listenerClosed = new Promise<void>((resolve) => server.close(() => resolve()));
   await delivered(aedes);
-  await sockets.end(GOODBYE_MS);
+  await sockets.end(LAST_MESSAGES_MS);
   await new Promise<void>((resolve) => aedes.close(() => resolve()));
   await listenerClosed;
 }
 
 /**
- * aedes acknowledges a message before it delivers it. One more that goes the longest
- * way, and that nobody gets, is through after all that came before it; a delivery is
- * written a turn of the event loop later.
+ * Resolves when all messages so far are written. aedes acknowledges a message before it delivers it, in order;
+ * so one more is published, with QoS 1 and retained, on a topic without subscribers. A delivery is written a few
+ * turns of the event loop later.
  */
 async function delivered(aedes: Aedes): Promise<void> {
-  const marker = { cmd: "publish", topic: `$SYS/${aedes.id}/closing`, payload: "" } as const;
+  const last = { cmd: "publish", topic: `$SYS/${aedes.id}/closing`, payload: "" } as const;
   await new Promise<void>((resolve) =>
-    aedes.publish({ ...marker, qos: 1, retain: true, dup: false }, () => resolve()),
+    aedes.publish({ ...last, qos: 1, retain: true, dup: false }, () => resolve()),
   );
   for (let turn = 0; turn < DELIVERY_TURNS; turn += 1) await setImmediate();
 }

@@ -2,49 +2,48 @@ import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { createRivalWatch } from "./rival.ts";
+import { createTakeoverWatch } from "./client-takeover.ts";
 import { statusPayload } from "./status.ts";
 
-/** What the look-out for another gateway needs. */
-export interface TwinParts {
+export interface DuplicateParts {
   /** The `status` topic of this gateway's id. */
   readonly topic: string;
   readonly gatewayId: string;
   readonly sessionId: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Another one has come, or the last of them has gone. */
-  readonly onTwin: (active: boolean, text: string) => void;
+  /** Another gateway was found, or the last one has left. */
+  readonly onDuplicate: (active: boolean, text: string) => void;
 }
 
 /**
- * Notices another gateway with the same id at the broker: it says `online` in a
- * session that is not ours. Both would speak under the same topics.
+ * Notices another gateway with the same id at the broker: it publishes `online` with a
+ * session id that is not ours. Both would publish on the same topics.
  */
-export interface TwinWatch {
-  /** Listens on a new connection. To be called before our own `online` is published there: what stood there before tells too. */
+export interface DuplicateWatch {
+  /** Subscribes on a new connection. Call it before `online` is published there: the status retained before counts too. */
   serve(client: MqttClient): Promise<void>;
-  /** What is wrong, as one sentence; null when we are alone. */
+  /** The problem as one sentence; null when there is no other gateway. */
   problem(): string | null;
 }
 
-/** Enough to tell; a broker where more of them come and go has another problem. */
+/** How many other sessions are remembered. */
 const MOST_SESSIONS = 64;
 
-export function createTwinWatch(parts: TwinParts): TwinWatch {
+export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
   const { topic, gatewayId, sessionId, clock, log } = parts;
-  const twins = new Set<string>();
+  const duplicates = new Set<string>();
   let told = false;
-  const rivals = createRivalWatch(clock, tell);
+  const takeover = createTakeoverWatch(clock, tell);
 
   function problem(): string | null {
-    const [first] = twins;
+    const [first] = duplicates;
     if (first !== undefined)
       return `another gateway with the id "${gatewayId}" is at this broker (session ${first}): one of the two must have another gateway.id`;
-    const rival = rivals.rival();
-    if (rival === null) return null;
-    const who = rival === "" ? "" : ` (session ${rival})`;
-    return `another gateway with the id "${gatewayId}" and the same MQTT client id${who} throws this one off the broker, and this one it: one of the two must have another gateway.id, and another client id`;
+    const other = takeover.otherSession();
+    if (other === null) return null;
+    const session = other === "" ? "" : ` (session ${other})`;
+    return `another gateway with the id "${gatewayId}" and the same MQTT client id${session} connects in turn with this one: one of the two must have another gateway.id, and another client id`;
   }
 
   function tell(): void {
@@ -54,43 +53,43 @@ export function createTwinWatch(parts: TwinParts): TwinWatch {
     told = active;
     const text = wrong ?? `no other gateway with the id "${gatewayId}" is at this broker any more`;
     log.error({ active }, text);
-    parts.onTwin(active, text);
+    parts.onDuplicate(active, text);
   }
 
-  function come(session: string): boolean {
-    if (twins.has(session) || twins.size >= MOST_SESSIONS) return false;
-    twins.add(session);
+  function add(session: string): boolean {
+    if (duplicates.has(session) || duplicates.size >= MOST_SESSIONS) return false;
+    duplicates.add(session);
     tell();
     return true;
   }
 
-  function go(session: string): void {
-    if (twins.delete(session)) tell();
+  function remove(session: string): void {
+    if (duplicates.delete(session)) tell();
   }
 
   /**
-   * The topic is retained, so what another session says there hides ours. A late last
-   * will of our predecessor's would show us as offline. Answered once to each `online`:
-   * two gateways that answered each other always would never end.
+   * Publishes our status again over that of another session: the topic is retained, and the late last will of our
+   * previous run would show us as offline. Each other session's `online` is answered once, or two gateways would
+   * answer each other for ever.
    */
   function hear(client: MqttClient, text: string): void {
     const status = readStatus(text);
     if (status === null || status.sessionId === sessionId) return;
-    if (status.state === "offline") go(status.sessionId);
-    else if (!come(status.sessionId)) return;
+    if (status.state === "offline") remove(status.sessionId);
+    else if (!add(status.sessionId)) return;
     const payload = statusPayload("online", gatewayId, sessionId, clock.nowMs());
     client.publish(topic, payload, { qos: 1, retain: true });
   }
 
-  /** What stood there before us. A twin with another client id answers our own `online`, and is heard then. */
+  /** The status retained before ours. A gateway with another client id answers our `online`, and is heard then. */
   function find(text: string): void {
     const other = readStatus(text)?.sessionId ?? sessionId;
-    if (other !== sessionId && !twins.has(other)) rivals.foundOther(other);
+    if (other !== sessionId && !duplicates.has(other)) takeover.foundOther(other);
   }
 
   return {
     async serve(client) {
-      rivals.serve(client);
+      takeover.serve(client);
       client.on("message", (name: string, payload: Buffer, packet: IPublishPacket) => {
         if (name !== topic) return;
         const text = payload.toString("utf8");
@@ -101,7 +100,7 @@ export function createTwinWatch(parts: TwinParts): TwinWatch {
       if (granted.some(({ qos }) => qos === 128)) {
         log.warn(
           { topic },
-          "the broker does not let this gateway read its own status: a second one goes unnoticed",
+          "the broker does not let this gateway read its own status: a duplicate gateway goes unnoticed",
         );
       }
     },
@@ -116,7 +115,7 @@ function readStatus(
   try {
     json = JSON.parse(text);
   } catch (error) {
-    // Whoever may write there, this is no gateway's status.
+    // Another client has written there: this is no status of a gateway.
     if (error instanceof SyntaxError) return null;
     throw error;
   }

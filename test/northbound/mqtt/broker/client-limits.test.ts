@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { generate, type Packet, parser } from "mqtt-packet";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { newBroker } from "./door.ts";
-import { embedded, start } from "./fixtures.ts";
+import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { newBroker } from "../door.ts";
+import { embedded, start } from "../mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let broker: EmbeddedBroker;
@@ -68,7 +68,7 @@ test("one user cannot take all places", async () => {
   expect([codes.filter((code) => code === 0).length, codes.at(-1)]).toEqual([250, 3]);
   expect(broker.health()).toMatchObject({
     state: "degraded",
-    detail: "250 MQTT clients of one user are connected: no more of it are let in",
+    detail: "250 MQTT clients of one user are connected: no more of it are accepted",
     figures: { clients: 250, clientsRefused: 1 },
   });
   expect(await logIn("hmi", "h1")).toBe(0);

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect as connectSocket, createServer } from "node:net";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { afterEach, describe, expect, test } from "vitest";
-import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker.ts";
-import { isLoopback } from "../../../src/northbound/mqtt/broker-rights.ts";
-import type { EmbeddedBrokerOptions } from "../../../src/northbound/mqtt/options.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { type Clock, systemClock } from "../../../src/platform/clock.ts";
-import { type Log, silentLog } from "../../../src/platform/log.ts";
-import { PortTaken } from "../../../src/platform/port-taken.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
-import { base, closed, embedded, listen, start } from "./fixtures.ts";
+import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { isLoopback } from "../../../../src/northbound/mqtt/broker/rights.ts";
+import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
+import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
+import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
+import { type Log, silentLog } from "../../../../src/platform/log.ts";
+import { PortTaken } from "../../../../src/platform/port-taken.ts";
+import { createManualClock } from "../../../support/manual-clock.ts";
+import { base, closed, embedded, listen, start } from "../mqtt-harness.ts";
 
 const users = [
   { name: "plc1", password: "one" },
@@ -223,7 +223,7 @@ describe("a client that does not read", () => {
     const payload = Buffer.alloc(64 * 1024);
     let slowestMs = 0;
     let mostWaiting = 0;
-    for (let n = 0; figures().clientsCutOff === 0 && n < 1_000; n += 1) {
+    for (let n = 0; figures().clientsDisconnected === 0 && n < 1_000; n += 1) {
       own.publish(`${base}/robots/r1/mission`, payload);
       const sentAt = performance.now();
       own.publish(`${base}/clients/any/reply/${n}`, "");
@@ -234,7 +234,7 @@ describe("a client that does not read", () => {
     // Its end comes behind all that the kernel still has for it.
     stalled.resume();
     await once(stalled, "close");
-    expect(figures()).toMatchObject({ clients: 1, clientsCutOff: 1, backlogBytes: 0 });
+    expect(figures()).toMatchObject({ clients: 1, clientsDisconnected: 1, backlogBytes: 0 });
     expect(slowestMs).toBeLessThan(1_000);
     expect(mostWaiting).toBeGreaterThan(1024 * 1024);
     expect(mostWaiting).toBeLessThan(5 * 1024 * 1024);
@@ -255,11 +255,11 @@ describe("a client that does not read", () => {
       own.publish(`${base}/clients/any/reply/${n}`, "");
       await other.on(`clients/any/reply/${n}`);
     }
-    expect(figures()).toMatchObject({ clients: 2, clientsCutOff: 0 });
+    expect(figures()).toMatchObject({ clients: 2, clientsDisconnected: 0 });
     await clock.settle(5_000);
-    expect(figures()).toMatchObject({ clients: 2, clientsCutOff: 0 });
+    expect(figures()).toMatchObject({ clients: 2, clientsDisconnected: 0 });
     await clock.settle(10_000);
-    expect(figures()).toMatchObject({ clients: 1, clientsCutOff: 1 });
+    expect(figures()).toMatchObject({ clients: 1, clientsDisconnected: 1 });
   });
 
   test("does not mean one that subscribes to more than may wait for it", async () => {
@@ -279,7 +279,7 @@ describe("a client that does not read", () => {
         if (received > expected) resolve();
       });
     });
-    expect(broker.health().figures).toMatchObject({ clients: 1, clientsCutOff: 0 });
+    expect(broker.health().figures).toMatchObject({ clients: 1, clientsDisconnected: 0 });
   });
 });
 

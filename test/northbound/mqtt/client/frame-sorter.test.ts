@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { generate, type Packet } from "mqtt-packet";
 import { expect, test } from "vitest";
-import { createFrameSorter } from "../../../src/northbound/mqtt/frame-sorter.ts";
-import { createPublishReader } from "../../../src/northbound/mqtt/publish-reader.ts";
+import { createFrameSorter } from "../../../../src/northbound/mqtt/client/frame-sorter.ts";
+import { createPublishReader } from "../../../../src/northbound/mqtt/client/publish-reader.ts";
 
 const isWanted = (topic: string) => topic.startsWith("in/");
 const message = fc.record({

@@ -1,0 +1,79 @@
+import type { Socket } from "node:net";
+import { clip } from "../../../domain/clip.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { createIdleConnections } from "../../../platform/idle-connections.ts";
+import type { Log } from "../../../platform/log.ts";
+import { createStretch } from "../../../platform/stretch.ts";
+
+/** Bounds on the connections of the embedded broker: in all, for each user, and before the log-in. */
+export interface ClientLimits {
+  /** A connection from which no CONNECT has come. Above the bound the oldest one is closed. */
+  connected(socket: Socket): void;
+  /** The connection is another socket now: the TLS one. */
+  replaced(socket: Socket): void;
+  /** A log-in under this name; false when a bound is reached, of that name or of all. */
+  loggedIn(socket: Socket, user: string): boolean;
+  /** Why connections are refused or closed; null when none was within the last half minute. */
+  problem(): string | null;
+  figures(): {
+    readonly clients: number;
+    readonly clientsRefused: number;
+    readonly unfinished: number;
+    readonly unfinishedClosed: number;
+  };
+}
+
+const CLIENTS = 500;
+/** One user cannot take all connections. */
+const CLIENTS_OF_A_USER = 250;
+/** Connections that have sent no CONNECT yet. */
+const UNFINISHED = 100;
+/** Longest user name in a log line. */
+const LONGEST_NAME = 128;
+
+export function createClientLimits(clock: Clock, log: Log): ClientLimits {
+  const users = new Map<Socket, string>();
+  let clientsRefused = 0;
+  let reason = "";
+  const refusing = createStretch(clock, () => log.info({}, "no MQTT connection is refused any more"));
+  const unfinished = createIdleConnections(UNFINISHED, (address) =>
+    note(`more than ${UNFINISHED} connections have sent no CONNECT: the oldest are closed for new ones`, {
+      address,
+    }),
+  );
+
+  function note(problem: string, fields: Readonly<Record<string, string>>): void {
+    reason = problem;
+    if (refusing.note()) log.warn(fields, problem);
+  }
+
+  function reachedBound(user: string): string | null {
+    if (users.size >= CLIENTS) return `${CLIENTS} MQTT clients are connected: no more are accepted`;
+    // Counted by socket: the count of aedes drifts when clients take over each other's sessions.
+    const ofUser = [...users.values()].filter((name) => name === user).length;
+    if (ofUser < CLIENTS_OF_A_USER) return null;
+    return `${CLIENTS_OF_A_USER} MQTT clients of one user are connected: no more of it are accepted`;
+  }
+
+  return {
+    connected: unfinished.add,
+    replaced: unfinished.remove,
+    loggedIn(socket, user) {
+      unfinished.remove(socket);
+      const bound = reachedBound(user);
+      if (bound !== null) {
+        clientsRefused += 1;
+        note(bound, { user: clip(user, LONGEST_NAME) });
+        return false;
+      }
+      users.set(socket, user);
+      socket.once("close", () => users.delete(socket));
+      return true;
+    },
+    problem: () => (refusing.isOn() ? reason : null),
+    figures() {
+      const { idle, closed } = unfinished.figures();
+      return { clients: users.size, clientsRefused, unfinished: idle, unfinishedClosed: closed };
+    },
+  };
+}

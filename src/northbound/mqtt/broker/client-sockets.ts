@@ -1,0 +1,72 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import { type ClientLimits, createClientLimits } from "./client-limits.ts";
+import { createFrameLimit } from "./frame-limit.ts";
+import { createSlowClients, type SlowClients } from "./slow-clients.ts";
+
+/** The connections of the embedded broker's clients, with what aedes does not bound itself (see README.md). */
+export interface ClientSockets {
+  readonly limits: ClientLimits;
+  readonly slow: SlowClients;
+  /** A connection for aedes. With TLS, `raw` is the TCP socket that `limits.connected` was told of. */
+  add(socket: Socket, raw: Socket): void;
+  /** Sends nothing more. Resolves when everything was sent and read, or after `deadlineMs`. */
+  end(deadlineMs: number): Promise<void>;
+  figures(): Readonly<Record<string, number>>;
+}
+
+const PACKET_LIMIT_BYTES = 320 * 1024;
+
+/** Watches the sockets until the signal is aborted; `end` may be called after that. */
+export function createClientSockets(clock: Clock, log: Log, signal: AbortSignal): ClientSockets {
+  const sockets = new Set<Socket>();
+  const limits = createClientLimits(clock, log);
+  const slow = createSlowClients(clock, signal);
+
+  return {
+    limits,
+    slow,
+    add(socket, raw) {
+      if (socket !== raw) limits.replaced(raw);
+      limits.connected(socket);
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+      socket.setNoDelay(true);
+      limitFrames(socket);
+      slow.watch(socket);
+    },
+    async end(deadlineMs) {
+      const open = [...sockets];
+      const allClosed = Promise.all(
+        open.map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
+      );
+      for (const socket of open) socket.end();
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(deadlineMs, resolve);
+        void allClosed.then(() => {
+          cancel();
+          resolve();
+        });
+      });
+      for (const socket of sockets) socket.destroy();
+    },
+    figures: () => ({
+      ...limits.figures(),
+      clientsDisconnected: slow.disconnected(),
+      backlogBytes: slow.backlogBytes(),
+    }),
+  };
+}
+
+/** aedes pulls its bytes by `read`: they are checked there. */
+function limitFrames(socket: Socket): void {
+  const fits = createFrameLimit(PACKET_LIMIT_BYTES);
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number) => {
+    const chunk: Uint8Array | null = read(size);
+    if (chunk === null || fits(chunk)) return chunk;
+    socket.destroy(new Error(`an MQTT packet of more than ${PACKET_LIMIT_BYTES} bytes`));
+    return null;
+  };
+}

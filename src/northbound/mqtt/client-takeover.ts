@@ -1,0 +1,57 @@
+import type { MqttClient } from "mqtt";
+import type { Clock } from "../../platform/clock.ts";
+
+/** This many signs in a row, without a lasting connection between them, are no accident. */
+const SIGNS = 2;
+/** After a connection of this length no other gateway has our client id: the two would disconnect each other in seconds. */
+const LASTING_MS = 60_000;
+/** MQTT 5, Disconnect: another client has connected with our client id. */
+const SESSION_TAKEN_OVER = 0x8e;
+
+/**
+ * Notices another gateway with our MQTT client id, as a copied configuration has it. The broker keeps only the newer
+ * connection, so the two are never connected at once; each finds the status that the other one has published.
+ */
+export interface TakeoverWatch {
+  /** A new connection. */
+  serve(client: MqttClient): void;
+  /** After a reconnect the retained status was that of another session. */
+  foundOther(sessionId: string): void;
+  /** The other gateway's session, "" if unknown; null when there is no other. */
+  otherSession(): string | null;
+}
+
+export function createTakeoverWatch(clock: Clock, onChange: () => void): TakeoverWatch {
+  let connections = 0;
+  let signs = 0;
+  let session = "";
+
+  function addSign(of: string): void {
+    signs += 1;
+    if (of !== "") session = of;
+    if (signs === SIGNS) onChange();
+  }
+
+  function clear(): void {
+    const before = signs;
+    signs = 0;
+    session = "";
+    if (before >= SIGNS) onChange();
+  }
+
+  return {
+    serve(client) {
+      connections += 1;
+      const cancel = clock.after(LASTING_MS, clear);
+      client.once("close", cancel);
+      client.once("disconnect", ({ reasonCode }) => {
+        if (reasonCode === SESSION_TAKEN_OVER) addSign("");
+      });
+    },
+    foundOther(sessionId) {
+      // At the first connection it is the status of this gateway's previous run.
+      if (connections > 1) addSign(sessionId);
+    },
+    otherSession: () => (signs >= SIGNS ? session : null),
+  };
+}
