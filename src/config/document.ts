@@ -1,4 +1,5 @@
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import { messageOf } from "../platform/error-text.ts";
 import type { ConfigPath, ConfigProblem } from "./problem.ts";
 
 /** A YAML file that could be read, with the way back from a value to its line. */
@@ -37,7 +38,7 @@ export function readDocument(text: string): DocumentResult {
     return { ok: true, document: { value, lineOf: (path) => lineOf(parsed, lines, path) } };
   } catch (error) {
     // Aliases that would blow up in memory, or that point nowhere, show only now.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { ok: false, problems: [{ path: "", line: null, message: `this is no valid YAML: ${reason}` }] };
   }
 }

@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
+import { messageOf } from "../platform/error-text.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
@@ -194,5 +195,5 @@ export function fileProblem(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
   if (code === "EACCES") return "cannot be read by the user that the gateway runs as";
-  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  return `cannot be read: ${messageOf(error)}`;
 }

@@ -4,7 +4,7 @@ import type { FleetNotice, StateChange } from "../domain/change.ts";
 import { clip } from "../domain/clip.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { createStretch } from "../platform/stretch.ts";
+import { createRecurringProblem } from "../platform/recurring-problem.ts";
 import { createChangeQueue } from "./change-queue.ts";
 import { createNoticeQueue, type HeldNotice } from "./notice-queue.ts";
 
@@ -61,7 +61,7 @@ export function createFeed(name: string, limits: QueueLimits, { state, clock, lo
   const changes = createChangeQueue(limits.changes, state);
   const notices = createNoticeQueue(limits.notices);
   let droppedWhenLogged = 0;
-  const losing = createStretch(clock, () => {
+  const losing = createRecurringProblem(clock, () => {
     const lost = notices.dropped - droppedWhenLogged;
     droppedWhenLogged = notices.dropped;
     log.info({ northbound: name, lost }, "events are not lost any more");
@@ -88,7 +88,7 @@ export function createFeed(name: string, limits: QueueLimits, { state, clock, lo
     restart: changes.restart,
     hasWork: () => changes.length > 0 || notices.length > 0,
     noticesQueued: () => notices.length,
-    isLosing: losing.isOn,
+    isLosing: losing.isRecurring,
     figures: () => ({
       changesQueued: changes.length,
       changesSkipped: changes.skipped,

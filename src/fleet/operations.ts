@@ -1,6 +1,7 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Parsed, ParsedRequest, Problem } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
+import { messageOf } from "../platform/error-text.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { createRecent } from "../platform/recent.ts";
 import { canonicalJson } from "./operations/canonical.ts";
@@ -50,7 +51,7 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
       return { ok: true, request };
     } catch (error) {
       // What the check does not know of: the decoder has the last word.
-      return problemOf(error instanceof Error ? error.message : String(error));
+      return problemOf(messageOf(error));
     }
   }
 

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { LineFileOptions } from "./line-file.ts";
+import type { RotatingFileOptions } from "./rotating-file.ts";
 
 /** Why the reading ended: enough was read, there are no more lines, or only older ones than may be read. */
 type End = "enough" | "beginning" | "bound";
@@ -13,7 +13,7 @@ const NEWLINE = 0x0a;
  * crash cut off is handed over as it stands. Rejects when a file that is there cannot be read.
  */
 export async function readLinesBack(
-  { path, keep }: Pick<LineFileOptions, "path" | "keep">,
+  { path, keep }: Pick<RotatingFileOptions, "path" | "keep">,
   mostBytes: number,
   take: (line: string) => boolean,
 ): Promise<boolean> {

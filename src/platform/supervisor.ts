@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Component } from "./component.ts";
+import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
 
 /** One part of the daemon and how long it may take. */
@@ -120,7 +121,7 @@ async function runToEnd(
   try {
     await component.run(signal, ready);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     return new ComponentFailed(component.name, problem, { cause: error });
   }
   return signal.aborted ? null : new ComponentFailed(component.name, "ended although nobody stopped it");

@@ -1,6 +1,7 @@
 import type { Client } from "@grpc/grpc-js";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
 import { type Caller, createCallPlaces, type Place } from "./call-places.ts";
@@ -135,8 +136,4 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
       places.giveUp();
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 import { silenceLookMs } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { FleetTimes } from "../options.ts";
@@ -231,7 +232,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
       const connection = await parts.connect(signal);
       openLane(connection);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       failures += 1;
       failedAtMs = error instanceof ConnectFailed ? error.beganAtMs : clock.monotonicMs();
       if (problem !== message && !signal.aborted)

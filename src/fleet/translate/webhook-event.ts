@@ -3,6 +3,7 @@ import type { Battery } from "../../domain/battery.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema, MissionStatesSchema } from "../../wire/fleet/v1/mission_pb.js";
@@ -56,7 +57,7 @@ function read<Desc extends DescMessage>(schema: Desc, state: object): MessageSha
   try {
     return fromJson(schema, state as JsonValue, { ignoreUnknownFields: true });
   } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause);
+    const problem = messageOf(cause);
     throw new MalformedAnswer(`state is not what it should be: ${problem}`, { cause });
   }
 }

@@ -4,7 +4,7 @@ import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { createFairLanes } from "../../platform/fair-lanes.ts";
 import type { Log } from "../../platform/log.ts";
-import { createStretch } from "../../platform/stretch.ts";
+import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 
 /** Where an answer goes. No topic: the sender gave nothing to answer to. */
 export interface ReplyTo {
@@ -58,7 +58,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
   const waiting = createFairLanes<Reply>(bounds.waiting);
   const counts = { replies: 0, repliesDropped: 0 };
 
-  const dropping = createStretch(clock, () => {
+  const dropping = createRecurringProblem(clock, () => {
     const dropped = counts.repliesDropped - droppedWhenLogged;
     droppedWhenLogged = counts.repliesDropped;
     log.info({ dropped }, "replies are not dropped any more");
@@ -124,7 +124,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
       if (gone !== null) drop(gone.item.to, "the broker does not take them fast enough");
       publishWaiting();
     },
-    problem: () => (dropping.isOn() ? `replies to commands are dropped: ${reason}` : null),
+    problem: () => (dropping.isRecurring() ? `replies to commands are dropped: ${reason}` : null),
     figures: () => ({ ...counts, repliesWaiting: waiting.length }),
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Clock } from "../../platform/clock.ts";
 import { createIdleConnections } from "../../platform/idle-connections.ts";
 import type { Log } from "../../platform/log.ts";
-import { createStretch } from "../../platform/stretch.ts";
+import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 
 /** Connections of the web server. */
 export interface WebConnections {
@@ -22,7 +22,7 @@ const SILENCE_MS = 10_000;
 
 export function createWebConnections(clock: Clock, log: Log): WebConnections {
   let closedWhenLogged = 0;
-  const closing = createStretch(clock, () => {
+  const closing = createRecurringProblem(clock, () => {
     const { closed } = idle.figures();
     log.info({ closed: closed - closedWhenLogged }, "web connections are not closed for new ones any more");
     closedWhenLogged = closed;
@@ -53,7 +53,7 @@ export function createWebConnections(clock: Clock, log: Log): WebConnections {
       });
     },
     problem: () =>
-      closing.isOn()
+      closing.isRecurring()
         ? `more than ${MOST_IDLE} idle web connections: the oldest are closed for new ones`
         : null,
     figures: () => ({ connections: open, connectionsClosed: idle.figures().closed }),

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { ABORT, open } from "lmdb";
+import { messageOf } from "../error-text.ts";
 
 // A program of its own, `node store-walk.js <folder>`: reads every record of a store and prints what it found, as one
 // JSON line. A damaged file may end it by a signal at any step, and that is an answer too (store-check.ts).
@@ -88,14 +89,14 @@ function isLmdbError(error: unknown): boolean {
 }
 
 /** The parser's message would quote the record. */
-function messageOf(error: unknown): string {
+function problemOf(error: unknown): string {
   if (error instanceof SyntaxError) return "the text of a record is damaged";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 try {
   process.stdout.write(JSON.stringify(walk(process.argv[2] ?? "")));
 } catch (error) {
   if (!isLmdbError(error)) throw error;
-  process.stdout.write(JSON.stringify({ problem: messageOf(error) }));
+  process.stdout.write(JSON.stringify({ problem: problemOf(error) }));
 }

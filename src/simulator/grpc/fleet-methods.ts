@@ -8,6 +8,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import type { Clock } from "../../platform/clock.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { Tokens } from "../auth/token.ts";
 import { Refusal } from "../refusal.ts";
@@ -86,7 +87,7 @@ function decode<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageSha
   try {
     return fromBinary(schema, bytes);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Refusal("INVALID_ARGUMENT", `the request is no ${schema.name}: ${reason}`);
   }
 }

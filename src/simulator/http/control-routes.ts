@@ -2,6 +2,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
+import { messageOf } from "../../platform/error-text.ts";
 import { MissionSchema } from "../../wire/fleet/v1/mission_pb.js";
 import type { Control } from "../control.ts";
 import { faultSchema } from "../faults/fault.ts";
@@ -80,10 +81,7 @@ function readMission(json: z.output<typeof missionWish>["mission"]) {
   try {
     return fromJson(MissionSchema, json);
   } catch (error) {
-    throw new Refusal(
-      "INVALID_ARGUMENT",
-      `mission: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Refusal("INVALID_ARGUMENT", `mission: ${messageOf(error)}`);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
+import { messageOf } from "../../platform/error-text.ts";
 import type { Json } from "../../platform/json.ts";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { route } from "../../wire/fleet/options/v1/route_pb.js";
@@ -68,7 +69,7 @@ function decode<D extends DescMessage>(schema: D, parts: RequestParts): MessageS
   try {
     return fromJson(schema, json as Parameters<typeof fromJson>[1]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Refusal("INVALID_ARGUMENT", `the request is no ${schema.name}: ${reason}`);
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import { Refusal } from "../refusal.ts";
 
@@ -39,7 +40,7 @@ export function parseBody(body: unknown): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch (error) {
-    throw invalid(`the body is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalid(`the body is no JSON: ${messageOf(error)}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { clip } from "../../../domain/clip.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createIdleConnections } from "../../../platform/idle-connections.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createStretch } from "../../../platform/stretch.ts";
+import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
 
 /** Bounds on the connections of the embedded broker: in all, for each user, and before the log-in. */
 export interface ClientLimits {
@@ -35,7 +35,9 @@ export function createClientLimits(clock: Clock, log: Log): ClientLimits {
   const users = new Map<Socket, string>();
   let clientsRefused = 0;
   let reason = "";
-  const refusing = createStretch(clock, () => log.info({}, "no MQTT connection is refused any more"));
+  const refusing = createRecurringProblem(clock, () =>
+    log.info({}, "no MQTT connection is refused any more"),
+  );
   const unfinished = createIdleConnections(UNFINISHED, (address) =>
     note(`more than ${UNFINISHED} connections have sent no CONNECT: the oldest are closed for new ones`, {
       address,
@@ -70,7 +72,7 @@ export function createClientLimits(clock: Clock, log: Log): ClientLimits {
       socket.once("close", () => users.delete(socket));
       return true;
     },
-    problem: () => (refusing.isOn() ? reason : null),
+    problem: () => (refusing.isRecurring() ? reason : null),
     figures() {
       const { idle, closed } = unfinished.figures();
       return { clients: users.size, clientsRefused, unfinished: idle, unfinishedClosed: closed };
