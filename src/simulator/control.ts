@@ -4,7 +4,7 @@ import type { FaultRegistry } from "./faults/registry.ts";
 import { Refusal } from "./refusal.ts";
 import { checkFamily, readMission, toOrder } from "./service/mission-request.ts";
 import type { WorldDriver } from "./service/world-driver.ts";
-import type { Happening } from "./world/happening.ts";
+import type { Incident } from "./world/incident.ts";
 import type { RecordEntry } from "./world/record.ts";
 import type { Robot } from "./world/robot.ts";
 import { type RobotState, robotState } from "./world/robot-state.ts";
@@ -13,7 +13,7 @@ import type { World } from "./world/world.ts";
 
 /**
  * What a client of the service cannot do and a test, a demo or an integrator
- * must: faults, happenings, other people's missions, and the world's own record and state.
+ * must: faults, incidents, other people's missions, and the world's own record and state.
  * Refuses with a Refusal.
  */
 export interface Control {
@@ -21,7 +21,7 @@ export interface Control {
   /** The faults that are switched on, with the counts that are left. */
   faults(): readonly Fault[];
   clearFaults(): void;
-  happen(happening: Happening): void;
+  happen(incident: Incident): void;
   /** Starts a mission as somebody else: `touchscreen`, or another client's name. @returns its id. */
   startMission(robotId: string, owner: string, mission: Mission | undefined): string;
   /** Ends, as somebody at the touchscreen, the mission that a robot is on. */
@@ -44,10 +44,10 @@ export function createControl(world: World, driver: WorldDriver, faults: FaultRe
     apply: faults.apply,
     faults: faults.list,
     clearFaults: faults.clear,
-    happen(happening) {
-      robotOf(happening.robotId);
+    happen(incident) {
+      robotOf(incident.robotId);
       driver.sync();
-      world.happen(happening);
+      world.happen(incident);
     },
     startMission(robotId, owner, mission) {
       const robot = robotOf(robotId);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { faultSchema } from "../../src/simulator/faults/fault.ts";
-import { happeningSchema } from "../../src/simulator/scenario/schema.ts";
+import { incidentSchema } from "../../src/simulator/scenario/schema.ts";
 
 /**
  * Holds docs/service.md and the contract tests together: a row of the service's
@@ -63,16 +63,15 @@ const lines = (name: "fault" | "happen") =>
     JSON.parse(String(json)),
   );
 
-test("every fault and happening of the page is one that the service takes", () => {
+test("every fault and incident of the page is one that the service takes", () => {
   for (const line of lines("fault")) expect(faultSchema.safeParse(line)).toMatchObject({ success: true });
-  for (const line of lines("happen"))
-    expect(happeningSchema.safeParse(line)).toMatchObject({ success: true });
+  for (const line of lines("happen")) expect(incidentSchema.safeParse(line)).toMatchObject({ success: true });
 });
 
-test("every fault and happening that the service takes has its line on the page", () => {
+test("every fault and incident that the service takes has its line on the page", () => {
   for (const [schema, given] of [
     [faultSchema, lines("fault")],
-    [happeningSchema, lines("happen")],
+    [incidentSchema, lines("happen")],
   ] as const) {
     const wanted = schema.options.flatMap(({ shape }) => {
       const [kind] = shape.kind.values;

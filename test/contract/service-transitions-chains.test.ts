@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import type { TestRobot } from "./plant.ts";
+import type { TestRobot } from "./contract-harness.ts";
 import { navigate, tasks } from "./requests.ts";
 import { contractTests, type Service } from "./service.ts";
 

@@ -20,7 +20,7 @@ import type { FleetClient } from "../support/fleet-client.ts";
 import type { HttpsAnswer } from "../support/https.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
-import { contractScenario, createRobotPool, type RobotKind, type TestRobot } from "./plant.ts";
+import { contractScenario, createRobotPool, type RobotKind, type TestRobot } from "./contract-harness.ts";
 
 /** What an operation answered, whichever way it was asked. */
 export interface Answer {

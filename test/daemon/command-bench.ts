@@ -12,7 +12,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
-import { contractScenario } from "../contract/plant.ts";
+import { contractScenario } from "../contract/contract-harness.ts";
 import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";

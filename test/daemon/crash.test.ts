@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { contractScenario, createRobotPool, type TestRobot } from "../contract/plant.ts";
+import { contractScenario, createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
 import { listenMqtt, type MqttEar, type Reply } from "../e2e/mqtt-ear.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";

@@ -2,7 +2,7 @@ import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { methods } from "../../src/fleet/operations/method.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
-import { createRobotPool, type TestRobot } from "../contract/plant.ts";
+import { createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
 import { type CommandBench, openCommandBench } from "./command-bench.ts";
 import { type Mode, streamsMode } from "./decidability-modes.ts";
 import type { DecidabilityRow, FaultName } from "./decidability-table.ts";

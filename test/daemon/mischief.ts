@@ -1,7 +1,7 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { Refusal } from "../../src/simulator/refusal.ts";
 import { MissionSchema } from "../../src/wire/fleet/v1/mission_pb.js";
-import type { TestRobot } from "../contract/plant.ts";
+import type { TestRobot } from "../contract/contract-harness.ts";
 import type { RunningSimulator } from "../support/simulator.ts";
 
 /** What goes wrong around commands, and who else acts on the same robots. */

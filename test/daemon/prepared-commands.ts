@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { RobotKind, TestRobot } from "../contract/plant.ts";
+import type { RobotKind, TestRobot } from "../contract/contract-harness.ts";
 import { cartMission, cartWorkflow, command, navigate, tasks as tasksOf } from "../contract/requests.ts";
 
 /** Sends an operation that has to be answered OK. @returns its answer, snake_case. */

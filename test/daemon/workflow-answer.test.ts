@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRobotPool } from "../contract/plant.ts";
+import { createRobotPool } from "../contract/contract-harness.ts";
 import { cartWorkflow } from "../contract/requests.ts";
 import { openCommandBench } from "./command-bench.ts";
 

@@ -53,7 +53,7 @@ it("tells a follower enough to know what a snapshot would show, whatever happens
     maxLength: 60,
   });
   fc.assert(
-    fc.property(steps, (happenings) => {
+    fc.property(steps, (incidents) => {
       const clock = createManualClock();
       const fleet = newFleetState(clock, {
         times: { streamSilenceMs: 300, resyncMs: 600, holdMs: 500 },
@@ -63,7 +63,7 @@ it("tells a follower enough to know what a snapshot would show, whatever happens
       const follow = (batch: Batch) => {
         for (const change of batch.changes) followed.set(changeKey(change), change);
       };
-      for (const step of happenings) {
+      for (const step of incidents) {
         if (typeof step === "number") clock.advance(step);
         else follow(fleet.apply(step));
       }

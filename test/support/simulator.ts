@@ -12,7 +12,7 @@ export interface RunningSimulator {
   readonly endpoints: Endpoints;
   /** The certificate to trust, PEM. */
   readonly ca: Buffer;
-  /** Faults, happenings, other people's missions, and the record of what really happened. */
+  /** Faults, incidents, other people's missions, and the record of what really happened. */
   readonly control: Control;
   /** A fresh JWT of the first distributor, or of the one whose document is given. */
   token(credentialsFile?: string): Promise<string>;

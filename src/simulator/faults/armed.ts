@@ -1,4 +1,4 @@
-/** Faults that wait for something to befall, each so many times. */
+/** Faults that wait for a command or a message, each for a number of times. */
 export interface Armed<F extends { readonly count: number }> {
   add(fault: F): void;
   /** What is switched on, with the counts that are left. */

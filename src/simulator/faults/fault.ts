@@ -13,19 +13,19 @@ const stream = z.enum(
   methods.filter(({ methodKind }) => methodKind === "server_streaming").map(({ name }) => name),
 );
 
-/** Befalls commands: what happens between a command and its answer. */
+/** A fault of commands: what happens between a command and its answer. */
 const commandFault = z.strictObject({
   kind: z.literal("command"),
   /** Name of an operation, as `CreateMission`, or of a stream that is opened; every one without it. */
   operation: operation.optional(),
   /** Every robot without it. */
   robotId,
-  /** How many commands it befalls. */
+  /** How many commands it affects. */
   count,
   effect: z.enum(["delay-taken", "delay-not-taken", "delay-taken-late", "internal-before", "internal-after"]),
 });
 
-/** Befalls messages of streams on their way to a subscriber. */
+/** A fault of stream messages on their way to a subscriber. */
 const streamFault = z.strictObject({
   kind: z.literal("stream"),
   effect: z.enum(["drop", "repeat", "reorder"]),
@@ -33,7 +33,7 @@ const streamFault = z.strictObject({
   stream: stream.optional(),
   /** Every robot without it. */
   robotId,
-  /** How many messages it befalls. */
+  /** How many messages it affects. */
   count,
 });
 

@@ -9,7 +9,7 @@ export interface FaultEffects {
   expireTokens(): void;
 }
 
-/** Every fault that is switched on, whoever it befalls. */
+/** Every fault that is switched on. */
 export interface FaultRegistry {
   /** Switches a fault on, or lets it strike where it is of a moment. */
   apply(fault: Fault): void;

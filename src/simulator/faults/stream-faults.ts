@@ -14,7 +14,7 @@ export interface StreamFaults {
   shape(stream: string, deliver: Deliver): Deliver;
 }
 
-/** Faults befall messages in the order they were added, one message at most one fault. */
+/** Faults are applied in the order in which they were added, at most one to a message. */
 export function createStreamFaults(): StreamFaults {
   const armed = createArmed<StreamFault>();
 

@@ -7,7 +7,7 @@ import { MissionSchema } from "../../wire/fleet/v1/mission_pb.js";
 import type { Control } from "../control.ts";
 import { faultSchema } from "../faults/fault.ts";
 import { Refusal } from "../refusal.ts";
-import { happeningSchema } from "../scenario/schema.ts";
+import { incidentSchema } from "../scenario/schema.ts";
 import { parseBody } from "./request-json.ts";
 
 const missionWish = z.strictObject({
@@ -46,8 +46,8 @@ export function addControlRoutes(app: FastifyInstance, control: Control): void {
       control.clearFaults();
       return { faults: control.faults() };
     });
-    scope.post("/simulator/happenings", async (request) => {
-      control.happen(read(happeningSchema, parseBody(request.body)));
+    scope.post("/simulator/incidents", async (request) => {
+      control.happen(read(incidentSchema, parseBody(request.body)));
       return {};
     });
     scope.post("/simulator/missions", async (request) => {

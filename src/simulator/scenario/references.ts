@@ -11,7 +11,7 @@ export function findProblems(file: ScenarioFile): string[] {
     ...owners(file),
     ...mapProblems(file),
     ...robotProblems(file),
-    ...befallen(file),
+    ...robotsOfIncidents(file),
   ];
 }
 
@@ -91,12 +91,12 @@ function robotProblems(file: ScenarioFile): string[] {
   });
 }
 
-function befallen(file: ScenarioFile): string[] {
+function robotsOfIncidents(file: ScenarioFile): string[] {
   const known = new Set(file.robots.map(({ id }) => id));
   const check = (path: string, robotId: string | undefined) =>
     robotId === undefined || known.has(robotId) ? [] : [`${path}.robotId: there is no robot ${robotId}`];
   return [
-    ...file.happenings.flatMap(({ happening }, at) => check(`happenings.${at}.happening`, happening.robotId)),
+    ...file.incidents.flatMap(({ incident }, at) => check(`incidents.${at}.incident`, incident.robotId)),
     ...file.faults.flatMap(({ fault }, at) =>
       "robotId" in fault ? check(`faults.${at}.fault`, fault.robotId) : [],
     ),

@@ -73,7 +73,7 @@ function describe(issue: z.core.$ZodIssue): string {
 const defaultGroup = { cart: 1, serve: 2, base: 3 } as const;
 
 function toScenario(file: ScenarioFile): Scenario {
-  const { seed, rules, locations, lively, happenings, timeFactor, confirmMs, confirmWaitMs } = file;
+  const { seed, rules, locations, lively, incidents, timeFactor, confirmMs, confirmWaitMs } = file;
   const apiKeys = file.distributors.flatMap((distributor) =>
     distributor.apiKeys.map(({ apiKey, secret }) => ({ apiKey, scope: distributor.id, secret })),
   );
@@ -92,7 +92,7 @@ function toScenario(file: ScenarioFile): Scenario {
   }));
   const worldRules = { ...rules, weightChangeMs: rules.weightChangeMs ?? undefined };
   return {
-    world: { seed, rules: worldRules, locations, maps, robots, lively, happenings },
+    world: { seed, rules: worldRules, locations, maps, robots, lively, incidents },
     timeFactor,
     confirmMs,
     confirmWaitMs,

@@ -72,8 +72,8 @@ const rules = z.strictObject({
 const of = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
   z.strictObject({ kind: z.literal(kind), robotId: id, ...shape });
 
-/** What can befall a robot, as a scenario and the control endpoint write it. */
-export const happeningSchema = z.discriminatedUnion("kind", [
+/** An incident of a robot, as a scenario and the control endpoint write it. */
+export const incidentSchema = z.discriminatedUnion("kind", [
   of("offline", {}),
   of("online", {}),
   of("blocked", {}),
@@ -113,7 +113,7 @@ export const scenarioSchema = z.strictObject({
   locations: z.array(z.strictObject({ id, distributor: id })).min(1),
   maps: z.array(map).min(1),
   robots: z.array(robot).max(100_000),
-  happenings: z.array(z.strictObject({ afterMs: durationMs, happening: happeningSchema })).default([]),
+  incidents: z.array(z.strictObject({ afterMs: durationMs, incident: incidentSchema })).default([]),
   /** What goes wrong, and how many real milliseconds after the start it is switched on. */
   faults: z.array(z.strictObject({ afterMs: durationMs.default(0), fault: faultSchema })).default([]),
 });

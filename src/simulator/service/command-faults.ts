@@ -12,13 +12,13 @@ export type CommandFaultEffect =
   | "internal-before"
   | "internal-after";
 
-/** A fault that waits for commands to befall. */
+/** A fault that waits for commands. */
 export interface CommandFault {
   /** Name of an operation, as `CreateMission`; undefined: every one. */
   readonly operation?: string | undefined;
   /** undefined: every robot. */
   readonly robotId?: string | undefined;
-  /** How many commands it befalls before it is used up. */
+  /** How many commands it affects before it is used up. */
   readonly count: number;
   readonly effect: CommandFaultEffect;
 }

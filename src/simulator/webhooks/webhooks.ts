@@ -36,9 +36,9 @@ export interface WebhookParts {
 /** Webhook subscriptions and their deliveries. */
 export interface Webhooks {
   readonly calls: WebhookCalls;
-  /** Takes up the subscriptions of an earlier start. */
+  /** Loads the subscriptions of an earlier start. */
   load(): Promise<void>;
-  /** Holds an event against every subscription. Returns at once: deliveries never slow the world. */
+  /** Delivers an event to every subscription that selects it. Returns at once: deliveries never slow the world. */
   offer(event: RobotEvent): void;
   close(): Promise<void>;
 }
@@ -102,52 +102,8 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     save().catch((error: unknown) => log.error({ err: error }, "webhook subscriptions could not be written"));
   }
 
-  const ownedBy = (distributor: string) =>
-    [...active.values()].filter(({ subscription }) => subscription.distributorId === distributor);
-
-  const calls: WebhookCalls = {
-    async create(caller, request) {
-      const url = checkShape(request);
-      // A literal address is part of the request's shape; a name is looked up only for somebody who may go on.
-      if (parts.resolve !== undefined) checkLiteral(url);
-      checkOwnership(caller, request, ownership);
-      if (parts.resolve !== undefined) await checkReachable(url, parts.resolve);
-      if (ownedBy(caller.distributor).length >= MOST_SUBSCRIPTIONS) {
-        throw new Refusal(
-          "RESOURCE_EXHAUSTED",
-          `a distributor has at most ${MOST_SUBSCRIPTIONS} subscriptions`,
-        );
-      }
-      const webhook = newSubscription(caller, request, clock.nowMs());
-      take(webhook);
-      try {
-        await save();
-      } catch (error) {
-        // What would not outlive a restart is not begun.
-        active.get(webhook.id)?.delivery.stop();
-        active.delete(webhook.id);
-        throw error;
-      }
-      return { webhook };
-    },
-    async list(caller) {
-      return { webhooks: ownedBy(caller.distributor).map(({ subscription }) => subscription) };
-    },
-    async delete(caller, { id }) {
-      if (id === "") throw new Refusal("INVALID_ARGUMENT", "id is empty");
-      const found = active.get(id);
-      if (found?.subscription.distributorId !== caller.distributor) {
-        throw new Refusal("NOT_FOUND", `there is no subscription ${id.slice(0, 64)}`);
-      }
-      found.delivery.stop();
-      active.delete(id);
-      await save();
-      return {};
-    },
-  };
-
   return {
-    calls,
+    calls: createCalls(parts, active, take, save),
     async load() {
       for (const subscription of await store.load()) take(subscription);
     },
@@ -167,9 +123,61 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       const all = [...active.values()];
       for (const { delivery } of all) delivery.stop();
       await Promise.all(all.map(({ delivery }) => delivery.idle()));
-      // Nothing is written behind a service that has ended. A failure was told to whoever saved.
+      // The last write ends before the service does. Its failure is reported by the operation that saved.
       await Promise.allSettled([lastSave]);
       await parts.sender.close();
+    },
+  };
+}
+
+/** The three operations on subscriptions. `take` makes one active, `save` writes all active ones. */
+function createCalls(
+  { ownership, resolve, clock }: WebhookParts,
+  active: Map<string, Active>,
+  take: (subscription: WebhookSubscription) => void,
+  save: () => Promise<void>,
+): WebhookCalls {
+  const ownedBy = (distributor: string) =>
+    [...active.values()].filter(({ subscription }) => subscription.distributorId === distributor);
+
+  return {
+    async create(caller, request) {
+      const url = checkShape(request);
+      // A literal address is part of the request's shape. A name is looked up only after the ownership check.
+      if (resolve !== undefined) checkLiteral(url);
+      checkOwnership(caller, request, ownership);
+      if (resolve !== undefined) await checkReachable(url, resolve);
+      if (ownedBy(caller.distributor).length >= MOST_SUBSCRIPTIONS) {
+        throw new Refusal(
+          "RESOURCE_EXHAUSTED",
+          `a distributor has at most ${MOST_SUBSCRIPTIONS} subscriptions`,
+        );
+      }
+      const webhook = newSubscription(caller, request, clock.nowMs());
+      take(webhook);
+      try {
+        await save();
+      } catch (error) {
+        // A subscription that would not outlive a restart is not created.
+        active.get(webhook.id)?.delivery.stop();
+        active.delete(webhook.id);
+        throw error;
+      }
+      return { webhook };
+    },
+    async list(caller) {
+      return { webhooks: ownedBy(caller.distributor).map(({ subscription }) => subscription) };
+    },
+    async delete(caller, { id }) {
+      if (id === "") throw new Refusal("INVALID_ARGUMENT", "id is empty");
+      const found = active.get(id);
+      if (found?.subscription.distributorId !== caller.distributor) {
+        throw new Refusal("NOT_FOUND", `there is no subscription ${id.slice(0, 64)}`);
+      }
+      found.delivery.stop();
+      active.delete(id);
+      await save();
+      return {};
     },
   };
 }

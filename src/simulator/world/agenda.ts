@@ -2,7 +2,7 @@ import type { Cancel } from "../../platform/clock.ts";
 
 /**
  * What is going to happen in the world, in order of time. The world is a chain
- * of dated happenings and not a loop of small steps, so that a run does not
+ * of dated incidents and not a loop of small steps, so that a run does not
  * depend on how often somebody looks at it.
  */
 export interface Agenda {

@@ -8,6 +8,7 @@ import {
   type Task,
   type TaskOrder,
 } from "./chain.ts";
+import { type ChainPause, createChainPause } from "./chain-pause.ts";
 import type { ChainRun } from "./chain-run.ts";
 import type { WorldContext } from "./context.ts";
 import type { Motion } from "./motion.ts";
@@ -22,7 +23,7 @@ const WAITING_CHAINS = 1_000;
  * The task-chain operations on a world. Each refuses with a Refusal and then
  * has changed nothing. `by` names the cause in the record.
  */
-export interface ChainDesk {
+export interface ChainDesk extends ChainPause {
   get(chainId: number): Chain | undefined;
   /** The chain that the robot executes; refused when there is none. */
   chainOf(robot: Robot): Chain;
@@ -39,9 +40,6 @@ export interface ChainDesk {
   /** Completes the confirmation that the chain waits at. */
   finish(chain: Chain, by: string): void;
   cancel(chain: Chain, force: boolean, by: string): void;
-  /** Halts the robot in its chain: at once, or at the next waypoint. */
-  pause(robot: Robot, stopNow: boolean, by: string): void;
-  resume(robot: Robot, by: string): void;
   /** A robot may have got free: the chain of highest priority that waits for it starts, the older first. */
   offer(robot: Robot): void;
   /** The robot cannot go on with its chain. */
@@ -117,25 +115,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
       return chain.id;
     },
     reassign(chain, sequence, isRetained, tasks, by) {
-      refuseOver(chain);
-      if (sequence > chain.tasks.length + 1) {
-        throw new Refusal(
-          "INVALID_ARGUMENT",
-          `sequence ${sequence}: the chain has ${chain.tasks.length} tasks`,
-        );
-      }
-      const behind = chain.tasks.slice(sequence - 1);
-      if (behind.some((task) => task.status !== "waiting")) {
-        throw new Refusal(
-          "FAILED_PRECONDITION",
-          `task ${sequence} of chain ${chain.id} is executing or done`,
-        );
-      }
-      const kept = chain.tasks.slice(0, sequence - 1);
-      const retained = isRetained ? behind : [];
-      if (kept.length + tasks.length + retained.length > MOST_TASKS) {
-        throw new Refusal("INVALID_ARGUMENT", `a chain has at most ${MOST_TASKS} tasks`);
-      }
+      const [kept, retained] = splitTasks(chain, sequence, isRetained, tasks.length);
       chain.tasks = [...kept, ...tasks.map(newTask), ...retained];
       world.record.add(chain.robot?.id ?? "", { what: "chain", chainId: chain.id, status: "reassigned", by });
       world.changed({ kind: "chain", chain });
@@ -157,26 +137,7 @@ export function createChainDesk(world: WorldContext, motion: Motion, run: ChainR
       waiting.delete(chain);
       run.end(chain, "canceled", by);
     },
-    pause(robot, stopNow, by) {
-      const chain = chainOf(robot);
-      if (robot.body.halts.has("chain-paused")) {
-        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is paused already`);
-      }
-      world.record.add(robot.id, { what: "chain", chainId: chain.id, status: "paused", by });
-      robot.body.haltAtWaypoint = false;
-      if (stopNow) motion.halt(robot, "chain-paused");
-      else motion.haltAtWaypoint(robot);
-    },
-    resume(robot, by) {
-      const chain = chainOf(robot);
-      const { body } = robot;
-      if (!body.halts.has("chain-paused") && !body.haltAtWaypoint) {
-        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not paused`);
-      }
-      world.record.add(robot.id, { what: "chain", chainId: chain.id, status: "resumed", by });
-      body.haltAtWaypoint = false;
-      motion.release(robot, "chain-paused");
-    },
+    ...createChainPause(world, motion, chainOf),
     offer(robot) {
       if (waiting.size === 0 || !isFree(robot)) return;
       const first = [...waiting]
@@ -198,4 +159,27 @@ function isFree(robot: Robot): boolean {
 
 function refuseOver(chain: Chain): void {
   if (isChainOver(chain)) throw new Refusal("FAILED_PRECONDITION", `chain ${chain.id} is ${chain.status}`);
+}
+
+/** The tasks before and behind `added` new ones that are put at `sequence`, counted from 1. */
+function splitTasks(
+  chain: Chain,
+  sequence: number,
+  isRetained: boolean,
+  added: number,
+): readonly [before: readonly Task[], behind: readonly Task[]] {
+  refuseOver(chain);
+  if (sequence > chain.tasks.length + 1) {
+    throw new Refusal("INVALID_ARGUMENT", `sequence ${sequence}: the chain has ${chain.tasks.length} tasks`);
+  }
+  const behind = chain.tasks.slice(sequence - 1);
+  if (behind.some((task) => task.status !== "waiting")) {
+    throw new Refusal("FAILED_PRECONDITION", `task ${sequence} of chain ${chain.id} is executing or done`);
+  }
+  const kept = chain.tasks.slice(0, sequence - 1);
+  const retained = isRetained ? behind : [];
+  if (kept.length + added + retained.length > MOST_TASKS) {
+    throw new Refusal("INVALID_ARGUMENT", `a chain has at most ${MOST_TASKS} tasks`);
+  }
+  return [kept, retained];
 }

@@ -11,7 +11,7 @@ export interface ConveyorRules {
    * Refuses with FAILED_PRECONDITION while a conveyor that is meant is in error, or the robot is: blocked or flat.
    */
   command(robot: Robot, commands: readonly MotorCommand[], by: string): void;
-  /** Every motor stops, because of what befell the robot. */
+  /** Stops every motor. */
   stopAll(robot: Robot, by: string): void;
   setHealthy(robot: Robot, index: number, healthy: boolean): void;
   setLoaded(robot: Robot, index: number, loaded: boolean): void;

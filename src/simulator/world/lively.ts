@@ -2,7 +2,7 @@ import { isDriving } from "./body.ts";
 import { pick } from "./chance.ts";
 import type { WorldContext } from "./context.ts";
 import { type ConveyorRules, controlError } from "./conveyor-rules.ts";
-import type { Fate } from "./fate.ts";
+import type { Incidents } from "./incidents.ts";
 import { distanceMeters, type Target, targetOf } from "./map.ts";
 import type { MissionKind, MissionOrder } from "./mission.ts";
 import type { MissionQueue } from "./mission-queue.ts";
@@ -41,7 +41,7 @@ export function enliven(
   world: WorldContext,
   missions: MissionQueue,
   conveyors: ConveyorRules,
-  fate: Fate,
+  incidents: Incidents,
 ): Lively {
   let mode: Liveliness = "none";
   let round = 0;
@@ -67,7 +67,7 @@ export function enliven(
 
   const keepCharged = (robot: Robot) => {
     if (robot.battery.percent >= SWAP_BELOW_PERCENT) return;
-    fate.befall({ robotId: robot.id, kind: "battery", percent: 100 });
+    incidents.cause({ robotId: robot.id, kind: "battery", percent: 100 });
   };
 
   /** Somebody at a cart that stands still: a load goes on or off, and the motor is stopped at the next visit. */

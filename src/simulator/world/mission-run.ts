@@ -4,6 +4,7 @@ import { conductOf, type Feedback, isTerminal, type Mission, type MissionStatus 
 import type { Motion } from "./motion.ts";
 import { activeMission, isFlat, type Robot } from "./robot.ts";
 import type { Travel } from "./travel.ts";
+import { createWeights } from "./weights.ts";
 
 /** Carries missions out: from goal to goal, through docking, stops and weight, to their end. */
 export interface MissionRun {
@@ -26,11 +27,16 @@ export function createMissionRun(
   travel: Travel,
   onFree: (robot: Robot) => void,
 ): MissionRun {
+  const weights = createWeights(world);
+
   const setStatus = (robot: Robot, mission: Mission, to: MissionStatus, by: string) => {
     const { id: missionId, owner } = mission;
     world.record.add(robot.id, { what: "mission", missionId, from: mission.status, to, owner, by });
     mission.status = to;
   };
+
+  const recordGoal = (robot: Robot, { id: missionId, goalIndex }: Mission, by: string) =>
+    world.record.add(robot.id, { what: "goal", missionId, goalIndex, by });
 
   const start = (robot: Robot, mission: Mission, by: string) => {
     robot.currentIndex = robot.missions.indexOf(mission);
@@ -49,61 +55,42 @@ export function createMissionRun(
     mission.awaits = "nothing";
     robot.bound = target;
     travel.go(robot, target, {
-      tell: (stage) => tell(robot, mission, stage),
+      tell: (stage) => showFeedback(world, robot, mission, stage),
       isOver: () => isTerminal(mission),
       arrived: () => arrived(robot, mission),
     });
   };
 
   const arrived = (robot: Robot, mission: Mission) => {
-    world.record.add(robot.id, {
-      what: "goal",
-      missionId: mission.id,
-      goalIndex: mission.goalIndex,
-      by: "progress",
-    });
-    const { stop, course } = conductOf(mission.kind);
+    recordGoal(robot, mission, "progress");
     mission.feedback = "arrived";
+    const { stop, course } = conductOf(mission.kind);
     if (stop === "none") return end(robot, mission, "succeeded", "progress");
     world.changed({ kind: "mission", robot });
-    const { weightChangeMs, traverseStopMs, patrolStopMs } = world.rules;
-    if (stop === "time") {
-      const patrolMs = robot.family === "serve" ? (weightChangeMs ?? patrolStopMs) : patrolStopMs;
-      motion.work(robot, course === "tour" ? traverseStopMs : patrolMs, () => endStop(robot, mission));
-      return;
-    }
+    const leave = () => endStop(robot, mission);
+    if (stop === "time") return motion.work(robot, stopMs(world, robot, course), leave);
+    const { weightChangeMs } = world.rules;
     mission.awaits = stop;
-    if (weightChangeMs !== undefined) motion.work(robot, weightChangeMs, () => lendHand(robot, mission));
+    if (weightChangeMs !== undefined) motion.work(robot, weightChangeMs, () => changeByStaff(robot, mission));
   };
 
-  /** A patrol's stop is over: where staff is about, it has put something on or taken it off meanwhile. */
   const endStop = (robot: Robot, mission: Mission) => {
-    const { until } = conductOf(mission.kind);
-    if (world.rules.weightChangeMs !== undefined && until === "empty")
-      weigh(robot, -world.rules.weightChangeKg);
-    if (world.rules.weightChangeMs !== undefined && until === "full")
-      weigh(robot, world.rules.weightChangeKg);
+    weights.changeAtStop(robot, conductOf(mission.kind).until);
     next(robot, mission, "progress");
   };
 
-  /** Staff at the stop of a serve robot. Where there is nothing to take, it sends the robot on. */
-  const lendHand = (robot: Robot, mission: Mission) => {
-    const sign = mission.awaits === "weight-added" ? 1 : -1;
-    weigh(robot, sign * world.rules.weightChangeKg);
+  /** Staff at the stop of a serve robot. If there is nothing to take, it sends the robot on. */
+  const changeByStaff = (robot: Robot, mission: Mission) => {
+    weights.change(robot, (mission.awaits === "weight-added" ? 1 : -1) * world.rules.weightChangeKg);
     next(robot, mission, "progress");
   };
 
   const next = (robot: Robot, mission: Mission, by: string) => {
-    const { course, until } = conductOf(mission.kind);
-    if (mission.endReached || (until === "full" && isFull(robot))) {
+    const { until } = conductOf(mission.kind);
+    if (mission.endReached || (until === "full" && weights.isFull(robot))) {
       return end(robot, mission, "succeeded", by);
     }
-    if (course === "first-free") {
-      const others = world.robots.values();
-      return goTo(robot, mission, freeAfter(robot, mission, others), by);
-    }
-    const following = mission.goalIndex + 1;
-    goTo(robot, mission, course === "patrol" ? following % mission.targets.length : following, by);
+    goTo(robot, mission, goalAfter(robot, mission, world.robots.values()), by);
   };
 
   const end = (robot: Robot, mission: Mission, status: MissionStatus, by: string) => {
@@ -117,29 +104,11 @@ export function createMissionRun(
     else onFree(robot);
   };
 
-  const weigh = (robot: Robot, changeKg: number) => {
-    const carriedKg = Math.max(robot.carriedKg + changeKg, 0);
-    const emptied = carriedKg === 0 && robot.carriedKg > 0;
-    robot.carriedKg = carriedKg;
-    world.record.add(robot.id, { what: "weight", carriedKg });
-    const mission = activeMission(robot);
-    if (mission === undefined) return;
-    const { until } = conductOf(mission.kind);
-    if ((until === "empty" && emptied) || (until === "full" && isFull(robot))) mission.endReached = true;
-  };
-
-  const isFull = (robot: Robot) => robot.carriedKg > world.rules.bussingThresholdKg;
-
-  const tell = (robot: Robot, mission: Mission, feedback: Feedback) => {
-    mission.feedback = feedback;
-    world.changed({ kind: "mission", robot });
-  };
-
   return {
     start,
     end,
     skip(robot, mission, by) {
-      world.record.add(robot.id, { what: "goal", missionId: mission.id, goalIndex: mission.goalIndex, by });
+      recordGoal(robot, mission, by);
       motion.abandon(robot);
       next(robot, mission, by);
     },
@@ -154,7 +123,7 @@ export function createMissionRun(
       motion.release(robot, "mission-paused");
     },
     changeWeight(robot, changeKg) {
-      weigh(robot, changeKg);
+      weights.change(robot, changeKg);
       const mission = activeMission(robot);
       if (mission === undefined || isTerminal(mission)) return;
       const awaited = changeKg < 0 ? "weight-removed" : "weight-added";
@@ -166,8 +135,33 @@ export function createMissionRun(
   };
 }
 
-/** The next free goal after the present one; past the end, which ends the mission, when none is. */
-function freeAfter(robot: Robot, mission: Mission, robots: Iterable<Robot>): number {
-  const index = firstFreeGoal(robot, mission.targets, robots, mission.goalIndex + 1);
-  return index < 0 ? mission.targets.length : index;
+/** The goal after the present one. An index past the last one ends the mission: no goal is left, or none is free. */
+function goalAfter(robot: Robot, mission: Mission, robots: Iterable<Robot>): number {
+  const { targets } = mission;
+  const following = mission.goalIndex + 1;
+  switch (conductOf(mission.kind).course) {
+    case "patrol":
+      return following % targets.length;
+    case "first-free": {
+      const free = firstFreeGoal(robot, targets, robots, following);
+      return free < 0 ? targets.length : free;
+    }
+    default:
+      return following;
+  }
+}
+
+/** How long a robot stops at a goal of a tour or a patrol. */
+function stopMs(
+  { rules: { weightChangeMs, traverseStopMs, patrolStopMs } }: WorldContext,
+  robot: Robot,
+  course: string,
+): number {
+  if (course === "tour") return traverseStopMs;
+  return robot.family === "serve" ? (weightChangeMs ?? patrolStopMs) : patrolStopMs;
+}
+
+function showFeedback(world: WorldContext, robot: Robot, mission: Mission, feedback: Feedback): void {
+  mission.feedback = feedback;
+  world.changed({ kind: "mission", robot });
 }

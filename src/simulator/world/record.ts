@@ -2,7 +2,7 @@ import type { Json } from "../../platform/json.ts";
 import type { CodeName } from "../refusal.ts";
 import type { ChainStatus, TaskStatus } from "./chain.ts";
 import type { Motor } from "./conveyor.ts";
-import type { Happening } from "./happening.ts";
+import type { Incident } from "./incident.ts";
 import type { MissionStatus } from "./mission.ts";
 
 /** Something that really happened. `by` is who caused it: `call:<callId>`, `touchscreen`, `progress`, … */
@@ -47,7 +47,7 @@ type Fact =
       readonly status: TaskStatus;
       readonly by: string;
     }
-  | { readonly what: "happening"; readonly happening: Happening };
+  | { readonly what: "incident"; readonly incident: Incident };
 
 /** A fact with its place in the order of things. `robotId` is empty where no robot is named. */
 export interface RecordEntry {

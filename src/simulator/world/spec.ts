@@ -1,4 +1,4 @@
-import type { Happening } from "./happening.ts";
+import type { Incident } from "./incident.ts";
 import type { MapSpec } from "./map.ts";
 
 /** The robot families of the interface document; `base` is a robot of neither. */
@@ -77,5 +77,5 @@ export interface WorldSpec {
   readonly robots: readonly RobotSpec[];
   readonly lively: Liveliness;
   /** What happens to robots, so many milliseconds after the start. */
-  readonly happenings: ReadonlyArray<{ readonly afterMs: number; readonly happening: Happening }>;
+  readonly incidents: ReadonlyArray<{ readonly afterMs: number; readonly incident: Incident }>;
 }

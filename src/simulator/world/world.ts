@@ -5,8 +5,8 @@ import { createChainRun } from "./chain-run.ts";
 import { seededChance } from "./chance.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
 import { type ConveyorRules, createConveyorRules } from "./conveyor-rules.ts";
-import { createFate } from "./fate.ts";
-import type { Happening } from "./happening.ts";
+import type { Incident } from "./incident.ts";
+import { createIncidents } from "./incidents.ts";
 import { enliven } from "./lively.ts";
 import { createMap, type FleetMap } from "./map.ts";
 import { createMissionQueue, type MissionQueue } from "./mission-queue.ts";
@@ -36,8 +36,8 @@ export interface World {
   nowMs(): number;
   /** Lets time pass and everything happen that is due. */
   advance(toMs: number): void;
-  /** Makes something befall a robot. An unknown robot is an error of the caller: it throws. */
-  happen(happening: Happening): void;
+  /** Causes an incident of a robot. Throws for a robot that the world does not have. */
+  happen(incident: Incident): void;
   /** Sets what robots do of their own accord from now on. */
   setLively(lively: Liveliness): void;
   /**
@@ -73,17 +73,26 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
 
   const motion = createMotion(context);
   const onFree = (robot: Robot) => chains.offer(robot);
-  const batteries = createBatteryRules(context, (robot) => fate.runFlat(robot));
+  const batteries = createBatteryRules(context, (robot) => incidents.runFlat(robot));
   const travel = createTravel(context, motion, batteries);
   const conveyors = createConveyorRules(context);
   const run = createMissionRun(context, motion, travel, onFree);
   const missions = createMissionQueue(context, run);
   const chains = createChainDesk(context, motion, createChainRun(context, motion, travel, conveyors, onFree));
-  const fate = createFate({ world: context, motion, batteries, conveyors, run, missions, chains, tell });
-  const lively = enliven(context, missions, conveyors, fate);
+  const incidents = createIncidents({
+    world: context,
+    motion,
+    batteries,
+    conveyors,
+    run,
+    missions,
+    chains,
+    tell,
+  });
+  const lively = enliven(context, missions, conveyors, incidents);
 
   lively.set(spec.lively);
-  for (const { afterMs, happening } of spec.happenings) agenda.after(afterMs, () => fate.befall(happening));
+  for (const { afterMs, incident } of spec.incidents) agenda.after(afterMs, () => incidents.cause(incident));
 
   return {
     rules: spec.rules,
@@ -97,7 +106,7 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
     chains,
     nowMs: agenda.nowMs,
     advance: agenda.advance,
-    happen: fate.befall,
+    happen: incidents.cause,
     setLively: lively.set,
     onChange(listener) {
       listeners.add(listener);

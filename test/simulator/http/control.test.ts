@@ -35,7 +35,7 @@ test("faults are switched on, listed with what is left of them, and cleared, wit
 test.each([
   ["/faults", { kind: "plague" }],
   ["/faults", "{"],
-  ["/happenings", { kind: "offline" }],
+  ["/incidents", { kind: "offline" }],
   ["/lively", { lively: "very" }],
   ["/missions", { robotId: "x" }],
 ])("what %s does not understand, as %j, is 400 with the reason", async (path, body) => {
@@ -65,21 +65,21 @@ test("somebody at the touchscreen starts a mission, another client cannot begin 
 test("a robot goes offline and comes back on demand, and the record says so", async () => {
   const robotId = robots[3]?.name ?? "";
   const online = async () => (await simulator.rest("GET", "/amr/onlineAmr")).text.includes(`"${robotId}"`);
-  expect((await control("POST", "/happenings", { kind: "offline", robotId })).status).toBe(200);
+  expect((await control("POST", "/incidents", { kind: "offline", robotId })).status).toBe(200);
   expect(await online()).toBe(false);
-  await control("POST", "/happenings", { kind: "online", robotId });
+  await control("POST", "/incidents", { kind: "online", robotId });
   expect(await online()).toBe(true);
-  const nobody = await control("POST", "/happenings", { kind: "offline", robotId: "nobody" });
+  const nobody = await control("POST", "/incidents", { kind: "offline", robotId: "nobody" });
   expect(nobody.status).toBe(404);
   const [first, ...rest] = await recordOf(robotId);
-  expect(first?.fact).toEqual({ what: "happening", happening: { kind: "offline", robotId } });
+  expect(first?.fact).toEqual({ what: "incident", incident: { kind: "offline", robotId } });
   expect(await recordOf(robotId, `&since=${first?.seq ?? 0}`)).toEqual(rest);
   expect(await recordOf(robotId, "&limit=1")).toEqual([first]);
 });
 
 test("how robots really are is told, in the world's own words", async () => {
-  await control("POST", "/happenings", { kind: "conveyor-health", robotId: "cart-02", index: 1, ok: false });
-  await control("POST", "/happenings", { kind: "battery", robotId: "cart-02", percent: 33.9 });
+  await control("POST", "/incidents", { kind: "conveyor-health", robotId: "cart-02", index: 1, ok: false });
+  await control("POST", "/incidents", { kind: "battery", robotId: "cart-02", percent: 33.9 });
   const answer = await control("GET", "/robots");
   const { robots: told } = answer.json() as { robots: RobotState[] };
   expect(told.map(({ robotId }) => robotId)).toEqual(expect.arrayContaining(["cart-02", "globex-01"]));

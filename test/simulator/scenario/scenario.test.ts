@@ -9,7 +9,7 @@ import {
   ScenarioError,
 } from "../../../src/simulator/scenario/scenario.ts";
 import { createWorld } from "../../../src/simulator/world/world.ts";
-import { hallScenario } from "../world/hall.ts";
+import { worldScenario } from "../world/world-harness.ts";
 
 function problemsOf(attempt: () => unknown): readonly string[] {
   try {
@@ -118,7 +118,7 @@ describe("a scenario file", () => {
   });
 
   it("names every malformed part with its path at once", () => {
-    const input = { ...hallScenario(), typo: 1, timeFactor: "fast", rules: { dockMs: -1 } };
+    const input = { ...worldScenario(), typo: 1, timeFactor: "fast", rules: { dockMs: -1 } };
     const problems = problemsOf(() => readScenario(input)).join("\n");
     expect(problems).toContain("typo");
     expect(problems).toContain("timeFactor");
@@ -126,7 +126,7 @@ describe("a scenario file", () => {
   });
 
   it("names what does not exist, what is there twice and what has another owner", () => {
-    const base = hallScenario();
+    const base = worldScenario();
     const [cart] = base.robots;
     if (cart === undefined) throw new Error("no robot");
     const problems = problemsOf(() =>
@@ -140,7 +140,7 @@ describe("a scenario file", () => {
           { ...cart, id: "c", amrId: 3, map: 7 },
           { ...cart, id: "d", amrId: 4, location: "nowhere" },
         ],
-        happenings: [{ afterMs: 1, happening: { kind: "offline", robotId: "ghost" } }],
+        incidents: [{ afterMs: 1, incident: { kind: "offline", robotId: "ghost" } }],
       }),
     );
     expect(problems).toEqual([
@@ -151,13 +151,13 @@ describe("a scenario file", () => {
       "robots.2 (b).dock: map 1 has no charger S-A",
       "robots.3 (c).map: there is no map 7",
       "robots.4 (d).location: there is no location nowhere",
-      "happenings.0.happening.robotId: there is no robot ghost",
+      "incidents.0.incident.robotId: there is no robot ghost",
     ]);
   });
 
   it("keeps the secrets that it gives", () => {
     const [key] = readScenario({
-      ...hallScenario(),
+      ...worldScenario(),
       distributors: [{ id: "acme", apiKeys: [{ apiKey: "k", secret: "12345678" }] }],
     }).apiKeys;
     expect(key).toEqual({ apiKey: "k", scope: "acme", secret: "12345678" });

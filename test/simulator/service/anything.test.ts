@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import { Refusal } from "../../../src/simulator/refusal.ts";
 import { TaskService } from "../../../src/wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
-import { acme, createPlant, type Plant } from "./plant.ts";
+import { acme, createService, type ServiceHarness } from "./service-harness.ts";
 
 /** Every code that the interface document's error table knows, without those that only a fault brings about. */
 const documented = new Set([
@@ -40,7 +40,7 @@ async function outcome(attempt: () => unknown): Promise<string> {
 
 /** Calls with what can be read as the operation's request; what cannot never gets past a transport. */
 async function send(
-  plant: Plant,
+  harness: ServiceHarness,
   method: Unary | Streaming,
   read: () => ReturnType<typeof fromBinary>,
 ): Promise<string> {
@@ -51,8 +51,8 @@ async function send(
     return "INVALID_ARGUMENT";
   }
   return method.methodKind === "unary"
-    ? outcome(() => plant.operations.call(method, acme, request))
-    : outcome(() => plant.operations.subscribe(method, acme, request, (message) => message.bytes()));
+    ? outcome(() => harness.operations.call(method, acme, request))
+    : outcome(() => harness.operations.subscribe(method, acme, request, (message) => message.bytes()));
 }
 
 const anyWord = fc.string({ unit: "binary", maxLength: 12 });
@@ -119,8 +119,8 @@ describe.each([...unary, ...streaming].map((method) => [method.name, method] as 
         fc.asyncProperty(
           fc.array(jsonOf(method.input, 0), { minLength: 1, maxLength: 5 }),
           async (requests) => {
-            const plant = createPlant();
-            await plant.operations.call(
+            const harness = createService();
+            await harness.operations.call(
               TaskService.method.addTaskChain,
               acme,
               fromJson(TaskService.method.addTaskChain.input, {
@@ -129,10 +129,10 @@ describe.each([...unary, ...streaming].map((method) => [method.name, method] as 
               }),
             );
             for (const json of requests) {
-              const code = await send(plant, method, () => fromJson(method.input, json));
+              const code = await send(harness, method, () => fromJson(method.input, json));
               seen.add(code);
               expect(documented).toContain(code);
-              plant.clock.advance(1_000);
+              harness.clock.advance(1_000);
             }
           },
         ),
@@ -144,7 +144,7 @@ describe.each([...unary, ...streaming].map((method) => [method.name, method] as 
     it("answers any bytes with a documented code", async () => {
       await fc.assert(
         fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
-          const code = await send(createPlant(), method, () => fromBinary(method.input, bytes));
+          const code = await send(createService(), method, () => fromBinary(method.input, bytes));
           expect(documented).toContain(code);
         }),
         { numRuns: 60 },
@@ -158,10 +158,10 @@ it("the messages thrown at the operations are good enough for every documented c
   for (const method of unary) {
     const codes = new Set<string>();
     seen.set(method.name, codes);
-    const plant = createPlant();
+    const harness = createService();
     for (const json of fc.sample(jsonOf(method.input, 0), { numRuns: 2_000, seed: 1 })) {
-      codes.add(await send(plant, method, () => fromJson(method.input, json)));
-      plant.clock.advance(30_000);
+      codes.add(await send(harness, method, () => fromJson(method.input, json)));
+      harness.clock.advance(30_000);
     }
   }
   const all = new Set([...seen.values()].flatMap((codes) => [...codes]));

@@ -1,81 +1,81 @@
 import { describe, expect, it } from "vitest";
 import { TaskService } from "../../../src/wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
-import { cartTo, createPlant, globex, type Plant } from "./plant.ts";
+import { cartTo, createService, globex, type ServiceHarness } from "./service-harness.ts";
 
 const { method } = TaskService;
 const load = (endPointCode: string, mapId = 1) => ({ taskType: "TASK_TYPE_LOAD", mapId, endPointCode });
 const confirm = { taskType: "TASK_TYPE_SYSTEM_CONFIRM" };
 
-const addCode = (plant: Plant, taskChain: object, ...tasks: object[]) =>
-  plant.codeOf(method.addTaskChain, { taskChain, tasks });
+const addCode = (harness: ServiceHarness, taskChain: object, ...tasks: object[]) =>
+  harness.codeOf(method.addTaskChain, { taskChain, tasks });
 
-async function add(plant: Plant, taskChain: object, ...tasks: object[]): Promise<number> {
-  const { taskChainId } = await plant.call(method.addTaskChain, { taskChain, tasks });
+async function add(harness: ServiceHarness, taskChain: object, ...tasks: object[]): Promise<number> {
+  const { taskChainId } = await harness.call(method.addTaskChain, { taskChain, tasks });
   return taskChainId;
 }
 
-async function query(plant: Plant, ...taskChainIds: number[]) {
-  const { taskChains } = await plant.call(method.queryTaskChain, { taskChainIds });
+async function query(harness: ServiceHarness, ...taskChainIds: number[]) {
+  const { taskChains } = await harness.call(method.queryTaskChain, { taskChainIds });
   return taskChains;
 }
 
 describe("AddTaskChain", () => {
   it("refuses what is malformed", async () => {
-    const plant = createPlant();
-    expect(await plant.codeOf(method.addTaskChain, { tasks: [load("S-A")] })).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { amrId: 1 })).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { amrId: -1 }, load("S-A"))).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { groupId: -1 }, load("S-A"))).toBe("INVALID_ARGUMENT");
+    const harness = createService();
+    expect(await harness.codeOf(method.addTaskChain, { tasks: [load("S-A")] })).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { amrId: 1 })).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { amrId: -1 }, load("S-A"))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { groupId: -1 }, load("S-A"))).toBe("INVALID_ARGUMENT");
     expect(
-      await addCode(plant, { amrId: 1 }, { taskType: "TASK_TYPE_DANCE", mapId: 1, endPointCode: "S-A" }),
+      await addCode(harness, { amrId: 1 }, { taskType: "TASK_TYPE_DANCE", mapId: 1, endPointCode: "S-A" }),
     ).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { amrId: 1 }, { taskType: "TASK_TYPE_LOAD", mapId: 1 })).toBe(
+    expect(await addCode(harness, { amrId: 1 }, { taskType: "TASK_TYPE_LOAD", mapId: 1 })).toBe(
       "INVALID_ARGUMENT",
     );
-    expect(await addCode(plant, { amrId: 1 }, load("S-A", 0))).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { amrId: 1 }, load("NOWHERE"))).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { groupId: 77 }, load("S-A"))).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { name: "x".repeat(1_025) }, load("S-A"))).toBe("INVALID_ARGUMENT");
-    expect(await addCode(plant, { amrId: 1 }, ...Array(201).fill(load("S-A")))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { amrId: 1 }, load("S-A", 0))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { amrId: 1 }, load("NOWHERE"))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { groupId: 77 }, load("S-A"))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { name: "x".repeat(1_025) }, load("S-A"))).toBe("INVALID_ARGUMENT");
+    expect(await addCode(harness, { amrId: 1 }, ...Array(201).fill(load("S-A")))).toBe("INVALID_ARGUMENT");
   });
 
   it("refuses foreign and unknown robots and maps", async () => {
-    const plant = createPlant();
-    expect(await addCode(plant, { amrId: 9 }, load("S-A"))).toBe("PERMISSION_DENIED");
-    expect(await addCode(plant, { amrId: 99 }, load("S-A"))).toBe("NOT_FOUND");
-    expect(await addCode(plant, { amrId: 1 }, load("X", 2))).toBe("PERMISSION_DENIED");
-    expect(await addCode(plant, { amrId: 1 }, load("X", 22))).toBe("NOT_FOUND");
+    const harness = createService();
+    expect(await addCode(harness, { amrId: 9 }, load("S-A"))).toBe("PERMISSION_DENIED");
+    expect(await addCode(harness, { amrId: 99 }, load("S-A"))).toBe("NOT_FOUND");
+    expect(await addCode(harness, { amrId: 1 }, load("X", 2))).toBe("PERMISSION_DENIED");
+    expect(await addCode(harness, { amrId: 1 }, load("X", 22))).toBe("NOT_FOUND");
   });
 
   it("gives the chain to the robot that is named, to an idle one, or to one of the group", async () => {
-    const plant = createPlant();
-    const robotOf = async (id: number) => (await query(plant, id))[0]?.taskChainState?.amrId;
-    expect(await robotOf(await add(plant, { amrId: 2 }, load("S-A")))).toBe(2);
-    expect(await robotOf(await add(plant, { groupId: 3 }, load("S-B")))).toBe(3);
-    expect(await robotOf(await add(plant, {}, load("S-C")))).toBe(1);
-    expect(await robotOf(await add(plant, {}, load("S-D")))).toBe(0);
+    const harness = createService();
+    const robotOf = async (id: number) => (await query(harness, id))[0]?.taskChainState?.amrId;
+    expect(await robotOf(await add(harness, { amrId: 2 }, load("S-A")))).toBe(2);
+    expect(await robotOf(await add(harness, { groupId: 3 }, load("S-B")))).toBe(3);
+    expect(await robotOf(await add(harness, {}, load("S-C")))).toBe(1);
+    expect(await robotOf(await add(harness, {}, load("S-D")))).toBe(0);
   });
 
   it("refuses missions for a robot that is busy with a chain", async () => {
-    const plant = createPlant();
-    await add(plant, { amrId: 1 }, load("S-A"));
+    const harness = createService();
+    await add(harness, { amrId: 1 }, load("S-A"));
     const mission = { robotId: "cart", mission: cartTo("Station A") };
-    expect(await plant.codeOf(FleetService.method.createMission, mission)).toBe("FAILED_PRECONDITION");
-    expect(await plant.codeOf(FleetService.method.chargeRobot, { robotId: "cart" })).toBe(
+    expect(await harness.codeOf(FleetService.method.createMission, mission)).toBe("FAILED_PRECONDITION");
+    expect(await harness.codeOf(FleetService.method.chargeRobot, { robotId: "cart" })).toBe(
       "FAILED_PRECONDITION",
     );
-    expect(await plant.codeOf(FleetService.method.appendMission, mission)).toBe("FAILED_PRECONDITION");
+    expect(await harness.codeOf(FleetService.method.appendMission, mission)).toBe("FAILED_PRECONDITION");
   });
 });
 
 describe("QueryTaskChain", () => {
   it("answers each chain with its labels, its tasks and its times", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const labels = { areaId: 4, priority: 5, isReturn: 1, taskSeq: "seq", name: "n", fromDetail: "mes" };
-    const id = await add(plant, { amrId: 1, ...labels }, load("S-A"), confirm);
-    plant.clock.advance(13_000);
-    const [chain] = await query(plant, id);
+    const id = await add(harness, { amrId: 1, ...labels }, load("S-A"), confirm);
+    harness.clock.advance(13_000);
+    const [chain] = await query(harness, id);
     expect(chain?.taskChainState).toMatchObject({
       id,
       amrId: 1,
@@ -102,13 +102,13 @@ describe("QueryTaskChain", () => {
   });
 
   it("leaves unknown ids out, names each chain once, and shows nobody the chains of others", async () => {
-    const plant = createPlant();
-    const id = await add(plant, { amrId: 1 }, load("S-A"));
-    expect((await query(plant, 0, -4, 999, id, id)).map(({ taskChainState }) => taskChainState?.id)).toEqual([
-      id,
-    ]);
-    expect(await plant.codeOf(method.queryTaskChain, {})).toBe("INVALID_ARGUMENT");
-    expect(await plant.codeOf(method.queryTaskChain, { taskChainIds: [id] }, globex)).toBe(
+    const harness = createService();
+    const id = await add(harness, { amrId: 1 }, load("S-A"));
+    expect(
+      (await query(harness, 0, -4, 999, id, id)).map(({ taskChainState }) => taskChainState?.id),
+    ).toEqual([id]);
+    expect(await harness.codeOf(method.queryTaskChain, {})).toBe("INVALID_ARGUMENT");
+    expect(await harness.codeOf(method.queryTaskChain, { taskChainIds: [id] }, globex)).toBe(
       "PERMISSION_DENIED",
     );
   });
@@ -116,8 +116,8 @@ describe("QueryTaskChain", () => {
 
 describe("the other chain operations", () => {
   it("refuse foreign, unknown and nonsensical ids", async () => {
-    const plant = createPlant();
-    const id = await add(plant, { amrId: 1 }, load("S-A"));
+    const harness = createService();
+    const id = await add(harness, { amrId: 1 }, load("S-A"));
     const reassignment = { sequence: 2, reassignTasks: [load("S-B")] };
     for (const [taskChainId, code, caller] of [
       [0, "INVALID_ARGUMENT", undefined],
@@ -125,10 +125,10 @@ describe("the other chain operations", () => {
       [99, "NOT_FOUND", undefined],
       [id, "PERMISSION_DENIED", globex],
     ] as const) {
-      expect(await plant.codeOf(method.finishTaskChain, { taskChainId }, caller)).toBe(code);
-      expect(await plant.codeOf(method.cancelTaskChain, { taskChainId, force: true }, caller)).toBe(code);
+      expect(await harness.codeOf(method.finishTaskChain, { taskChainId }, caller)).toBe(code);
+      expect(await harness.codeOf(method.cancelTaskChain, { taskChainId, force: true }, caller)).toBe(code);
       expect(
-        await plant.codeOf(method.reassignTaskByTaskChainId, { taskChainId, ...reassignment }, caller),
+        await harness.codeOf(method.reassignTaskByTaskChainId, { taskChainId, ...reassignment }, caller),
       ).toBe(code);
     }
     for (const [amrId, code] of [
@@ -137,22 +137,22 @@ describe("the other chain operations", () => {
       [9, "PERMISSION_DENIED"],
       [2, "FAILED_PRECONDITION"],
     ] as const) {
-      expect(await plant.codeOf(method.reassignTaskByAmrId, { amrId, ...reassignment })).toBe(code);
-      expect(await plant.codeOf(method.pauseRobot, { amrId, stopNow: true })).toBe(code);
-      expect(await plant.codeOf(method.resumeRobot, { amrId })).toBe(code);
+      expect(await harness.codeOf(method.reassignTaskByAmrId, { amrId, ...reassignment })).toBe(code);
+      expect(await harness.codeOf(method.pauseRobot, { amrId, stopNow: true })).toBe(code);
+      expect(await harness.codeOf(method.resumeRobot, { amrId })).toBe(code);
     }
   });
 
   it("reassign by robot and by chain", async () => {
-    const plant = createPlant();
-    const id = await add(plant, { amrId: 1 }, load("S-A"), load("S-B"));
+    const harness = createService();
+    const id = await add(harness, { amrId: 1 }, load("S-A"), load("S-B"));
     const points = async () =>
-      (await query(plant, id))[0]?.taskStates.map(({ endPointCode }) => endPointCode);
+      (await query(harness, id))[0]?.taskStates.map(({ endPointCode }) => endPointCode);
     const byAmrId = { amrId: 1, sequence: 2, isRetained: true, reassignTasks: [load("S-C")] };
-    expect(await plant.codeOf(method.reassignTaskByAmrId, byAmrId)).toBe("OK");
+    expect(await harness.codeOf(method.reassignTaskByAmrId, byAmrId)).toBe("OK");
     expect(await points()).toEqual(["S-A", "S-C", "S-B"]);
     const byChain = { taskChainId: id, sequence: 3, isRetained: false, reassignTasks: [load("S-D")] };
-    expect(await plant.codeOf(method.reassignTaskByTaskChainId, byChain)).toBe("OK");
+    expect(await harness.codeOf(method.reassignTaskByTaskChainId, byChain)).toBe("OK");
     expect(await points()).toEqual(["S-A", "S-C", "S-D"]);
     for (const change of [
       { sequence: 0 },
@@ -161,32 +161,32 @@ describe("the other chain operations", () => {
       { reassignTasks: [load("NOWHERE")] },
       { reassignTasks: [{ taskType: "" }] },
     ]) {
-      expect(await plant.codeOf(method.reassignTaskByTaskChainId, { ...byChain, ...change })).toBe(
+      expect(await harness.codeOf(method.reassignTaskByTaskChainId, { ...byChain, ...change })).toBe(
         "INVALID_ARGUMENT",
       );
     }
-    expect(await plant.codeOf(method.reassignTaskByTaskChainId, { ...byChain, sequence: 1 })).toBe(
+    expect(await harness.codeOf(method.reassignTaskByTaskChainId, { ...byChain, sequence: 1 })).toBe(
       "FAILED_PRECONDITION",
     );
     const abroad = { ...byChain, reassignTasks: [load("X", 2)] };
-    expect(await plant.codeOf(method.reassignTaskByTaskChainId, abroad)).toBe("PERMISSION_DENIED");
+    expect(await harness.codeOf(method.reassignTaskByTaskChainId, abroad)).toBe("PERMISSION_DENIED");
   });
 
   it("finish, cancel, pause and resume reach the chain", async () => {
-    const plant = createPlant();
-    const id = await add(plant, { amrId: 1 }, confirm, load("S-A"));
-    const status = async () => (await query(plant, id))[0]?.taskChainState?.status;
-    expect(await plant.codeOf(method.finishTaskChain, { taskChainId: id })).toBe("OK");
-    expect(await plant.codeOf(method.finishTaskChain, { taskChainId: id })).toBe("FAILED_PRECONDITION");
-    expect(await plant.codeOf(method.resumeRobot, { amrId: 1 })).toBe("FAILED_PRECONDITION");
-    expect(await plant.codeOf(method.pauseRobot, { amrId: 1, stopNow: true })).toBe("OK");
-    expect(await plant.codeOf(method.pauseRobot, { amrId: 1, stopNow: true })).toBe("FAILED_PRECONDITION");
-    expect(await plant.codeOf(method.resumeRobot, { amrId: 1 })).toBe("OK");
-    expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id })).toBe("FAILED_PRECONDITION");
+    const harness = createService();
+    const id = await add(harness, { amrId: 1 }, confirm, load("S-A"));
+    const status = async () => (await query(harness, id))[0]?.taskChainState?.status;
+    expect(await harness.codeOf(method.finishTaskChain, { taskChainId: id })).toBe("OK");
+    expect(await harness.codeOf(method.finishTaskChain, { taskChainId: id })).toBe("FAILED_PRECONDITION");
+    expect(await harness.codeOf(method.resumeRobot, { amrId: 1 })).toBe("FAILED_PRECONDITION");
+    expect(await harness.codeOf(method.pauseRobot, { amrId: 1, stopNow: true })).toBe("OK");
+    expect(await harness.codeOf(method.pauseRobot, { amrId: 1, stopNow: true })).toBe("FAILED_PRECONDITION");
+    expect(await harness.codeOf(method.resumeRobot, { amrId: 1 })).toBe("OK");
+    expect(await harness.codeOf(method.cancelTaskChain, { taskChainId: id })).toBe("FAILED_PRECONDITION");
     expect(await status()).toBe("TASK_CHAIN_STATUS_IN_PROGRESS");
-    expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe("OK");
+    expect(await harness.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe("OK");
     expect(await status()).toBe("TASK_CHAIN_STATUS_CANCELED");
-    expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe(
+    expect(await harness.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe(
       "FAILED_PRECONDITION",
     );
   });
@@ -194,33 +194,33 @@ describe("the other chain operations", () => {
 
 describe("a chain and a robot that is offline", () => {
   it("a change of a chain under way wants the robot's confirmation; one of a chain that is over does not", async () => {
-    const plant = createPlant();
-    const id = await add(plant, { amrId: 1 }, load("S-A"));
-    plant.happen({ robotId: "cart", kind: "offline" });
-    const pending = plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true });
-    await plant.clock.settle(10_000);
+    const harness = createService();
+    const id = await add(harness, { amrId: 1 }, load("S-A"));
+    harness.happen({ robotId: "cart", kind: "offline" });
+    const pending = harness.codeOf(method.cancelTaskChain, { taskChainId: id, force: true });
+    await harness.clock.settle(10_000);
     expect(await pending).toBe("DEADLINE_EXCEEDED");
-    plant.clock.advance(60_000);
-    expect(await plant.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe(
+    harness.clock.advance(60_000);
+    expect(await harness.codeOf(method.cancelTaskChain, { taskChainId: id, force: true })).toBe(
       "FAILED_PRECONDITION",
     );
   });
 });
 
 describe("GetOnlineRobots", () => {
-  const online = async (plant: Plant) => (await plant.call(method.getOnlineRobots, {})).robots;
+  const online = async (harness: ServiceHarness) => (await harness.call(method.getOnlineRobots, {})).robots;
 
   it("lists the caller's robots that are online, by number and name", async () => {
-    const plant = createPlant();
-    const names = async () => (await online(plant)).map(({ id, name }) => `${id} ${name}`);
+    const harness = createService();
+    const names = async () => (await online(harness)).map(({ id, name }) => `${id} ${name}`);
     expect(await names()).toEqual(["1 cart", "2 serve", "3 base"]);
-    plant.happen({ robotId: "serve", kind: "offline" });
+    harness.happen({ robotId: "serve", kind: "offline" });
     expect(await names()).toEqual(["1 cart", "3 base"]);
   });
 
   it("tells where a robot is, what it does and how it fares", async () => {
-    const plant = createPlant();
-    const [idle] = await online(plant);
+    const harness = createService();
+    const [idle] = await online(harness);
     expect(idle).toMatchObject({
       mapId: 1,
       mapName: "Hall",
@@ -232,9 +232,9 @@ describe("GetOnlineRobots", () => {
       coordinate: { x: 0, y: 10 },
       amrException: { exception: [], exceptionCodes: [], level: 0 },
     });
-    const id = await add(plant, { amrId: 1 }, load("S-A"));
-    plant.clock.advance(5_000);
-    const [executing] = await online(plant);
+    const id = await add(harness, { amrId: 1 }, load("S-A"));
+    harness.clock.advance(5_000);
+    const [executing] = await online(harness);
     expect(executing).toMatchObject({
       pos: "",
       stateId: "ROBOT_STATE_EXECUTING",
@@ -246,28 +246,28 @@ describe("GetOnlineRobots", () => {
       case: "stringValue",
       value: "S-A",
     });
-    await plant.call(method.pauseRobot, { amrId: 1, stopNow: true });
-    expect((await online(plant))[0]?.stateId).toBe("ROBOT_STATE_PAUSED");
-    await plant.call(method.resumeRobot, { amrId: 1 });
-    plant.happen({ robotId: "cart", kind: "blocked" });
-    const [blocked] = await online(plant);
+    await harness.call(method.pauseRobot, { amrId: 1, stopNow: true });
+    expect((await online(harness))[0]?.stateId).toBe("ROBOT_STATE_PAUSED");
+    await harness.call(method.resumeRobot, { amrId: 1 });
+    harness.happen({ robotId: "cart", kind: "blocked" });
+    const [blocked] = await online(harness);
     expect(blocked).toMatchObject({ stateId: "ROBOT_STATE_ERROR", amrException: { level: 1 } });
-    plant.happen({ robotId: "cart", kind: "unblocked" });
-    plant.clock.advance(10_000);
-    expect((await online(plant))[0]).toMatchObject({ pos: "S-A", loadStatus: "LOADED", taskChainId: 0 });
-    plant.happen({ robotId: "cart", kind: "wired", plugged: true });
-    expect((await online(plant))[0]?.stateId).toBe("ROBOT_STATE_CHARGING");
+    harness.happen({ robotId: "cart", kind: "unblocked" });
+    harness.clock.advance(10_000);
+    expect((await online(harness))[0]).toMatchObject({ pos: "S-A", loadStatus: "LOADED", taskChainId: 0 });
+    harness.happen({ robotId: "cart", kind: "wired", plugged: true });
+    expect((await online(harness))[0]?.stateId).toBe("ROBOT_STATE_CHARGING");
   });
 });
 
 describe("GetMap", () => {
   it("answers the points of an own map", async () => {
-    const plant = createPlant();
-    const { vertexes } = await plant.call(method.getMap, { mapId: 1 });
+    const harness = createService();
+    const { vertexes } = await harness.call(method.getMap, { mapId: 1 });
     expect(vertexes).toHaveLength(8);
     expect(vertexes[1]).toMatchObject({ id: 2, code: "S-B", alias: "Station B", x: 10, y: 0, mapId: 1 });
-    expect(await plant.codeOf(method.getMap, { mapId: 2 })).toBe("PERMISSION_DENIED");
-    expect(await plant.codeOf(method.getMap, { mapId: 3 })).toBe("NOT_FOUND");
-    expect(await plant.codeOf(method.getMap, {})).toBe("INVALID_ARGUMENT");
+    expect(await harness.codeOf(method.getMap, { mapId: 2 })).toBe("PERMISSION_DENIED");
+    expect(await harness.codeOf(method.getMap, { mapId: 3 })).toBe("NOT_FOUND");
+    expect(await harness.codeOf(method.getMap, {})).toBe("INVALID_ARGUMENT");
   });
 });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { CommandFaultEffect } from "../../../src/simulator/service/command-faults.ts";
 import { TaskService } from "../../../src/wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
-import { acme, cartTo, createPlant, type Plant } from "./plant.ts";
+import { acme, cartTo, createService, type ServiceHarness } from "./service-harness.ts";
 
 const { method } = FleetService;
-const start = (plant: Plant) =>
-  plant.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
-const missionCount = (plant: Plant) => plant.world.robots.get("cart")?.missions.length;
+const start = (harness: ServiceHarness) =>
+  harness.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+const missionCount = (harness: ServiceHarness) => harness.world.robots.get("cart")?.missions.length;
 
 /** Whether a promise has settled, and how, after what was due has run. */
 function watch(promise: Promise<string>): { readonly code: string | undefined } {
@@ -20,51 +20,51 @@ function watch(promise: Promise<string>): { readonly code: string | undefined } 
 
 describe("a robot's confirmation", () => {
   it("takes its time; the effect is there before it", async () => {
-    const plant = createPlant({ confirmMs: 20 });
-    const answer = watch(start(plant));
-    await plant.clock.settle(19);
-    expect(missionCount(plant)).toBe(1);
+    const harness = createService({ confirmMs: 20 });
+    const answer = watch(start(harness));
+    await harness.clock.settle(19);
+    expect(missionCount(harness)).toBe(1);
     expect(answer.code).toBeUndefined();
-    await plant.clock.settle(1);
+    await harness.clock.settle(1);
     expect(answer.code).toBe("OK");
   });
 
   it("does not come from a robot that is offline: DEADLINE_EXCEEDED after 10 s, without effect", async () => {
-    const plant = createPlant();
-    plant.happen({ robotId: "cart", kind: "offline" });
-    const answer = watch(start(plant));
-    await plant.clock.settle(9_999);
+    const harness = createService();
+    harness.happen({ robotId: "cart", kind: "offline" });
+    const answer = watch(start(harness));
+    await harness.clock.settle(9_999);
     expect(answer.code).toBeUndefined();
-    plant.happen({ robotId: "cart", kind: "online" });
-    await plant.clock.settle(1);
+    harness.happen({ robotId: "cart", kind: "online" });
+    await harness.clock.settle(1);
     expect(answer.code).toBe("DEADLINE_EXCEEDED");
-    expect(missionCount(plant)).toBe(0);
+    expect(missionCount(harness)).toBe(0);
   });
 
   it("is not needed for what the service does by itself", async () => {
-    const plant = createPlant({ confirmMs: 20 });
+    const harness = createService({ confirmMs: 20 });
     const tasks = [{ taskType: "TASK_TYPE_SYSTEM_CONFIRM" }];
-    expect(await plant.codeOf(TaskService.method.addTaskChain, { taskChain: { amrId: 1 }, tasks })).toBe(
+    expect(await harness.codeOf(TaskService.method.addTaskChain, { taskChain: { amrId: 1 }, tasks })).toBe(
       "OK",
     );
-    expect(await plant.codeOf(method.listWebhooks, {})).toBe("OK");
+    expect(await harness.codeOf(method.listWebhooks, {})).toBe("OK");
   });
 
   it("a SkipGoal that cannot be delivered is INTERNAL", async () => {
-    const plant = createPlant();
-    plant.happen({ robotId: "cart", kind: "offline" });
-    const answer = watch(plant.codeOf(method.skipGoal, { robotId: "cart" }));
-    await plant.clock.settle(10_000);
+    const harness = createService();
+    harness.happen({ robotId: "cart", kind: "offline" });
+    const answer = watch(harness.codeOf(method.skipGoal, { robotId: "cart" }));
+    await harness.clock.settle(10_000);
     expect(answer.code).toBe("INTERNAL");
   });
 
   it("is waited for in real time, whatever the world's time factor", async () => {
-    const plant = createPlant({ timeFactor: 50, confirmMs: 20 });
-    const answer = watch(start(plant));
-    await plant.clock.settle(20);
+    const harness = createService({ timeFactor: 50, confirmMs: 20 });
+    const answer = watch(start(harness));
+    await harness.clock.settle(20);
     expect(answer.code).toBe("OK");
-    await plant.clock.settle(200);
-    expect(plant.world.robots.get("cart")?.missions[0]?.status).toBe("succeeded");
+    await harness.clock.settle(200);
+    expect(harness.world.robots.get("cart")?.missions[0]?.status).toBe("succeeded");
   });
 });
 
@@ -77,92 +77,103 @@ describe("command faults", () => {
     ["internal-before", "INTERNAL", 0, 0, 0],
     ["internal-after", "INTERNAL", 1, 1, 1],
   ])("%s: %s", async (effect, code, atOnce, whenAnswered, later) => {
-    const plant = createPlant();
-    plant.faults.add({ operation: "CreateMission", count: 1, effect });
-    const answer = watch(start(plant));
-    await plant.clock.settle(0);
-    expect(missionCount(plant)).toBe(atOnce);
-    await plant.clock.settle(9_999);
+    const harness = createService();
+    harness.faults.add({ operation: "CreateMission", count: 1, effect });
+    const answer = watch(start(harness));
+    await harness.clock.settle(0);
+    expect(missionCount(harness)).toBe(atOnce);
+    await harness.clock.settle(9_999);
     expect(answer.code).toBe(code === "INTERNAL" ? code : undefined);
-    await plant.clock.settle(1);
+    await harness.clock.settle(1);
     expect(answer.code).toBe(code);
-    expect(missionCount(plant)).toBe(whenAnswered);
-    await plant.clock.settle(5_000);
-    expect(missionCount(plant)).toBe(later);
-    expect(plant.faults.list()).toEqual([]);
+    expect(missionCount(harness)).toBe(whenAnswered);
+    await harness.clock.settle(5_000);
+    expect(missionCount(harness)).toBe(later);
+    expect(harness.faults.list()).toEqual([]);
   });
 
   it("a late command that the robot cannot take by then changes nothing", async () => {
-    const plant = createPlant();
-    plant.faults.add({ count: 1, effect: "delay-taken-late" });
-    const answer = watch(start(plant));
-    await plant.clock.settle(10_000);
+    const harness = createService();
+    harness.faults.add({ count: 1, effect: "delay-taken-late" });
+    const answer = watch(start(harness));
+    await harness.clock.settle(10_000);
     expect(answer.code).toBe("DEADLINE_EXCEEDED");
-    await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station B") });
-    const before = plant.world.robots.get("cart")?.missions[0]?.id;
-    await plant.clock.settle(5_000);
-    expect(plant.world.robots.get("cart")?.missions.map(({ id }) => id)).toEqual([before]);
+    await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station B") });
+    const before = harness.world.robots.get("cart")?.missions[0]?.id;
+    await harness.clock.settle(5_000);
+    expect(harness.world.robots.get("cart")?.missions.map(({ id }) => id)).toEqual([before]);
   });
 
   it("befall the operation and the robot they name, as often as they say", async () => {
-    const plant = createPlant();
-    plant.faults.add({ operation: "ControlConveyor", robotId: "cart", count: 2, effect: "internal-before" });
+    const harness = createService();
+    harness.faults.add({
+      operation: "ControlConveyor",
+      robotId: "cart",
+      count: 2,
+      effect: "internal-before",
+    });
     const roll = (robotId: string) =>
-      plant.codeOf(method.controlConveyor, { robotId, commands: [{ index: 1, command: 2 }] });
-    expect(await start(plant)).toBe("OK");
+      harness.codeOf(method.controlConveyor, { robotId, commands: [{ index: 1, command: 2 }] });
+    expect(await start(harness)).toBe("OK");
     expect(await roll("cart")).toBe("INTERNAL");
-    expect(plant.faults.list()).toEqual([
+    expect(harness.faults.list()).toEqual([
       { operation: "ControlConveyor", robotId: "cart", count: 1, effect: "internal-before" },
     ]);
     expect(await roll("cart")).toBe("INTERNAL");
     expect(await roll("cart")).toBe("OK");
-    plant.faults.add({ count: 5, effect: "internal-before" });
-    plant.faults.clear();
+    harness.faults.add({ count: 5, effect: "internal-before" });
+    harness.faults.clear();
     expect(await roll("cart")).toBe("OK");
   });
 
   it("do not hide what is refused anyway", async () => {
-    const plant = createPlant();
-    plant.faults.add({ count: 1, effect: "delay-taken" });
-    expect(await plant.codeOf(method.createMission, { robotId: "cart" })).toBe("INVALID_ARGUMENT");
-    expect(plant.faults.list()).toHaveLength(1);
+    const harness = createService();
+    harness.faults.add({ count: 1, effect: "delay-taken" });
+    expect(await harness.codeOf(method.createMission, { robotId: "cart" })).toBe("INVALID_ARGUMENT");
+    expect(harness.faults.list()).toHaveLength(1);
   });
 
   it.each([
-    ["GetConveyorIndex", (plant: Plant) => plant.codeOf(method.getConveyorIndex, { robotId: "cart" })],
+    [
+      "GetConveyorIndex",
+      (harness: ServiceHarness) => harness.codeOf(method.getConveyorIndex, { robotId: "cart" }),
+    ],
     [
       "AddTaskChain",
-      (plant: Plant) =>
-        plant.codeOf(TaskService.method.addTaskChain, {
+      (harness: ServiceHarness) =>
+        harness.codeOf(TaskService.method.addTaskChain, {
           taskChain: { amrId: 1 },
           tasks: [{ taskType: "TASK_TYPE_SYSTEM_CONFIRM" }],
         }),
     ],
-    ["GetOnlineRobots", (plant: Plant) => plant.codeOf(TaskService.method.getOnlineRobots, {})],
-    ["CreateWebhook", (plant: Plant) => plant.codeOf(method.createWebhook, { url: "https://example.com" })],
-    ["ListWebhooks", (plant: Plant) => plant.codeOf(method.listWebhooks, {})],
-    ["DeleteWebhook", (plant: Plant) => plant.codeOf(method.deleteWebhook, { id: "x" })],
+    ["GetOnlineRobots", (harness: ServiceHarness) => harness.codeOf(TaskService.method.getOnlineRobots, {})],
+    [
+      "CreateWebhook",
+      (harness: ServiceHarness) => harness.codeOf(method.createWebhook, { url: "https://example.com" }),
+    ],
+    ["ListWebhooks", (harness: ServiceHarness) => harness.codeOf(method.listWebhooks, {})],
+    ["DeleteWebhook", (harness: ServiceHarness) => harness.codeOf(method.deleteWebhook, { id: "x" })],
   ])("reach %s too", async (operation, codeOf) => {
-    const plant = createPlant();
-    plant.faults.add({ operation, count: 1, effect: "internal-before" });
-    expect(await codeOf(plant)).toBe("INTERNAL");
-    expect(await codeOf(plant)).toBe(operation === "DeleteWebhook" ? "NOT_FOUND" : "OK");
+    const harness = createService();
+    harness.faults.add({ operation, count: 1, effect: "internal-before" });
+    expect(await codeOf(harness)).toBe("INTERNAL");
+    expect(await codeOf(harness)).toBe(operation === "DeleteWebhook" ? "NOT_FOUND" : "OK");
   });
 });
 
 describe("the record of commands", () => {
   it("holds what was received, by whom, what came of it and what was answered", async () => {
-    const plant = createPlant();
-    const { missionId } = await plant.call(method.createMission, {
+    const harness = createService();
+    const { missionId } = await harness.call(method.createMission, {
       robotId: "cart",
       mission: cartTo("Station A"),
     });
-    await plant.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    await harness.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
     const request = {
       robotId: "cart",
       mission: { cartMission: { navigateMission: { goal: { destinationId: "Station A" } } } },
     };
-    const facts = plant.world.record.since(0).map(({ robotId, fact }) => ({ robotId, ...fact }));
+    const facts = harness.world.record.since(0).map(({ robotId, fact }) => ({ robotId, ...fact }));
     const common = { robotId: "cart", operation: "CreateMission" };
     expect(facts).toEqual([
       { what: "received", callId: 1, caller: "acme/acme-key", request, ...common },
@@ -191,33 +202,33 @@ describe("the record of commands", () => {
   });
 
   it("names the robot of task-chain commands, and leaves reads out", async () => {
-    const plant = createPlant();
-    await plant.call(TaskService.method.addTaskChain, {
+    const harness = createService();
+    await harness.call(TaskService.method.addTaskChain, {
       taskChain: { amrId: 1 },
       tasks: [{ taskType: "TASK_TYPE_SYSTEM_CONFIRM" }],
     });
-    await plant.call(TaskService.method.finishTaskChain, { taskChainId: 1 });
-    await plant.call(TaskService.method.getOnlineRobots, {});
-    const received = plant.world.record
+    await harness.call(TaskService.method.finishTaskChain, { taskChainId: 1 });
+    await harness.call(TaskService.method.getOnlineRobots, {});
+    const received = harness.world.record
       .since(0)
       .flatMap(({ robotId, fact }) => (fact.what === "received" ? [`${robotId} ${fact.operation}`] : []));
     expect(received).toEqual(["cart AddTaskChain", "cart FinishTaskChain"]);
   });
 
   it("records a request that is too long by its length", async () => {
-    const plant = createPlant();
-    await plant.codeOf(method.createMission, { robotId: "x".repeat(20_000) });
-    const [received] = plant.world.record.since(0);
+    const harness = createService();
+    await harness.codeOf(method.createMission, { robotId: "x".repeat(20_000) });
+    const [received] = harness.world.record.since(0);
     expect(received?.fact).toMatchObject({ request: { omitted: "20014 characters of JSON" } });
   });
 });
 
 describe("an operation that nobody carries out", () => {
   it("is UNIMPLEMENTED", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const stranger = { ...method.skipGoal, name: "Stranger" };
     await expect(
-      plant.operations.call(stranger, acme, { $typeName: "fleet.v1.SkipGoalRequest", robotId: "" }),
+      harness.operations.call(stranger, acme, { $typeName: "fleet.v1.SkipGoalRequest", robotId: "" }),
     ).rejects.toMatchObject({
       code: "UNIMPLEMENTED",
     });

@@ -5,7 +5,7 @@ import {
   type MissionSchema,
 } from "../../../src/wire/fleet/v1/mission_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
-import { baseTo, cartTo, createPlant, globex, goals, type Plant } from "./plant.ts";
+import { baseTo, cartTo, createService, globex, goals, type ServiceHarness } from "./service-harness.ts";
 
 const { method } = FleetService;
 type Request = { robotId: string; mission?: MissionInit };
@@ -22,8 +22,14 @@ const pose = (xMeters: number, yMeters: number, headingRadians = 0) => ({
 });
 
 describe.each([
-  ["CreateMission", (plant: Plant, request: Request) => plant.codeOf(method.createMission, request)],
-  ["AppendMission", (plant: Plant, request: Request) => plant.codeOf(method.appendMission, request)],
+  [
+    "CreateMission",
+    (harness: ServiceHarness, request: Request) => harness.codeOf(method.createMission, request),
+  ],
+  [
+    "AppendMission",
+    (harness: ServiceHarness, request: Request) => harness.codeOf(method.appendMission, request),
+  ],
 ] as const)("%s", (name, codeOf) => {
   const malformed: Record<string, MissionInit | undefined> = {
     "no mission": undefined,
@@ -52,20 +58,20 @@ describe.each([
   };
 
   it.each(Object.entries(malformed))("INVALID_ARGUMENT: %s", async (_name, mission) => {
-    const plant = createPlant();
+    const harness = createService();
     if (name === "AppendMission")
-      await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station B") });
-    const { missions } = plant.world.robots.get("cart") ?? { missions: [] };
+      await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station B") });
+    const { missions } = harness.world.robots.get("cart") ?? { missions: [] };
     const count = missions.length;
     expect(
-      await codeOf(plant, mission === undefined ? { robotId: "cart" } : { robotId: "cart", mission }),
+      await codeOf(harness, mission === undefined ? { robotId: "cart" } : { robotId: "cart", mission }),
     ).toBe("INVALID_ARGUMENT");
-    expect(plant.world.robots.get("cart")?.missions).toHaveLength(count);
+    expect(harness.world.robots.get("cart")?.missions).toHaveLength(count);
   });
 
   it("checks shape, then owner, then family, then the goals", async () => {
-    const plant = createPlant();
-    const code = (robotId: string, mission: MissionInit) => codeOf(plant, { robotId, mission });
+    const harness = createService();
+    const code = (robotId: string, mission: MissionInit) => codeOf(harness, { robotId, mission });
     expect(await code("", cartTo("Station A"))).toBe("INVALID_ARGUMENT");
     expect(await code("foreign", {})).toBe("INVALID_ARGUMENT");
     expect(await code("foreign", cartTo("Nowhere"))).toBe("PERMISSION_DENIED");
@@ -112,23 +118,23 @@ describe("CreateMission", () => {
   ];
 
   it.each(kinds)("a %s takes %s", async (robotId, kind, mission) => {
-    const plant = createPlant();
-    const { missionId } = await plant.call(method.createMission, { robotId, mission });
-    expect(plant.world.robots.get(robotId)?.missions).toMatchObject([
+    const harness = createService();
+    const { missionId } = await harness.call(method.createMission, { robotId, mission });
+    expect(harness.world.robots.get(robotId)?.missions).toMatchObject([
       { id: missionId, kind, status: "running", owner: "api" },
     ]);
   });
 
   it("takes a pose on the map", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const mission = cart({ case: "navigateMission", value: { goal: pose(2, 10, 1) } });
-    expect(await plant.codeOf(method.createMission, { robotId: "cart", mission })).toBe("OK");
-    plant.clock.advance(3_000);
-    expect(plant.world.robots.get("cart")?.body).toMatchObject({ place: { x: 2, y: 10 }, heading: 1 });
+    expect(await harness.codeOf(method.createMission, { robotId: "cart", mission })).toBe("OK");
+    harness.clock.advance(3_000);
+    expect(harness.world.robots.get("cart")?.body).toMatchObject({ place: { x: 2, y: 10 }, heading: 1 });
   });
 
   it("looks at the goals of trays too", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const withTray = (name: string) =>
       serve({
         case: "deliveryMission",
@@ -138,66 +144,68 @@ describe("CreateMission", () => {
         },
       });
     const code = (name: string) =>
-      plant.codeOf(method.createMission, { robotId: "serve", mission: withTray(name) });
+      harness.codeOf(method.createMission, { robotId: "serve", mission: withTray(name) });
     expect(await code("Nowhere")).toBe("INVALID_ARGUMENT");
     expect(await code("Station B")).toBe("OK");
   });
 
   it("FAILED_PRECONDITION while a mission runs or is paused, and not once it is over", async () => {
-    const plant = createPlant();
-    const start = () => plant.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
-    const { missionId } = await plant.call(method.createMission, {
+    const harness = createService();
+    const start = () =>
+      harness.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    const { missionId } = await harness.call(method.createMission, {
       robotId: "cart",
       mission: cartTo("Station A"),
     });
     expect(await start()).toBe("FAILED_PRECONDITION");
     const pause = { robotId: "cart", missionCommand: { missionId, command: Command.PAUSE } };
-    await plant.call(method.updateMission, pause);
+    await harness.call(method.updateMission, pause);
     expect(await start()).toBe("FAILED_PRECONDITION");
     const cancel = { robotId: "cart", missionCommand: { missionId, command: Command.CANCEL } };
-    await plant.call(method.updateMission, cancel);
+    await harness.call(method.updateMission, cancel);
     expect(await start()).toBe("OK");
   });
 
   it("of two at once for a robot one is taken and one refused", async () => {
-    const plant = createPlant({ confirmMs: 20 });
-    const start = () => plant.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    const harness = createService({ confirmMs: 20 });
+    const start = () =>
+      harness.codeOf(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
     const both = Promise.all([start(), start()]);
-    await plant.clock.settle(20);
+    await harness.clock.settle(20);
     expect((await both).sort()).toEqual(["FAILED_PRECONDITION", "OK"]);
   });
 
   it("a navigate-auto without a free goal is OK, with a mission that failed", async () => {
-    const plant = createPlant();
-    await plant.call(method.createMission, { robotId: "base", mission: baseTo("Station A") });
+    const harness = createService();
+    await harness.call(method.createMission, { robotId: "base", mission: baseTo("Station A") });
     const mission = cart({ case: "navigateAutoMission", value: { goals: goals("Station A") } });
-    const { missionId } = await plant.call(method.createMission, { robotId: "cart", mission });
-    expect(plant.world.robots.get("cart")?.missions).toMatchObject([{ id: missionId, status: "failed" }]);
+    const { missionId } = await harness.call(method.createMission, { robotId: "cart", mission });
+    expect(harness.world.robots.get("cart")?.missions).toMatchObject([{ id: missionId, status: "failed" }]);
   });
 });
 
 describe("AppendMission", () => {
   it("FAILED_PRECONDITION without a mission in the queue, and after the last is over", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const append = () =>
-      plant.codeOf(method.appendMission, { robotId: "cart", mission: cartTo("Station A") });
+      harness.codeOf(method.appendMission, { robotId: "cart", mission: cartTo("Station A") });
     expect(await append()).toBe("FAILED_PRECONDITION");
-    await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
     expect(await append()).toBe("OK");
-    plant.clock.advance(60_000);
+    harness.clock.advance(60_000);
     expect(await append()).toBe("FAILED_PRECONDITION");
   });
 });
 
 describe("UpdateMission", () => {
   it("INVALID_ARGUMENT: no command, an unset or unknown one, no id", async () => {
-    const plant = createPlant();
-    const { missionId } = await plant.call(method.createMission, {
+    const harness = createService();
+    const { missionId } = await harness.call(method.createMission, {
       robotId: "cart",
       mission: cartTo("Station A"),
     });
     const code = (missionCommand?: object) =>
-      plant.codeOf(
+      harness.codeOf(
         method.updateMission,
         missionCommand === undefined ? { robotId: "cart" } : { robotId: "cart", missionCommand },
       );
@@ -210,14 +218,20 @@ describe("UpdateMission", () => {
   });
 
   it("answers for foreign and unknown robots, queued and finished missions", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const code = (robotId: string, missionId: string) =>
-      plant.codeOf(method.updateMission, { robotId, missionCommand: { missionId, command: Command.FINISH } });
+      harness.codeOf(method.updateMission, {
+        robotId,
+        missionCommand: { missionId, command: Command.FINISH },
+      });
     expect(await code("foreign", "x")).toBe("PERMISSION_DENIED");
     expect(await code("nobody", "x")).toBe("NOT_FOUND");
     expect(await code("cart", "x")).toBe("FAILED_PRECONDITION");
-    const first = await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
-    const second = await plant.call(method.appendMission, { robotId: "cart", mission: cartTo("Station B") });
+    const first = await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    const second = await harness.call(method.appendMission, {
+      robotId: "cart",
+      mission: cartTo("Station B"),
+    });
     expect(await code("cart", second.missionId)).toBe("NOT_FOUND");
     expect(await code("cart", first.missionId)).toBe("OK");
     expect(await code("cart", first.missionId)).toBe("FAILED_PRECONDITION");
@@ -271,9 +285,9 @@ describe("CreateMissionWorkflow", () => {
   ])(
     "%s: %j makes its missions in order, the last a return home",
     async (robotId, missionWorkflow, kinds) => {
-      const plant = createPlant();
-      const { missionIds } = await plant.call(method.createMissionWorkflow, { robotId, missionWorkflow });
-      const robot = plant.world.robots.get(robotId);
+      const harness = createService();
+      const { missionIds } = await harness.call(method.createMissionWorkflow, { robotId, missionWorkflow });
+      const robot = harness.world.robots.get(robotId);
       expect(robot?.missions.map(({ id }) => id)).toEqual(missionIds);
       expect(robot?.missions.map(({ kind }) => kind)).toEqual(kinds);
       expect(robot?.missions.map(({ status }) => status)).toEqual([
@@ -285,9 +299,9 @@ describe("CreateMissionWorkflow", () => {
   );
 
   it("refuses what is malformed, foreign, of another family, or comes too soon", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const code = (robotId: string, missionWorkflow?: object) =>
-      plant.codeOf(
+      harness.codeOf(
         method.createMissionWorkflow,
         missionWorkflow === undefined ? { robotId } : { robotId, missionWorkflow },
       );
@@ -311,28 +325,28 @@ describe("CreateMissionWorkflow", () => {
 
 describe("SkipGoal and ChargeRobot", () => {
   it("SkipGoal answers the mission's id, and refuses without a running mission", async () => {
-    const plant = createPlant();
-    const code = (robotId: string) => plant.codeOf(method.skipGoal, { robotId });
+    const harness = createService();
+    const code = (robotId: string) => harness.codeOf(method.skipGoal, { robotId });
     expect(await code("")).toBe("INVALID_ARGUMENT");
     expect(await code("foreign")).toBe("PERMISSION_DENIED");
     expect(await code("nobody")).toBe("NOT_FOUND");
     expect(await code("cart")).toBe("FAILED_PRECONDITION");
-    const { missionId } = await plant.call(method.createMission, {
+    const { missionId } = await harness.call(method.createMission, {
       robotId: "cart",
       mission: cartTo("Station A"),
     });
-    expect(await plant.call(method.skipGoal, { robotId: "cart" })).toMatchObject({ missionId });
+    expect(await harness.call(method.skipGoal, { robotId: "cart" })).toMatchObject({ missionId });
   });
 
   it("ChargeRobot drives to the contact dock, and refuses without one or while a mission runs", async () => {
-    const plant = createPlant();
-    const code = (robotId: string) => plant.codeOf(method.chargeRobot, { robotId });
+    const harness = createService();
+    const code = (robotId: string) => harness.codeOf(method.chargeRobot, { robotId });
     expect(await code("")).toBe("INVALID_ARGUMENT");
     expect(await code("foreign")).toBe("PERMISSION_DENIED");
     expect(await code("nobody")).toBe("NOT_FOUND");
     expect(await code("serve")).toBe("FAILED_PRECONDITION");
-    const { missionId } = await plant.call(method.chargeRobot, { robotId: "cart" });
-    expect(plant.world.robots.get("cart")?.missions).toMatchObject([
+    const { missionId } = await harness.call(method.chargeRobot, { robotId: "cart" });
+    expect(harness.world.robots.get("cart")?.missions).toMatchObject([
       { id: missionId, kind: "charge", owner: "api" },
     ]);
     expect(await code("cart")).toBe("FAILED_PRECONDITION");
@@ -346,19 +360,21 @@ describe("conveyors", () => {
   });
 
   it("GetConveyorIndex answers the installed indexes of a cart", async () => {
-    const plant = createPlant();
-    expect(await plant.call(method.getConveyorIndex, { robotId: "cart" })).toMatchObject({ indexes: [1, 2] });
-    expect(await plant.codeOf(method.getConveyorIndex, { robotId: "serve" })).toBe("INVALID_ARGUMENT");
-    expect(await plant.codeOf(method.getConveyorIndex, { robotId: "" })).toBe("INVALID_ARGUMENT");
-    expect(await plant.codeOf(method.getConveyorIndex, { robotId: "nobody" })).toBe("NOT_FOUND");
-    expect(await plant.codeOf(method.getConveyorIndex, { robotId: "cart" }, globex)).toBe(
+    const harness = createService();
+    expect(await harness.call(method.getConveyorIndex, { robotId: "cart" })).toMatchObject({
+      indexes: [1, 2],
+    });
+    expect(await harness.codeOf(method.getConveyorIndex, { robotId: "serve" })).toBe("INVALID_ARGUMENT");
+    expect(await harness.codeOf(method.getConveyorIndex, { robotId: "" })).toBe("INVALID_ARGUMENT");
+    expect(await harness.codeOf(method.getConveyorIndex, { robotId: "nobody" })).toBe("NOT_FOUND");
+    expect(await harness.codeOf(method.getConveyorIndex, { robotId: "cart" }, globex)).toBe(
       "PERMISSION_DENIED",
     );
   });
 
   it("ControlConveyor refuses what is malformed, foreign, of another family, or not installed", async () => {
-    const plant = createPlant();
-    const code = (request: ReturnType<typeof command>) => plant.codeOf(method.controlConveyor, request);
+    const harness = createService();
+    const code = (request: ReturnType<typeof command>) => harness.codeOf(method.controlConveyor, request);
     expect(await code(command("cart"))).toBe("INVALID_ARGUMENT");
     expect(await code(command("cart", { index: 1 }))).toBe("INVALID_ARGUMENT");
     expect(await code(command("cart", { index: 1, command: 9 }))).toBe("INVALID_ARGUMENT");
@@ -372,10 +388,10 @@ describe("conveyors", () => {
     expect(await code(command("serve", { index: 1, command: 2 }))).toBe("INVALID_ARGUMENT");
     expect(await code(command("foreign", { index: 1, command: 2 }))).toBe("PERMISSION_DENIED");
     expect(await code(command("nobody", { index: 1, command: 2 }))).toBe("NOT_FOUND");
-    expect(plant.world.robots.get("cart")?.conveyors.map(({ motor }) => motor)).toEqual(["stop", "stop"]);
+    expect(harness.world.robots.get("cart")?.conveyors.map(({ motor }) => motor)).toEqual(["stop", "stop"]);
     expect(await code(command("cart", { index: 1, command: 2 }, { index: 2, command: 3 }))).toBe("OK");
-    expect(plant.world.robots.get("cart")?.conveyors.map(({ motor }) => motor)).toEqual(["cw", "ccw"]);
-    plant.happen({ robotId: "cart", kind: "conveyor-health", index: 1, ok: false });
+    expect(harness.world.robots.get("cart")?.conveyors.map(({ motor }) => motor)).toEqual(["cw", "ccw"]);
+    harness.happen({ robotId: "cart", kind: "conveyor-health", index: 1, ok: false });
     expect(await code(command("cart", { index: 1, command: 2 }))).toBe("FAILED_PRECONDITION");
   });
 });

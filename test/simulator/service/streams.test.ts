@@ -17,7 +17,7 @@ import {
   MissionState_State as State,
 } from "../../../src/wire/fleet/v1/mission_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
-import { baseTo, cartTo, createPlant, globex, goals, type Plant } from "./plant.ts";
+import { baseTo, cartTo, createService, globex, goals, type ServiceHarness } from "./service-harness.ts";
 
 const { method } = FleetService;
 const robots = (...ids: string[]) => ({
@@ -38,67 +38,67 @@ function subscribeCode(open: () => unknown): string {
 describe.each([
   [
     "SubscribeMissionStatus",
-    (plant: Plant, request: object) => plant.subscribe(method.subscribeMissionStatus, request),
+    (harness: ServiceHarness, request: object) => harness.subscribe(method.subscribeMissionStatus, request),
   ],
   [
     "SubscribeBatteryStatus",
-    (plant: Plant, request: object) => plant.subscribe(method.subscribeBatteryStatus, request),
+    (harness: ServiceHarness, request: object) => harness.subscribe(method.subscribeBatteryStatus, request),
   ],
 ] as const)("%s", (_name, subscribe) => {
-  const code = (plant: Plant, request: object) => subscribeCode(() => subscribe(plant, request));
+  const code = (harness: ServiceHarness, request: object) => subscribeCode(() => subscribe(harness, request));
 
   it("sends the latest state of each selected robot, once, before anything else", () => {
-    const plant = createPlant();
-    const ids = (request: object) => subscribe(plant, request).messages.map(({ robotId }) => robotId);
+    const harness = createService();
+    const ids = (request: object) => subscribe(harness, request).messages.map(({ robotId }) => robotId);
     expect(ids(robots("cart", "base", "cart"))).toEqual(["cart", "base"]);
     expect(ids(location("here"))).toEqual(["cart", "serve", "base"]);
     expect(ids(location("nobody-there"))).toEqual([]);
   });
 
   it("refuses a selector that is malformed, foreign or unknown", () => {
-    const plant = createPlant();
-    expect(code(plant, {})).toBe("INVALID_ARGUMENT");
-    expect(code(plant, { selector: {} })).toBe("INVALID_ARGUMENT");
-    expect(code(plant, robots())).toBe("INVALID_ARGUMENT");
-    expect(code(plant, robots("cart", ""))).toBe("INVALID_ARGUMENT");
-    expect(code(plant, location(""))).toBe("INVALID_ARGUMENT");
-    expect(code(plant, robots("cart", "foreign"))).toBe("PERMISSION_DENIED");
-    expect(code(plant, robots("nobody"))).toBe("PERMISSION_DENIED");
-    expect(code(plant, location("abroad"))).toBe("PERMISSION_DENIED");
-    expect(code(plant, location("nowhere"))).toBe("PERMISSION_DENIED");
+    const harness = createService();
+    expect(code(harness, {})).toBe("INVALID_ARGUMENT");
+    expect(code(harness, { selector: {} })).toBe("INVALID_ARGUMENT");
+    expect(code(harness, robots())).toBe("INVALID_ARGUMENT");
+    expect(code(harness, robots("cart", ""))).toBe("INVALID_ARGUMENT");
+    expect(code(harness, location(""))).toBe("INVALID_ARGUMENT");
+    expect(code(harness, robots("cart", "foreign"))).toBe("PERMISSION_DENIED");
+    expect(code(harness, robots("nobody"))).toBe("PERMISSION_DENIED");
+    expect(code(harness, location("abroad"))).toBe("PERMISSION_DENIED");
+    expect(code(harness, location("nowhere"))).toBe("PERMISSION_DENIED");
   });
 
   it("answers what a robot reported last before it went offline, though nobody listened then", () => {
-    const plant = createPlant();
-    plant.happen({ robotId: "cart", kind: "sequence-reset" });
-    plant.happen({ robotId: "cart", kind: "offline" });
-    plant.happen({ robotId: "cart", kind: "battery", percent: 12 });
-    plant.world.missions.charge(plant.world.robots.get("cart") as never, "touchscreen", "touchscreen");
-    const { messages } = subscribe(plant, robots("cart"));
+    const harness = createService();
+    harness.happen({ robotId: "cart", kind: "sequence-reset" });
+    harness.happen({ robotId: "cart", kind: "offline" });
+    harness.happen({ robotId: "cart", kind: "battery", percent: 12 });
+    harness.world.missions.charge(harness.world.robots.get("cart") as never, "touchscreen", "touchscreen");
+    const { messages } = subscribe(harness, robots("cart"));
     expect(messages.map(({ metadata }) => metadata?.sequenceNumber)).toEqual([0n]);
   });
 
   it("delivers nothing after its end, and nothing of other robots", () => {
-    const plant = createPlant();
-    const { messages, end } = subscribe(plant, robots("cart"));
-    plant.happen({ robotId: "base", kind: "sequence-reset" });
-    plant.happen({ robotId: "cart", kind: "sequence-reset" });
+    const harness = createService();
+    const { messages, end } = subscribe(harness, robots("cart"));
+    harness.happen({ robotId: "base", kind: "sequence-reset" });
+    harness.happen({ robotId: "cart", kind: "sequence-reset" });
     expect(messages).toHaveLength(2);
     end();
-    plant.happen({ robotId: "cart", kind: "sequence-reset" });
+    harness.happen({ robotId: "cart", kind: "sequence-reset" });
     expect(messages).toHaveLength(2);
   });
 
   it("holds what was reported last while a robot is offline, and tells of its return", () => {
-    const plant = createPlant();
-    const { messages } = subscribe(plant, robots("cart"));
-    plant.happen({ robotId: "cart", kind: "offline" });
-    plant.happen({ robotId: "cart", kind: "battery", percent: 12 });
-    plant.world.missions.charge(plant.world.robots.get("cart") as never, "touchscreen", "touchscreen");
+    const harness = createService();
+    const { messages } = subscribe(harness, robots("cart"));
+    harness.happen({ robotId: "cart", kind: "offline" });
+    harness.happen({ robotId: "cart", kind: "battery", percent: 12 });
+    harness.world.missions.charge(harness.world.robots.get("cart") as never, "touchscreen", "touchscreen");
     expect(messages).toHaveLength(1);
-    const later = subscribe(plant, robots("cart"));
+    const later = subscribe(harness, robots("cart"));
     expect(later.messages).toEqual(messages);
-    plant.happen({ robotId: "cart", kind: "online" });
+    harness.happen({ robotId: "cart", kind: "online" });
     expect(messages).toHaveLength(2);
     expect(messages[1]?.metadata?.sequenceNumber).toBe((messages[0]?.metadata?.sequenceNumber ?? 0n) + 1n);
   });
@@ -106,15 +106,15 @@ describe.each([
 
 describe("mission messages", () => {
   it("before the first mission: an empty list, index -1, no current mission", () => {
-    const { messages } = createPlant().subscribe(method.subscribeMissionStatus, robots("cart"));
+    const { messages } = createService().subscribe(method.subscribeMissionStatus, robots("cart"));
     expect(messages[0]?.missionStates).toMatchObject({ missions: [], currentMissionIndex: -1 });
     expect(messages[0]?.missionState).toBeUndefined();
   });
 
   it("follow a cart's mission with its type, feedback, goals, owner, number and time", async () => {
-    const plant = createPlant();
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));
-    const { missionId } = await plant.call(method.createMission, {
+    const harness = createService();
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
+    const { missionId } = await harness.call(method.createMission, {
       robotId: "cart",
       mission: cartTo("Station A"),
     });
@@ -131,7 +131,7 @@ describe("mission messages", () => {
         owner: "api",
       },
     ]);
-    plant.clock.advance(10_000);
+    harness.clock.advance(10_000);
     const last = messages.at(-1);
     expect(last?.missionStates?.missions[0]?.state).toBe(State.SUCCEEDED);
     expect(last?.missionStates?.currentMissionIndex).toBe(0);
@@ -143,11 +143,11 @@ describe("mission messages", () => {
   });
 
   it("fill the legacy field with the current mission", async () => {
-    const plant = createPlant();
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));
-    await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
-    await plant.call(method.appendMission, { robotId: "cart", mission: cartTo("Station B") });
-    plant.clock.advance(10_000);
+    const harness = createService();
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
+    await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    await harness.call(method.appendMission, { robotId: "cart", mission: cartTo("Station B") });
+    harness.clock.advance(10_000);
     for (const { missionState, missionStates } of messages.slice(1)) {
       const current = missionStates?.missions[missionStates.currentMissionIndex];
       if (missionState === undefined || current === undefined) throw new Error("no current mission");
@@ -156,11 +156,11 @@ describe("mission messages", () => {
   });
 
   it("show each mission's end before the next one's start", async () => {
-    const plant = createPlant();
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));
-    await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
-    await plant.call(method.appendMission, { robotId: "cart", mission: cartTo("Station B") });
-    plant.clock.advance(10_000);
+    const harness = createService();
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
+    await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    await harness.call(method.appendMission, { robotId: "cart", mission: cartTo("Station B") });
+    harness.clock.advance(10_000);
     const seen = messages.map(({ missionStates }) => [
       missionStates?.currentMissionIndex,
       ...(missionStates?.missions.map(({ state }) => state) ?? []),
@@ -175,19 +175,19 @@ describe("mission messages", () => {
   });
 
   it("carry the wall time by the robot's own clock, however fast the world goes", () => {
-    const plant = createPlant({ timeFactor: 60, cartClockAheadMs: 5_000 });
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart", "base"));
-    plant.clock.advance(1_000);
-    for (const robotId of ["cart", "base"]) plant.happen({ robotId, kind: "sequence-reset" });
+    const harness = createService({ timeFactor: 60, cartClockAheadMs: 5_000 });
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart", "base"));
+    harness.clock.advance(1_000);
+    for (const robotId of ["cart", "base"]) harness.happen({ robotId, kind: "sequence-reset" });
     const times = messages.map(({ metadata }) => metadata?.timestamp && timestampMs(metadata.timestamp));
     const startMs = Date.UTC(2026, 0, 1);
     expect(times).toEqual([startMs + 5_000, startMs, startMs + 6_000, startMs + 1_000]);
   });
 
   it("of a base mission carry base type and feedback, of a charge mission neither nor goals", async () => {
-    const plant = createPlant();
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));
-    const { missionId } = await plant.call(method.createMission, {
+    const harness = createService();
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
+    const { missionId } = await harness.call(method.createMission, {
       robotId: "cart",
       mission: baseTo("Station A"),
     });
@@ -197,8 +197,8 @@ describe("mission messages", () => {
         feedback: { case: "baseFeedback", value: { status: BaseFeedback_Status.NAVIGATING } },
       },
     });
-    await plant.call(method.updateMission, { robotId: "cart", missionCommand: { missionId, command: 1 } });
-    await plant.call(method.chargeRobot, { robotId: "cart" });
+    await harness.call(method.updateMission, { robotId: "cart", missionCommand: { missionId, command: 1 } });
+    await harness.call(method.chargeRobot, { robotId: "cart" });
     const charge = messages.at(-1)?.missionState;
     expect(charge).toMatchObject({ state: State.RUNNING, goals: [], owner: "api" });
     expect(charge?.missionType).toBeUndefined();
@@ -206,16 +206,16 @@ describe("mission messages", () => {
   });
 
   it("show missions of others with their owner", () => {
-    const plant = createPlant();
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));
-    plant.world.missions.charge(plant.world.robots.get("cart") as never, "touchscreen", "touchscreen");
+    const harness = createService();
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
+    harness.world.missions.charge(harness.world.robots.get("cart") as never, "touchscreen", "touchscreen");
     expect(messages.at(-1)?.missionState?.owner).toBe("touchscreen");
   });
 
   it("are encoded once for all their subscribers", () => {
-    const plant = createPlant();
+    const harness = createService();
     const bytes: Uint8Array[] = [];
-    const request = plant.operations.subscribe.bind(plant.operations);
+    const request = harness.operations.subscribe.bind(harness.operations);
     for (let count = 0; count < 3; count += 1) {
       const selector = { targetId: { case: "locationId" as const, value: "here" } };
       request(
@@ -228,17 +228,17 @@ describe("mission messages", () => {
         (message) => bytes.push(message.bytes()),
       );
     }
-    plant.happen({ robotId: "cart", kind: "sequence-reset" });
+    harness.happen({ robotId: "cart", kind: "sequence-reset" });
     expect(new Set(bytes.slice(-3)).size).toBe(1);
   });
 });
 
 describe("battery messages", () => {
   it("tell percent, state and method", () => {
-    const plant = createPlant();
-    const { messages } = plant.subscribe(method.subscribeBatteryStatus, robots("base"));
-    plant.happen({ robotId: "base", kind: "battery", percent: 33.9 });
-    plant.happen({ robotId: "base", kind: "wired", plugged: true });
+    const harness = createService();
+    const { messages } = harness.subscribe(method.subscribeBatteryStatus, robots("base"));
+    harness.happen({ robotId: "base", kind: "battery", percent: 33.9 });
+    harness.happen({ robotId: "base", kind: "wired", plugged: true });
     expect(messages.map(({ batteryState }) => batteryState)).toMatchObject([
       {
         chargePercent: 50,
@@ -260,14 +260,14 @@ describe("battery messages", () => {
 });
 
 describe("SubscribeConveyorStatus", () => {
-  const open = (plant: Plant, robotId: string) =>
-    plant.subscribe(method.subscribeConveyorStatus, { robotId });
+  const open = (harness: ServiceHarness, robotId: string) =>
+    harness.subscribe(method.subscribeConveyorStatus, { robotId });
 
   it("sends all conveyors at once and again after each change", async () => {
-    const plant = createPlant();
-    const { messages } = open(plant, "cart");
-    await plant.call(method.controlConveyor, { robotId: "cart", commands: [{ index: 2, command: 2 }] });
-    plant.clock.advance(3_000);
+    const harness = createService();
+    const { messages } = open(harness, "cart");
+    await harness.call(method.controlConveyor, { robotId: "cart", commands: [{ index: 2, command: 2 }] });
+    harness.clock.advance(3_000);
     const states = messages.map((message) =>
       message.states.map(({ index, operationState, payloadState }) => [index, operationState, payloadState]),
     );
@@ -288,21 +288,21 @@ describe("SubscribeConveyorStatus", () => {
   });
 
   it("refuses other families, foreign and unknown robots, and no robot", () => {
-    const plant = createPlant();
-    expect(subscribeCode(() => open(plant, "serve"))).toBe("INVALID_ARGUMENT");
-    expect(subscribeCode(() => open(plant, ""))).toBe("INVALID_ARGUMENT");
-    expect(subscribeCode(() => open(plant, "foreign"))).toBe("PERMISSION_DENIED");
-    expect(subscribeCode(() => open(plant, "nobody"))).toBe("NOT_FOUND");
+    const harness = createService();
+    expect(subscribeCode(() => open(harness, "serve"))).toBe("INVALID_ARGUMENT");
+    expect(subscribeCode(() => open(harness, ""))).toBe("INVALID_ARGUMENT");
+    expect(subscribeCode(() => open(harness, "foreign"))).toBe("PERMISSION_DENIED");
+    expect(subscribeCode(() => open(harness, "nobody"))).toBe("NOT_FOUND");
   });
 });
 
 describe("events for webhooks", () => {
   it("say what the stream says, with the current mission and goal spelled out", async () => {
-    const plant = createPlant();
+    const harness = createService();
     const events: RobotEvent[] = [];
-    const end = plant.operations.onEvent((event) => events.push(event));
-    const { messages } = plant.subscribe(method.subscribeMissionStatus, robots("cart"));
-    await plant.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
+    const end = harness.operations.onEvent((event) => events.push(event));
+    const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
+    await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
     const [event] = events;
     if (event?.eventType !== "mission") throw new Error("no mission event");
     expect(event.robotId).toBe("cart");
@@ -310,19 +310,19 @@ describe("events for webhooks", () => {
     expect(event.state.missions).toEqual(messages[1]?.missionStates?.missions);
     expect(event.state.currentMission).toEqual(event.state.missions[0]);
     expect(event.state.currentGoal).toMatchObject(goals("Station A")[0] as object);
-    plant.happen({ robotId: "cart", kind: "battery", percent: 5 });
+    harness.happen({ robotId: "cart", kind: "battery", percent: 5 });
     const last = events.at(-1);
     expect(last).toMatchObject({ eventType: "battery", state: { batteryState: { chargePercent: 5 } } });
     end();
-    plant.happen({ robotId: "cart", kind: "battery", percent: 6 });
+    harness.happen({ robotId: "cart", kind: "battery", percent: 6 });
     expect(events.at(-1)).toBe(last);
   });
 
   it("leave the current mission and goal unset when there is none", () => {
-    const plant = createPlant();
+    const harness = createService();
     const events: RobotEvent[] = [];
-    plant.operations.onEvent((event) => events.push(event));
-    plant.happen({ robotId: "cart", kind: "sequence-reset" });
+    harness.operations.onEvent((event) => events.push(event));
+    harness.happen({ robotId: "cart", kind: "sequence-reset" });
     expect(events[0]).toMatchObject({
       eventType: "mission",
       state: { missions: [], currentMissionIndex: -1 },
@@ -334,14 +334,14 @@ describe("events for webhooks", () => {
 
 describe("ownership", () => {
   it("another distributor sees its own robots and none of ours", async () => {
-    const plant = createPlant();
+    const harness = createService();
     expect(
-      subscribeCode(() => plant.subscribe(method.subscribeMissionStatus, location("here"), globex)),
+      subscribeCode(() => harness.subscribe(method.subscribeMissionStatus, location("here"), globex)),
     ).toBe("PERMISSION_DENIED");
-    expect(plant.subscribe(method.subscribeMissionStatus, location("abroad"), globex).messages).toHaveLength(
-      1,
-    );
-    expect(await plant.codeOf(method.getConveyorIndex, { robotId: "foreign" }, globex)).toBe("OK");
-    expect(plant.operations.ownership.locationOf("cart")).toBe("here");
+    expect(
+      harness.subscribe(method.subscribeMissionStatus, location("abroad"), globex).messages,
+    ).toHaveLength(1);
+    expect(await harness.codeOf(method.getConveyorIndex, { robotId: "foreign" }, globex)).toBe("OK");
+    expect(harness.operations.ownership.locationOf("cart")).toBe("here");
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { targetOf } from "../../../src/simulator/world/map.ts";
-import { createHall, type Hall } from "./hall.ts";
+import { createWorldHarness, type WorldHarness } from "./world-harness.ts";
 
-const goalOf = (hall: Hall, robotId: string) => hall.robot(robotId).missions[0]?.goalIndex;
+const goalOf = (harness: WorldHarness, robotId: string) => harness.robot(robotId).missions[0]?.goalIndex;
 
-function chainTo(hall: Hall, robotId: string, code: string): void {
-  const robot = hall.robot(robotId);
-  const vertex = hall.world.maps.get(1)?.byCode(code);
+function chainTo(harness: WorldHarness, robotId: string, code: string): void {
+  const robot = harness.robot(robotId);
+  const vertex = harness.world.maps.get(1)?.byCode(code);
   if (vertex === undefined) throw new Error(`there is no ${code}`);
-  hall.world.chains.add(
+  harness.world.chains.add(
     {
       distributor: "acme",
       candidates: [robot],
@@ -23,82 +23,87 @@ function chainTo(hall: Hall, robotId: string, code: string): void {
 
 describe("a navigate-auto mission", () => {
   it("takes the first goal when all are free", () => {
-    const hall = createHall();
-    hall.begin("cart", "cart.navigate-auto", "A", "B");
-    expect(goalOf(hall, "cart")).toBe(0);
+    const harness = createWorldHarness();
+    harness.begin("cart", "cart.navigate-auto", "A", "B");
+    expect(goalOf(harness, "cart")).toBe(0);
   });
 
   it("passes over a goal where another robot stands", () => {
-    const hall = createHall();
-    hall.begin("base", "base.navigate", "A");
-    hall.pass(60_000);
-    hall.begin("cart", "cart.navigate-auto", "A", "B");
-    expect(goalOf(hall, "cart")).toBe(1);
+    const harness = createWorldHarness();
+    harness.begin("base", "base.navigate", "A");
+    harness.pass(60_000);
+    harness.begin("cart", "cart.navigate-auto", "A", "B");
+    expect(goalOf(harness, "cart")).toBe(1);
   });
 
   it("passes over a goal that a mission of another robot is on its way to, paused or not", () => {
-    const hall = createHall();
-    const id = hall.begin("base", "base.navigate", "A");
-    hall.pass(1_000);
-    hall.world.missions.control(hall.robot("base"), id, "pause", "test");
-    hall.begin("cart", "cart.navigate-auto", "A", "B");
-    expect(goalOf(hall, "cart")).toBe(1);
+    const harness = createWorldHarness();
+    const id = harness.begin("base", "base.navigate", "A");
+    harness.pass(1_000);
+    harness.world.missions.control(harness.robot("base"), id, "pause", "test");
+    harness.begin("cart", "cart.navigate-auto", "A", "B");
+    expect(goalOf(harness, "cart")).toBe(1);
   });
 
   it("passes over a goal that a task chain of another robot is on its way to", () => {
-    const hall = createHall();
-    chainTo(hall, "base", "S-A");
-    hall.begin("cart", "cart.navigate-auto", "A", "B");
-    expect(goalOf(hall, "cart")).toBe(1);
+    const harness = createWorldHarness();
+    chainTo(harness, "base", "S-A");
+    harness.begin("cart", "cart.navigate-auto", "A", "B");
+    expect(goalOf(harness, "cart")).toBe(1);
   });
 
   it("takes a goal that another robot merely drives past, or has left", () => {
-    const hall = createHall();
-    hall.begin("base", "base.navigate", "A");
-    hall.pass(60_000);
-    hall.begin("base", "base.navigate", "D");
-    hall.begin("cart", "cart.navigate-auto", "A", "B");
-    expect(goalOf(hall, "cart")).toBe(0);
+    const harness = createWorldHarness();
+    harness.begin("base", "base.navigate", "A");
+    harness.pass(60_000);
+    harness.begin("base", "base.navigate", "D");
+    harness.begin("cart", "cart.navigate-auto", "A", "B");
+    expect(goalOf(harness, "cart")).toBe(0);
   });
 
   it("is not in its own way", () => {
-    const hall = createHall();
-    hall.begin("cart", "cart.navigate", "A");
-    hall.pass(10_000);
-    hall.begin("cart", "cart.navigate-auto", "A", "B");
-    expect(goalOf(hall, "cart")).toBe(0);
+    const harness = createWorldHarness();
+    harness.begin("cart", "cart.navigate", "A");
+    harness.pass(10_000);
+    harness.begin("cart", "cart.navigate-auto", "A", "B");
+    expect(goalOf(harness, "cart")).toBe(0);
   });
 
   it("fails when every goal is taken, without moving, and the next mission starts", () => {
-    const hall = createHall();
-    hall.begin("base", "base.navigate", "A");
-    hall.begin("serve", "serve.navigate", "B");
-    hall.world.missions.begin(
-      hall.robot("cart"),
-      [hall.order("cart.navigate-auto", "A", "B"), hall.order("cart.navigate", "C")],
+    const harness = createWorldHarness();
+    harness.begin("base", "base.navigate", "A");
+    harness.begin("serve", "serve.navigate", "B");
+    harness.world.missions.begin(
+      harness.robot("cart"),
+      [harness.order("cart.navigate-auto", "A", "B"), harness.order("cart.navigate", "C")],
       "api",
       "test",
     );
-    expect(hall.statuses("cart")).toEqual(["failed", "running"]);
-    expect(goalOf(hall, "cart")).toBe(-1);
+    expect(harness.statuses("cart")).toEqual(["failed", "running"]);
+    expect(goalOf(harness, "cart")).toBe(-1);
   });
 
   it("chooses when it starts and not when it is queued", () => {
-    const hall = createHall();
-    hall.begin("cart", "cart.navigate", "C");
-    hall.world.missions.append(hall.robot("cart"), hall.order("cart.navigate-auto", "A", "B"), "api", "test");
-    hall.begin("base", "base.navigate", "A");
-    hall.pass(25_000);
-    expect(hall.robot("cart").missions[1]).toMatchObject({ goalIndex: 1, status: "running" });
+    const harness = createWorldHarness();
+    harness.begin("cart", "cart.navigate", "C");
+    harness.world.missions.append(
+      harness.robot("cart"),
+      harness.order("cart.navigate-auto", "A", "B"),
+      "api",
+      "test",
+    );
+    harness.begin("base", "base.navigate", "A");
+    harness.pass(25_000);
+    expect(harness.robot("cart").missions[1]).toMatchObject({ goalIndex: 1, status: "running" });
   });
 
   it("goes on to the next free goal when its goal is skipped", () => {
-    const hall = createHall();
-    hall.begin("base", "base.navigate", "B");
-    hall.begin("cart", "cart.navigate-auto", "A", "B", "C");
-    hall.world.missions.skip(hall.robot("cart"), "test");
-    expect(goalOf(hall, "cart")).toBe(2);
-    hall.world.missions.skip(hall.robot("cart"), "test");
-    expect(hall.statuses("cart")).toEqual(["succeeded"]);
+    const harness = createWorldHarness();
+    harness.begin("base", "base.navigate", "B");
+    harness.begin("cart", "cart.navigate-auto", "A", "B", "C");
+    harness.world.missions.skip(harness.robot("cart"), "test");
+    expect(goalOf(harness, "cart")).toBe(2);
+    harness.world.missions.skip(harness.robot("cart"), "test");
+    expect(harness.statuses("cart")).toEqual(["succeeded"]);
   });
 });

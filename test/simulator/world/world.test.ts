@@ -5,7 +5,7 @@ import { createAgenda } from "../../../src/simulator/world/agenda.ts";
 import { seededChance } from "../../../src/simulator/world/chance.ts";
 import { createRecord } from "../../../src/simulator/world/record.ts";
 import { createWorld } from "../../../src/simulator/world/world.ts";
-import { createHall, START_MS } from "./hall.ts";
+import { createWorldHarness, START_MS } from "./world-harness.ts";
 
 /** Everything that a lively plant tells in ten minutes, looked at in steps of a given length. */
 function transcript(seed: number, stepMs: number): string[] {
@@ -39,9 +39,9 @@ describe("a world", () => {
       transcript(7, 600_000).flatMap((line) => line.match(/touchscreen|fleet-manager/) ?? []),
     );
     expect(owners).toEqual(new Set(["touchscreen", "fleet-manager"]));
-    const hall = createHall();
-    hall.pass(3_600_000);
-    expect(hall.told.filter((line) => line.includes("mission"))).toEqual([]);
+    const harness = createWorldHarness();
+    harness.pass(3_600_000);
+    expect(harness.told.filter((line) => line.includes("mission"))).toEqual([]);
   });
 
   it("has loads moved on and off its carts when it is lively", () => {
@@ -65,13 +65,13 @@ describe("a world", () => {
       fc.property(
         fc.array(fc.tuple(words, fc.integer({ min: 1, max: 8_000 })), { maxLength: 40 }),
         (steps) => {
-          const hall = createHall();
-          const cart = hall.robot("cart");
-          const { missions, chains } = hall.world;
-          const target = hall.order("cart.navigate", "B").targets[0];
+          const harness = createWorldHarness();
+          const cart = harness.robot("cart");
+          const { missions, chains } = harness.world;
+          const target = harness.order("cart.navigate", "B").targets[0];
           const acts: Record<string, () => unknown> = {
-            mission: () => missions.begin(cart, [hall.order("cart.traverse", "A", "C")], "api", "t"),
-            append: () => missions.append(cart, hall.order("cart.navigate-auto", "B", "D"), "api", "t"),
+            mission: () => missions.begin(cart, [harness.order("cart.traverse", "A", "C")], "api", "t"),
+            append: () => missions.append(cart, harness.order("cart.navigate-auto", "B", "D"), "api", "t"),
             chain: () =>
               chains.add(
                 {
@@ -110,7 +110,7 @@ describe("a world", () => {
             skip: () => missions.skip(cart, "t"),
             charge: () => missions.charge(cart, "api", "t"),
             flat: () =>
-              hall.world.happen({
+              harness.world.happen({
                 robotId: "cart",
                 kind: "battery",
                 percent: cart.battery.percent > 0 ? 0 : 90,
@@ -123,14 +123,14 @@ describe("a world", () => {
             } catch (error) {
               expect(error).toHaveProperty("name", "Refusal");
             }
-            hall.pass(passMs);
-            hall.world.happen({ robotId: "cart", kind: "blocked" });
+            harness.pass(passMs);
+            harness.world.happen({ robotId: "cart", kind: "blocked" });
             const place = { ...cart.body.place };
             expect(Math.hypot(place.x - before.x, place.y - before.y)).toBeLessThanOrEqual(
               passMs / 1_000 + 1e-6,
             );
             before = place;
-            hall.world.happen({ robotId: "cart", kind: "unblocked" });
+            harness.world.happen({ robotId: "cart", kind: "unblocked" });
             const running = cart.missions.filter(({ status }) => status === "running" || status === "paused");
             expect(running.length + (cart.chainId === 0 ? 0 : 1)).toBeLessThanOrEqual(1);
           }
@@ -141,17 +141,17 @@ describe("a world", () => {
   });
 
   it("refuses to let something happen to a robot that it does not have", () => {
-    expect(() => createHall().world.happen({ robotId: "nobody", kind: "offline" })).toThrow("nobody");
+    expect(() => createWorldHarness().world.happen({ robotId: "nobody", kind: "offline" })).toThrow("nobody");
   });
 
-  it("lets the happenings of its scenario happen in time", () => {
-    const hall = createHall({
-      happenings: [{ afterMs: 5_000, happening: { robotId: "cart", kind: "offline" } }],
+  it("lets the incidents of its scenario happen in time", () => {
+    const harness = createWorldHarness({
+      incidents: [{ afterMs: 5_000, incident: { robotId: "cart", kind: "offline" } }],
     });
-    hall.pass(4_999);
-    expect(hall.robot("cart").online).toBe(true);
-    hall.pass(1);
-    expect(hall.robot("cart").online).toBe(false);
+    harness.pass(4_999);
+    expect(harness.robot("cart").online).toBe(true);
+    harness.pass(1);
+    expect(harness.robot("cart").online).toBe(false);
   });
 });
 
@@ -204,10 +204,10 @@ describe("the record", () => {
   });
 
   it("tells each transition of a mission with its cause", () => {
-    const hall = createHall();
-    const id = hall.begin("cart", "cart.navigate", "A");
-    hall.world.missions.control(hall.robot("cart"), id, "cancel", "call:9");
-    const facts = hall.world.record.since(0).map(({ fact }) => fact);
+    const harness = createWorldHarness();
+    const id = harness.begin("cart", "cart.navigate", "A");
+    harness.world.missions.control(harness.robot("cart"), id, "cancel", "call:9");
+    const facts = harness.world.record.since(0).map(({ fact }) => fact);
     expect(facts).toEqual([
       { what: "mission", missionId: id, from: "none", to: "default", owner: "api", by: "test" },
       { what: "mission", missionId: id, from: "default", to: "running", owner: "api", by: "test" },

@@ -2,21 +2,21 @@ import type { BatteryRules } from "./battery.ts";
 import type { ChainDesk } from "./chain-desk.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
 import type { ConveyorRules } from "./conveyor-rules.ts";
-import type { Happening } from "./happening.ts";
+import type { Incident } from "./incident.ts";
 import type { MissionQueue } from "./mission-queue.ts";
 import type { MissionRun } from "./mission-run.ts";
 import type { Motion } from "./motion.ts";
 import { activeMission, type Robot } from "./robot.ts";
 
-/** What befalls robots that nobody commanded. */
-export interface Fate {
-  /** Makes it happen. Throws for a robot that the world does not have. */
-  befall(happening: Happening): void;
+/** The incidents of a world. */
+export interface Incidents {
+  /** Throws for a robot that the world does not have. */
+  cause(incident: Incident): void;
   /** A robot without charge stands still, its conveyors too: its missions and its chain fail. */
   runFlat(robot: Robot): void;
 }
 
-interface FateParts {
+interface IncidentParts {
   readonly world: WorldContext;
   readonly motion: Motion;
   readonly batteries: BatteryRules;
@@ -28,8 +28,8 @@ interface FateParts {
   tell(change: WorldChange): void;
 }
 
-/** Builds what can befall the robots of a world. */
-export function createFate(parts: FateParts): Fate {
+/** Builds the incidents of a world. */
+export function createIncidents(parts: IncidentParts): Incidents {
   const { world, motion, batteries, conveyors, run, missions, chains, tell } = parts;
 
   const setOnline = (robot: Robot, online: boolean) => {
@@ -74,8 +74,8 @@ export function createFate(parts: FateParts): Fate {
     if (robot.online) reportAll(robot);
   };
 
-  const apply = (robot: Robot, happening: Happening) => {
-    switch (happening.kind) {
+  const apply = (robot: Robot, incident: Incident) => {
+    switch (incident.kind) {
       case "offline":
         return setOnline(robot, false);
       case "online":
@@ -85,27 +85,27 @@ export function createFate(parts: FateParts): Fate {
       case "unblocked":
         return motion.release(robot, "blocked");
       case "battery":
-        batteries.setPercent(robot, happening.percent);
+        batteries.setPercent(robot, incident.percent);
         return chains.offer(robot);
       case "wired":
-        return batteries.setPlugged(robot, happening.plugged);
+        return batteries.setPlugged(robot, incident.plugged);
       case "sequence-reset":
         return resetSequences(robot);
       case "weight":
-        return run.changeWeight(robot, happening.changeKg);
+        return run.changeWeight(robot, incident.changeKg);
       case "conveyor-health":
-        return conveyors.setHealthy(robot, happening.index, happening.ok);
+        return conveyors.setHealthy(robot, incident.index, incident.ok);
       case "conveyor-payload":
-        return conveyors.setLoaded(robot, happening.index, happening.loaded);
+        return conveyors.setLoaded(robot, incident.index, incident.loaded);
     }
   };
 
   return {
-    befall(happening) {
-      const robot = world.robots.get(happening.robotId);
-      if (robot === undefined) throw new Error(`there is no robot ${happening.robotId}`);
-      world.record.add(robot.id, { what: "happening", happening });
-      apply(robot, happening);
+    cause(incident) {
+      const robot = world.robots.get(incident.robotId);
+      if (robot === undefined) throw new Error(`there is no robot ${incident.robotId}`);
+      world.record.add(robot.id, { what: "incident", incident });
+      apply(robot, incident);
     },
     runFlat(robot) {
       conveyors.stopAll(robot, "flat");

@@ -1,5 +1,5 @@
-/** Something that befalls a robot without anybody's command: on demand, or from a scenario. */
-export type Happening = { readonly robotId: string } & (
+/** Something that happens to a robot without a command: on demand, or by a scenario. */
+export type Incident = { readonly robotId: string } & (
   | { readonly kind: "offline" }
   | { readonly kind: "online" }
   | { readonly kind: "blocked" }

@@ -16,13 +16,13 @@ import { createOperations, type Operations } from "../../../src/simulator/servic
 import { createWorldDriver } from "../../../src/simulator/service/world-driver.ts";
 import { createWorld, type World } from "../../../src/simulator/world/world.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { hallScenario } from "../world/hall.ts";
+import { worldScenario } from "../world/world-harness.ts";
 
 export const acme: Caller = { distributor: "acme", apiKey: "acme-key" };
 export const globex: Caller = { distributor: "globex", apiKey: "globex-key" };
 
 /** The service without its transports, on a hall of acme's and a robot and a map of globex's. */
-export interface Plant {
+export interface ServiceHarness {
   readonly clock: ManualClock;
   readonly world: World;
   readonly operations: Operations;
@@ -47,7 +47,7 @@ export interface Plant {
   happen: World["happen"];
 }
 
-export interface PlantOptions {
+export interface HarnessOptions {
   /** How long robots take to confirm. */
   readonly confirmMs?: number;
   readonly timeFactor?: number;
@@ -55,12 +55,12 @@ export interface PlantOptions {
   readonly cartClockAheadMs?: number;
 }
 
-export function createPlant({
+export function createService({
   confirmMs = 0,
   timeFactor = 1,
   cartClockAheadMs = 0,
-}: PlantOptions = {}): Plant {
-  const base = hallScenario();
+}: HarnessOptions = {}): ServiceHarness {
+  const base = worldScenario();
   const scenario = readScenario({
     ...base,
     distributors: [...base.distributors, { id: "globex", apiKeys: [{ apiKey: "globex-key" }] }],
@@ -106,7 +106,7 @@ export function createPlant({
     },
   });
 
-  const call: Plant["call"] = (method, request, caller = acme) =>
+  const call: ServiceHarness["call"] = (method, request, caller = acme) =>
     operations.call(method, caller, create(method.input, request));
   return {
     clock,

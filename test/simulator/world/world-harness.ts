@@ -6,7 +6,7 @@ import type { MissionKind, MissionOrder } from "../../../src/simulator/world/mis
 import type { Robot } from "../../../src/simulator/world/robot.ts";
 import { createWorld, type World } from "../../../src/simulator/world/world.ts";
 
-/** The moment at which every hall begins. */
+/** The moment at which every harness begins. */
 export const START_MS = Date.UTC(2026, 0, 1);
 
 type RobotInput = ScenarioInput["robots"][number];
@@ -42,8 +42,8 @@ const robots: readonly RobotInput[] = [
   { id: "base", amrId: 3, family: "base", location: "here", map: 1, home: "H3", batteryPercent: 50 },
 ];
 
-/** A hall without chance: every robot drives a metre a second, straight; nobody lends a hand. */
-export function hallScenario(change: Partial<ScenarioInput> = {}): ScenarioInput {
+/** A harness without chance: every robot drives a metre a second, straight; nobody lends a hand. */
+export function worldScenario(change: Partial<ScenarioInput> = {}): ScenarioInput {
   const { rules, ...others } = change;
   return {
     rules: {
@@ -62,8 +62,8 @@ export function hallScenario(change: Partial<ScenarioInput> = {}): ScenarioInput
   };
 }
 
-/** A hall with what tests ask of it. */
-export interface Hall {
+/** A harness with what tests ask of it. */
+export interface WorldHarness {
   readonly world: World;
   /** Every change so far, in words: `cart mission running 0 navigating`. */
   readonly told: string[];
@@ -77,8 +77,8 @@ export interface Hall {
   statuses(robotId: string): string[];
 }
 
-export function createHall(change: Partial<ScenarioInput> = {}): Hall {
-  const world = createWorld(readScenario(hallScenario(change)).world, START_MS, 1_000);
+export function createWorldHarness(change: Partial<ScenarioInput> = {}): WorldHarness {
+  const world = createWorld(readScenario(worldScenario(change)).world, START_MS, 1_000);
   const told: string[] = [];
   world.onChange((event) => told.push(describe(event)));
 
@@ -87,7 +87,7 @@ export function createHall(change: Partial<ScenarioInput> = {}): Hall {
     if (found === undefined) throw new Error(`there is no robot ${id}`);
     return found;
   };
-  const order: Hall["order"] = (kind, ...letters) => ({
+  const order: WorldHarness["order"] = (kind, ...letters) => ({
     kind,
     targets: letters.map((letter) => station(world, letter)),
   });
