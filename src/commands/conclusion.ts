@@ -18,11 +18,12 @@ import {
 import type { Attribution } from "./evidence/attribution.ts";
 import type { EvidenceSearch } from "./evidence/search.ts";
 import type { Job } from "./job.ts";
-import type { Journal, JournalEntry } from "./journal/journal.ts";
+import type { JournalEntry } from "./journal/journal.ts";
+import type { WatchedJournal } from "./journal/watched-journal.ts";
 
 export interface ConclusionParts {
   readonly catalogue: Catalogue;
-  readonly journal: Journal;
+  readonly journal: Pick<WatchedJournal, "write" | "isWritable">;
   readonly clock: Clock;
   readonly log: Log;
   readonly sessionId: string;

@@ -115,9 +115,10 @@ const HEARD_AFTER_MS = 10_000;
 /** Streams may show a mission before the answer to its command does. */
 const CLAIM_MS = 30_000;
 
-export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { options, catalogue, clock, log } = parts;
-  const journal = watchJournal(parts.journal, parts.clock);
+export function createDispatcher(given: DispatcherParts): Dispatcher {
+  // Under the same name, so that nothing here can write to a journal that nobody watches.
+  const parts = { ...given, journal: watchJournal(given.journal, given.clock) };
+  const { options, catalogue, clock, log, journal } = parts;
   const running = new Map<string, Job>();
   const stopping = new AbortController();
   let seeFleet = () => {};
@@ -168,7 +169,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const holds = createHoldKeeper({
     ...parts,
-    journal,
     sightings,
     onHold: (robotId) => parts.onHold?.(robotId),
     refuseStarts,
@@ -188,7 +188,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
   const conclusion = createConclusion({
     ...parts,
-    journal,
     attribution,
     search,
     onEnd: (job) => running.delete(job.id),
@@ -197,7 +196,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     stopping.signal.aborted ? shuttingDown() : (job.heldBack ?? refusalNow(admission, job));
   const runner = createLaneRunner({
     ...parts,
-    journal,
     search,
     sightings,
     whyNotNow,
@@ -314,16 +312,16 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
         return Promise.resolve(fault());
       }
     },
-    ...createLedger({ ...parts, journal, running }),
+    ...createLedger({ ...parts, running }),
     async start() {
       const { auditLines } = parts;
       // First: the audit log is in the order in which things happened.
-      if (auditLines !== undefined) await recordMissing({ ...parts, journal, auditLines });
+      if (auditLines !== undefined) await recordMissing({ ...parts, auditLines });
       holds.resume(journal.holds());
       leases.resume(journal.leases());
       for (const { missionId, commandId: maker } of journal.made()) attribution.claim(missionId, maker);
       clock.after(LONGEST_UNSEEN_MS, seeFleet);
-      await recoverCommands({ ...parts, journal, running, runner, search, conclusion, canSee });
+      await recoverCommands({ ...parts, running, runner, search, conclusion, canSee });
       // Their leases' own record of it may not have come to the disk.
       for (const job of running.values()) conveyors.left(job);
       every(clock, LOOK_PERIOD_MS, stopping.signal, () => {

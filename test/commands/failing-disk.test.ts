@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
 import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
-import { createRig, OK } from "./rig.ts";
+import { createRig, mission, missions, OK, plc } from "./rig.ts";
 
 const brokenJournal: Journal = {
   ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
@@ -41,6 +41,26 @@ describe("a disk that fails", () => {
     expect(rig.dispatcher.health().state).toBe("degraded");
   });
 
+  it.each([
+    ["a lease", "writeLease"],
+    ["a hold", "writeHold"],
+    ["the end of what is no longer kept", "prune"],
+  ] as const)("degrades health when the disk does not take %s", async (_, write) => {
+    const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
+    const failure = () => Promise.reject(new Error("no space left on device"));
+    const rig = await createRig({
+      journal: { ...memory, [write]: failure },
+      stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 60_000 }],
+    });
+    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
+    expect(rig.dispatcher.health().state).toBe("up");
+    const { stations, holds } = rig.dispatcher;
+    if (write === "writeLease") expect(stations.ask("Dock", plc, "AMR01")).toBeNull();
+    if (write === "writeHold") expect(holds.hold({ source: plc, robotId: "AMR02", isHeld: true })).toBeNull();
+    await rig.clock.settle(write === "prune" ? 20_000 : 0);
+    expect(rig.dispatcher.health().state).toBe("degraded");
+  });
+
   it("JOURNAL_FAILED: a disk that hangs has failed after a second, and a late record sends nothing", async () => {
     let land = () => {};
     const landed = new Promise<void>((resolve) => {
@@ -60,6 +80,7 @@ describe("a disk that fails", () => {
     expect(rig.dispatcher.health().state).toBe("degraded");
     land();
     await rig.clock.settle(0);
+    expect(rig.dispatcher.health().state).toBe("up");
     expect(rig.calls).toEqual([]);
     expect(sent.stages).toEqual([]);
   });

@@ -1,42 +1,62 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { Journal } from "./journal.ts";
+import { describeError } from "../../platform/log.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
 
 /** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
-export const RECORD_WITHIN_MS = 1_000;
+const RECORD_WITHIN_MS = 1_000;
 
-/** A journal, and how it fares. */
+/** A journal that knows whether its disk works. */
 export interface WatchedJournal extends Journal {
-  /** Whether its last write came through in time. */
+  /** Resolves with null when the record is on the disk, and with the reason when it was not within a second. */
+  writeInTime(entry: JournalEntry): Promise<string | null>;
+  /** Whether the last write reached the disk in time. */
   isWritable(): boolean;
   /** Whether it is closed, or closing: then nothing can be read from it any more. */
   isClosed(): boolean;
 }
 
-/** The same journal, watched. */
+/** Watches every write of a journal. Whatever writes must write through the result, or health does not see its failures. */
 export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
   let isWritable = true;
   let isClosed = false;
+
+  async function watch<T>(writing: Promise<T>, onLate?: () => void): Promise<T> {
+    const cancel = clock.after(RECORD_WITHIN_MS, () => {
+      isWritable = false;
+      onLate?.();
+    });
+    try {
+      const result = await writing;
+      // A pruning that found nothing to remove has written nothing.
+      if (result !== false) isWritable = true;
+      return result;
+    } catch (error) {
+      isWritable = false;
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+
   return {
     ...journal,
     isWritable: () => isWritable,
     isClosed: () => isClosed,
+    write: (entry) => watch(journal.write(entry)),
+    writeInTime: (entry) =>
+      new Promise((resolve) => {
+        const onLate = () => resolve(`the disk took more than ${RECORD_WITHIN_MS} ms`);
+        watch(journal.write(entry), onLate).then(
+          () => resolve(null),
+          (error: unknown) => resolve(describeError(error)),
+        );
+      }),
+    writeLease: (robotId, lease) => watch(journal.writeLease(robotId, lease)),
+    writeHold: (hold, isHeld) => watch(journal.writeHold(hold, isHeld)),
+    prune: (nowMs) => watch(journal.prune(nowMs)),
     close() {
       isClosed = true;
       return journal.close();
-    },
-    async write(entry) {
-      const inTime = clock.after(RECORD_WITHIN_MS, () => {
-        isWritable = false;
-      });
-      try {
-        await journal.write(entry);
-        isWritable = true;
-      } catch (error) {
-        isWritable = false;
-        throw error;
-      } finally {
-        inTime();
-      }
     },
   };
 }

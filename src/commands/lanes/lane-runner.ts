@@ -2,21 +2,20 @@ import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { noLaterThan } from "../../platform/no-later-than.ts";
 import { timeToLeaveMs } from "../admission.ts";
 import { watchBaseline } from "../evidence/evidence.ts";
 import type { EvidenceSearch } from "../evidence/search.ts";
 import type { Sightings } from "../evidence/sightings.ts";
 import { type Job, tellStage } from "../job.ts";
-import type { Journal, JournalEntry } from "../journal/journal.ts";
-import { RECORD_WITHIN_MS } from "../journal/watched-journal.ts";
+import type { JournalEntry } from "../journal/journal.ts";
+import type { WatchedJournal } from "../journal/watched-journal.ts";
 import type { DispatcherOptions } from "../options.ts";
 import { emptyLane, isIdle, type Lane, type LaneEffect, type LaneInput, newWork, stepLane } from "./lane.ts";
 
 export interface LaneRunnerParts {
   readonly options: DispatcherOptions;
   readonly port: FleetPort;
-  readonly journal: Journal;
+  readonly journal: Pick<WatchedJournal, "writeInTime">;
   readonly clock: Clock;
   readonly log: Log;
   readonly search: EvidenceSearch;
@@ -106,9 +105,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       job.request.effect === "stops"
         ? clock.after(options.stopSyncMs, () => feed(lane, { kind: "record_late", id }))
         : () => {};
-    const written = journal.write(job.entry).then(() => null, describeError);
-    const late = `the disk took more than ${RECORD_WITHIN_MS} ms`;
-    const failure = await noLaterThan(clock, RECORD_WITHIN_MS, written, late);
+    const failure = await journal.writeInTime(job.entry);
     cancelLate();
     if (failure === null) {
       feed(lane, { kind: "recorded", id, as, refused: as === "sent" ? parts.whyNotNow(job) : null });
