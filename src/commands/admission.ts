@@ -8,7 +8,7 @@ import { badRequest, unknownOperation, unknownRobot } from "../domain/refusals.t
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
-import type { Sightings } from "./evidence/sightings.ts";
+import type { Observations } from "./evidence/observations.ts";
 import { fillIdentity, type Job } from "./job.ts";
 
 /** A command that has the shape of its operation. */
@@ -19,7 +19,7 @@ export interface Understood {
 
 /** Where a command runs. */
 export interface Place {
-  readonly lane: string;
+  readonly queue: string;
   readonly robotId: RobotId | null;
 }
 
@@ -28,7 +28,7 @@ export interface AdmissionParts {
   readonly catalogue: Catalogue;
   readonly port: FleetPort;
   readonly clock: Clock;
-  readonly sightings: Sightings;
+  readonly observations: Observations;
   /** The robot with its quality of this moment; undefined when it was never heard of. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** Whether every robot there is must have been heard of by now. */
@@ -41,7 +41,7 @@ export interface AdmissionParts {
 }
 
 export const LONGEST_REQUEST_ID = 256;
-/** The lane of what concerns no single robot, or one that the service picks. */
+/** The queue of what concerns no single robot, or one that the service picks. */
 export const SERVICE_PICKS = "fleet";
 
 /** Reads a command by its operation, or says what is wrong with it. Doors have done so too; nothing is sent on their word. */
@@ -61,25 +61,28 @@ export function understand(catalogue: Catalogue, command: Command): Understood |
 }
 
 /**
- * The lane of a request: one for a physical robot, whichever of its names is used. A
- * stop needs no lane, so it passes when the robot cannot be told.
+ * The queue of a request: one for a physical robot, whichever of its names is used. A
+ * stop needs no queue, so it passes when the robot cannot be told.
  */
 export async function findPlace(parts: AdmissionParts, request: ParsedRequest): Promise<Place | Outcome> {
   const { subject } = request;
   switch (subject.kind) {
     case "fleet":
-      return { lane: SERVICE_PICKS, robotId: null };
+      return { queue: SERVICE_PICKS, robotId: null };
     case "robot":
       return placeOf(subject.robotId);
     case "robot_number":
       return byNumber(parts, subject.amrId, request);
     case "task_chain": {
-      const known = parts.sightings.numberOfChain(subject.chainId);
+      const known = parts.observations.numberOfChain(subject.chainId);
       const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
       if (typeof amrId !== "number") return amrId;
       if (amrId !== 0) return byNumber(parts, amrId, request);
-      // Not the fleet's lane for a stop: it would cancel what has nothing to do with this chain.
-      return { lane: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS, robotId: null };
+      // Not the fleet's queue for a stop: it would cancel what has nothing to do with this chain.
+      return {
+        queue: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS,
+        robotId: null,
+      };
     }
   }
 }
@@ -157,13 +160,13 @@ export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job
 }
 
 function placeOf(robotId: RobotId): Place {
-  return { lane: `robot/${robotId}`, robotId };
+  return { queue: `robot/${robotId}`, robotId };
 }
 
 function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest): Place | Outcome {
-  const robotId = parts.sightings.robotOfNumber(amrId);
+  const robotId = parts.observations.robotOfNumber(amrId);
   if (robotId !== undefined) return placeOf(robotId);
-  if (request.effect === "stops") return { lane: `number/${amrId}`, robotId: null };
+  if (request.effect === "stops") return { queue: `number/${amrId}`, robotId: null };
   const unheard = notHeard(parts, `robot number ${amrId}`);
   if (unheard !== null) return unheard;
   const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;

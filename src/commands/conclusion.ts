@@ -8,6 +8,7 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { LONGEST_REQUEST_ID } from "./admission.ts";
+import type { Attribution } from "./attribution/attribution.ts";
 import {
   type AuditSink,
   type CommandTimes,
@@ -15,10 +16,9 @@ import {
   LONGEST_OPERATION,
   shownRequest,
 } from "./audit/audit.ts";
-import type { Attribution } from "./evidence/attribution.ts";
 import type { EvidenceSearch } from "./evidence/search.ts";
 import type { Job } from "./job.ts";
-import type { JournalEntry } from "./journal/journal.ts";
+import type { JournalRecord } from "./journal/journal.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
 
 export interface ConclusionParts {
@@ -99,11 +99,11 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   async function recordEnd(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
     const isOpenEnded = outcome.code === "NOT_ALLOWED" || outcome.code === "SHUTTING_DOWN";
     if (job.request.effect === "reads" || (job.entry === null && isOpenEnded)) return;
-    const entry: JournalEntry = {
+    const entry: JournalRecord = {
       id: job.id,
       digest: job.digest,
       command: asKept(job.command),
-      lane: job.lane,
+      queue: job.queue,
       robotId: job.robotId,
       acceptedAtMs: job.entry?.acceptedAtMs ?? finalAtMs,
       sentAtMs: sentAtOf(job),

@@ -29,20 +29,19 @@ import {
   understand,
   unheardOf,
 } from "./admission.ts";
+import { createAttribution } from "./attribution/attribution.ts";
+import { createForeignWatch } from "./attribution/foreign-watch.ts";
 import type { AuditSink } from "./audit/audit.ts";
 import { createLedger } from "./audit/ledger.ts";
 import { type AuditLines, recordMissing } from "./audit/missing-records.ts";
 import { createConclusion } from "./conclusion.ts";
-import { createAttribution } from "./evidence/attribution.ts";
-import { createForeignWatch } from "./evidence/foreign-watch.ts";
+import { createObservations } from "./evidence/observations.ts";
 import { createEvidenceSearch } from "./evidence/search.ts";
-import { createSightings } from "./evidence/sightings.ts";
 import { createHoldKeeper } from "./holds/hold-keeper.ts";
 import { createJob, digestOf, type Job, watchStages } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/pruning.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
-import { createLaneRunner, interrupted } from "./lanes/lane-runner.ts";
 import { createConveyorCalls } from "./leases/conveyor-calls.ts";
 import { createLeaseKeeper } from "./leases/lease-keeper.ts";
 import { createLeaseMemory } from "./leases/lease-memory.ts";
@@ -51,6 +50,7 @@ import { closed, fault, shuttingDown, unrecorded } from "./own-refusals.ts";
 import { createOwnStops, gatewaySource } from "./own-stops.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights, type Rights, refusedRight, rightsAnywhere } from "./rights.ts";
+import { createQueueRunner, interrupted } from "./robot-queues/queue-runner.ts";
 
 /** What the dispatcher is made of. */
 export interface DispatcherParts {
@@ -143,7 +143,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
     isExpected: attribution.isExpected,
     onLate: (id, text) => conclusion.foundLater(id, text),
   });
-  const sightings = createSightings({
+  const observations = createObservations({
     missions: search.missions,
     conveyor: search.conveyor,
     newMission: attribution.seen,
@@ -154,7 +154,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
   const leaseMemory = createLeaseMemory(journal, log);
   const leases = createLeaseKeeper({
     ...parts,
-    sightings,
+    observations,
     isVisible(robotId) {
       const quality = parts.robot(robotId)?.quality;
       return quality === "good" || quality === "stale";
@@ -169,7 +169,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
   });
   const holds = createHoldKeeper({
     ...parts,
-    sightings,
+    observations,
     onHold: (robotId) => parts.onHold?.(robotId),
     refuseStarts,
     sendStop: ownStops.hold,
@@ -180,7 +180,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
   const conveyors = createConveyorCalls(leases);
   const admission: AdmissionParts = {
     ...parts,
-    sightings,
+    observations,
     listening,
     leaseRefusal: leases.refusalFor,
     holdRefusal: holds.refusalFor,
@@ -194,10 +194,10 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
   });
   const whyNotNow = (job: Job) =>
     stopping.signal.aborted ? shuttingDown() : (job.heldBack ?? refusalNow(admission, job));
-  const runner = createLaneRunner({
+  const runner = createQueueRunner({
     ...parts,
     search,
-    sightings,
+    observations,
     whyNotNow,
     onCall(job) {
       conveyors.left(job);
@@ -256,7 +256,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
     return job.done.then((outcome) => ({ ...outcome, duplicate: true }));
   }
 
-  /** Rights, place and truth; then the lane decides. */
+  /** Rights, place and truth; then the queue decides. */
   async function admit(job: Job, { operation }: Understood): Promise<void> {
     try {
       const { source } = job.command;
@@ -267,7 +267,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
       if (refusedAll !== null) return await conclusion.conclude(job, refusal("NOT_ALLOWED", refusedAll));
       const place = await findPlace(admission, job.request);
       if ("outcome" in place) return await conclusion.conclude(job, place);
-      job.lane = place.lane;
+      job.queue = place.queue;
       job.robotId = place.robotId;
       const { robotId } = place;
       const refused = source === gatewaySource ? null : refusedRight(rights, { ...right, robotId });
@@ -286,7 +286,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
   function refuseStarts(robotId: RobotId | null): void {
     for (const job of running.values()) {
       const { effect } = job.request;
-      const isConcerned = robotId === null || job.robotId === robotId || job.lane === SERVICE_PICKS;
+      const isConcerned = robotId === null || job.robotId === robotId || job.queue === SERVICE_PICKS;
       if (effect !== "moves" || !isConcerned) continue;
       job.heldBack ??= holds.refusalFor(job.robotId);
       if (job.heldBack !== null) runner.withdraw(job, job.heldBack);
@@ -341,16 +341,16 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
       if (isUp) seeFleet();
     },
     observe(batch) {
-      sightings.observe(batch);
+      observations.observe(batch);
       holds.observed(batch.changes);
     },
     commandOf: attribution.commandOf,
     expectsMission: attribution.isExpected,
     health() {
-      const { lanes, waiting } = runner.figures();
+      const { queues, waiting } = runner.figures();
       const figures = {
         inHand: running.size,
-        lanes,
+        queues,
         waiting,
         leases: leases.count(),
         ...holds.figures(),
@@ -370,8 +370,8 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
       for (const job of running.values()) runner.withdraw(job, shuttingDown());
       await drained(deadlineMs);
       for (const job of running.values()) {
-        const isInLane = runner.abandon(job, interrupted(job.request.repeat.kind === "repeatable"));
-        if (!isInLane) void conclusion.conclude(job, shuttingDown());
+        const isQueued = runner.abandon(job, interrupted(job.request.repeat.kind === "repeatable"));
+        if (!isQueued) void conclusion.conclude(job, shuttingDown());
       }
       await allDone();
       await leaseMemory.settled();

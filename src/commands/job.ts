@@ -4,9 +4,9 @@ import { type Command, type CommandStage, commandId } from "../domain/command.ts
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { isJsonObject } from "../platform/json.ts";
-import type { JournalEntry } from "./journal/journal.ts";
+import type { JournalRecord } from "./journal/journal.ts";
 
-/** A command in hand: what its lane, the journal and those who wait for it have in common. */
+/** A command in hand: what its queue, the journal and those who wait for it have in common. */
 export interface Job {
   readonly id: string;
   readonly digest: string;
@@ -14,16 +14,16 @@ export interface Job {
   /** As it is sent, an identity filled in. */
   readonly request: ParsedRequest;
   /** Set when its place is found, before it goes any further. */
-  lane: string;
+  queue: string;
   /** By robot_id, also where the request names it by number; null when that is not known. */
   robotId: RobotId | null;
   /** The expiry on the clock that never jumps: a wall clock set back must not stretch it. */
   readonly startByMonotonicMs: number;
   /** The newest record of it; null before the first. */
-  entry: JournalEntry | null;
+  entry: JournalRecord | null;
   /** What the service said before the call, for the evidence afterwards. */
   baseline: unknown;
-  /** Which of all it is, in the order in which they came to their lanes; 0 before. */
+  /** Which of all it is, in the order in which they came to their queues; 0 before. */
   arrival: number;
   /** How often its call was made, here or by a predecessor. */
   sendings: number;
@@ -63,7 +63,7 @@ export function createJob(parts: {
   return {
     id: commandId(parts.command),
     ...parts,
-    lane: "",
+    queue: "",
     robotId: null,
     entry: null,
     baseline: null,

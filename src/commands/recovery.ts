@@ -3,11 +3,11 @@ import { ending } from "../domain/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
-import type { WatchBaseline } from "./evidence/evidence.ts";
 import type { EvidenceSearch } from "./evidence/search.ts";
+import type { WatchBaseline } from "./evidence/watch.ts";
 import { createJob, type Job } from "./job.ts";
-import type { Journal, JournalEntry } from "./journal/journal.ts";
-import { interrupted, type LaneRunner } from "./lanes/lane-runner.ts";
+import type { Journal, JournalRecord } from "./journal/journal.ts";
+import { interrupted, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 export interface RecoveryParts {
   readonly catalogue: Catalogue;
@@ -15,7 +15,7 @@ export interface RecoveryParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly running: Map<string, Job>;
-  readonly runner: LaneRunner;
+  readonly runner: QueueRunner;
   readonly search: EvidenceSearch;
   readonly conclusion: Conclusion;
   /** Resolves when the service can be seen, or was waited for long enough: evidence is sought from then on. */
@@ -47,7 +47,7 @@ export async function recoverCommands(parts: RecoveryParts): Promise<void> {
   await Promise.all(ends);
 }
 
-function lookInto(parts: RecoveryParts, job: Job, entry: JournalEntry, sentAtMs: number): void {
+function lookInto(parts: RecoveryParts, job: Job, entry: JournalRecord, sentAtMs: number): void {
   const { evidence, repeat } = job.request;
   if (isWatch(evidence) && job.robotId !== null && entry.baseline !== null) {
     parts.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
@@ -55,15 +55,15 @@ function lookInto(parts: RecoveryParts, job: Job, entry: JournalEntry, sentAtMs:
   parts.runner.recover(job, interrupted(repeat.kind === "repeatable"), parts.canSee);
 }
 
-function jobOf(parts: RecoveryParts, entry: JournalEntry): Job {
-  const { command, digest, lane, robotId } = entry;
+function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
+  const { command, digest, queue, robotId } = entry;
   const job = createJob({
     command,
     digest,
     request: requestOf(parts, entry),
     startByMonotonicMs: parts.clock.monotonicMs(),
   });
-  job.lane = lane;
+  job.queue = queue;
   job.robotId = robotId;
   job.entry = entry;
   job.sendings = entry.sentAtMs === null ? 0 : 1;
@@ -72,7 +72,7 @@ function jobOf(parts: RecoveryParts, entry: JournalEntry): Job {
 }
 
 /** The request as it was sent. An operation that this version no longer knows leaves nothing to look for. */
-function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalEntry): ParsedRequest {
+function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalRecord): ParsedRequest {
   const parsed = catalogue.get(command.operation)?.parseText(sentJson);
   if (parsed?.ok) return parsed.request;
   return {

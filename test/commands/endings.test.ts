@@ -37,7 +37,7 @@ describe("a command's life", () => {
     expect(left()).toEqual(["A", "C", "B"]);
   });
 
-  it("has one lane for a robot whichever name is used", async () => {
+  it("has one queue for a robot whichever name is used", async () => {
     const rig = await createRig();
     await rig.see({
       kind: "task_chain",
@@ -186,7 +186,7 @@ describe("unknown endings", () => {
     expect(sent.outcome).toMatchObject({ outcome: "refused", code: "FLEET_UNREACHABLE" });
   });
 
-  it("one new mission of owner api, type and goals makes a start probable; the lane waits for it", async () => {
+  it("one new mission of owner api, type and goals makes a start probable; the queue waits for it", async () => {
     const rig = await createRig();
     await rig.see(
       missions("AMR01", rig.clock.nowMs() - 1, mission("old", "A", { state: "STATE_SUCCEEDED" })),

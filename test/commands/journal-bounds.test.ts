@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import type { Journal, JournalEntry } from "../../src/commands/journal/journal.ts";
+import type { Journal, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
 
@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function finished(number: number, name = "me"): JournalEntry {
+function finished(number: number, name = "me"): JournalRecord {
   return {
     id: `cli:${name}/${number}`,
     digest: "d".repeat(64),
@@ -32,7 +32,7 @@ function finished(number: number, name = "me"): JournalEntry {
       requestJson: JSON.stringify({ robot: "AMR01", to: "x".repeat(300) }),
       startByMs: number,
     },
-    lane: "robot/AMR01",
+    queue: "robot/AMR01",
     robotId: "AMR01",
     acceptedAtMs: number,
     sentAtMs: number,

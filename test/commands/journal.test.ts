@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import type { Journal, JournalEntry, JournalLimits } from "../../src/commands/journal/journal.ts";
+import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { openStore } from "../../src/platform/store.ts";
@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function entry(id: string, acceptedAtMs: number, isFinal = true): JournalEntry {
+function entry(id: string, acceptedAtMs: number, isFinal = true): JournalRecord {
   return {
     id,
     digest: "d",
@@ -30,7 +30,7 @@ function entry(id: string, acceptedAtMs: number, isFinal = true): JournalEntry {
       requestJson: "{}",
       startByMs: 0,
     },
-    lane: "fleet",
+    queue: "fleet",
     robotId: null,
     acceptedAtMs,
     sentAtMs: null,
@@ -65,7 +65,7 @@ describe.each(kinds)("a journal %s", (_, open) => {
 
   it("drops the oldest of whoever has most, and not what is unfinished", async () => {
     const journal = open({ keepMs: 1_000, keepCount: 3 });
-    const of = (name: string, id: string, isFinal = true): JournalEntry => {
+    const of = (name: string, id: string, isFinal = true): JournalRecord => {
       const made = entry(id, 0, isFinal);
       return { ...made, command: { ...made.command, source: { door: "mqtt", name } } };
     };

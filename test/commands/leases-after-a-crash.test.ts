@@ -116,7 +116,7 @@ describe("a lease and a gateway that is killed", () => {
       id,
       digest: "d",
       command: stop,
-      lane: "robot/AMR01",
+      queue: "robot/AMR01",
       robotId: "AMR01",
       acceptedAtMs: 0,
       sentAtMs: null,

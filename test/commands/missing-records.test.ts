@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MOST_MADE_UP, recordMissing } from "../../src/commands/audit/missing-records.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import type { JournalEntry } from "../../src/commands/journal/journal.ts";
+import type { JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending, refusal } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 /** A command that ended so long after T0. */
-function ended(requestId: string, afterMs: number, more: Partial<JournalEntry> = {}): JournalEntry {
+function ended(requestId: string, afterMs: number, more: Partial<JournalRecord> = {}): JournalRecord {
   const source = { door: "mqtt", name: "scada" } as const;
   const finalAtMs = T0 + afterMs;
   return {
@@ -56,7 +56,7 @@ function ended(requestId: string, afterMs: number, more: Partial<JournalEntry> =
       startByMs: 0,
       origin: { address: "10.0.0.7" },
     },
-    lane: "robot/AMR01",
+    queue: "robot/AMR01",
     robotId: "AMR01",
     acceptedAtMs: finalAtMs - 20,
     sentAtMs: finalAtMs - 10,
@@ -71,14 +71,14 @@ function ended(requestId: string, afterMs: number, more: Partial<JournalEntry> =
 type Line = Readonly<Record<string, unknown>>;
 
 /** The line that a gateway writes of it while it lives, as far as it tells which command it is. */
-function lineOf({ command, outcome, finalAtMs }: JournalEntry): string {
+function lineOf({ command, outcome, finalAtMs }: JournalRecord): string {
   const { door, name } = command.source;
   const at = new Date(finalAtMs ?? 0).toISOString();
   const told = { at, event: "command", door, user: name, request_id: command.requestId, code: outcome?.code };
   return `${JSON.stringify(told)}\n`;
 }
 
-async function journaled(...entries: readonly JournalEntry[]): Promise<void> {
+async function journaled(...entries: readonly JournalRecord[]): Promise<void> {
   const journal = openDurableJournal(openStore(join(directory, "journal")), { keepMs: 1e12, keepCount: 1e6 });
   await Promise.all(entries.map((entry) => journal.write(entry)));
   await journal.close();

@@ -31,7 +31,7 @@ describe("the dispatcher in a world of faults", () => {
   it.each<[Defect, RegExp]>([
     ["sync", /left before its record was synced/],
     ["expiry", /left after its expiry/],
-    ["lane", /commands in flight for/],
+    ["queue", /commands in flight for/],
     ["evidence", /could have been known/],
   ])(
     "a planted defect is found: without %s",

@@ -17,7 +17,7 @@ import { mission, missions, plc } from "./rig.ts";
 const DAY_MS = 86_400_000;
 
 /** A part of the dispatcher's promise that is taken away, to see that the model misses it. */
-export type Defect = "sync" | "expiry" | "lane" | "evidence";
+export type Defect = "sync" | "expiry" | "queue" | "evidence";
 
 interface PendingCall {
   readonly received: Received;
@@ -40,7 +40,7 @@ export class World {
   /** Promises seen broken where nothing can be thrown. */
   readonly broken: string[] = [];
   life = 0;
-  lanes = 0;
+  queues = 0;
   names = 0;
   dispatcher: Dispatcher;
 
@@ -80,9 +80,9 @@ export class World {
   catalogue(): Catalogue {
     const bent = (request: ParsedRequest): ParsedRequest => {
       if (this.defect === "evidence") return { ...request, evidence: { kind: "none" } };
-      if (this.defect !== "lane" || request.robotId === null) return request;
-      this.lanes += 1;
-      return { ...request, subject: { kind: "robot", robotId: `${request.robotId}#${this.lanes}` } };
+      if (this.defect !== "queue" || request.robotId === null) return request;
+      this.queues += 1;
+      return { ...request, subject: { kind: "robot", robotId: `${request.robotId}#${this.queues}` } };
     };
     return new Map(
       [...testCatalogue].map(([name, operation]) => [
@@ -157,7 +157,7 @@ export class World {
         break;
     }
     await this.clock.settle(0);
-    this.checkLanes();
+    this.checkQueues();
   }
 
   compose(step: Extract<Step, { kind: "send" }>): Sender {
@@ -329,7 +329,7 @@ export class World {
   }
 
   /** One command in flight for a robot; stops are beside it. */
-  checkLanes(): void {
+  checkQueues(): void {
     for (const robotId of robots) {
       const inFlight = this.pending.filter(
         ({ received }) => received.robotId === robotId && received.operation !== "Halt",

@@ -131,7 +131,7 @@ const again = (operation: string, allowed: Allowed, because: string, variant?: s
 const newMission = "exactly one new mission of owner api with its type and goals appears for the robot";
 const reads = "it changes nothing, so it is asked again";
 
-/** The commands that stand in a lane of their own, and what may be said of each after each fault. */
+/** The commands that stand in a queue of their own, and what may be said of each after each fault. */
 export const commandTable: readonly DecidabilityRow[] = [
   never("CreateMission", shown, newMission),
   never("AppendMission", shown, newMission),
@@ -178,8 +178,8 @@ export const commandTable: readonly DecidabilityRow[] = [
 ];
 
 /**
- * What wants no baseline and no robot's lane: the reads, whose `cut-after` is after the
- * service has answered, and what would wait behind CreateWebhook in the fleet's lane.
+ * What wants no baseline and no robot's queue: the reads, whose `cut-after` is after the
+ * service has answered, and what would wait behind CreateWebhook in the fleet's queue.
  */
 export const freeTable: readonly DecidabilityRow[] = [
   again("DeleteWebhook", repeatedOnce, "NOT_FOUND on the repeat: it is gone"),

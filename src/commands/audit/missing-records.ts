@@ -2,7 +2,7 @@ import type { Catalogue } from "../../contracts/operation.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import type { EndedCommand, Journal, JournalEntry } from "../journal/journal.ts";
+import type { EndedCommand, Journal, JournalRecord } from "../journal/journal.ts";
 import { type AuditRecord, type AuditSink, commandRecord, shownRequest } from "./audit.ts";
 
 /**
@@ -92,7 +92,7 @@ function missingOf(
   { keys, fromMs, newestMs }: Told,
   journal: Pick<Journal, "find">,
   nowMs: number,
-): readonly JournalEntry[] {
+): readonly JournalRecord[] {
   // A clock that once stood in the future leaves ends behind that are newer than every line to come.
   const untilMs = Math.max(nowMs, newestMs);
   const possible = ended.filter(({ finalAtMs }) => finalAtMs <= untilMs);
@@ -104,7 +104,7 @@ function missingOf(
     .filter((entry) => !keys.has(keyOfEntry(entry)));
 }
 
-function recordOf(catalogue: Catalogue, entry: JournalEntry): AuditRecord | null {
+function recordOf(catalogue: Catalogue, entry: JournalRecord): AuditRecord | null {
   const { command, outcome, robotId, acceptedAtMs, sentAtMs, finalAtMs } = entry;
   if (outcome === null || finalAtMs === null) return null;
   // What was refused before it was accepted has the time of its end as both.
@@ -120,7 +120,7 @@ function keyOf(
   return JSON.stringify(parts);
 }
 
-function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: JournalEntry): string {
+function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: JournalRecord): string {
   return keyOf(source.door, source.name, requestId, outcome?.code, finalAtMs);
 }
 

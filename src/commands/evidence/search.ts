@@ -17,7 +17,7 @@ import {
   type Watch,
   type WatchBaseline,
   type WatchRule,
-} from "./evidence.ts";
+} from "./watch.ts";
 
 /** Something was seen of a command whose outcome was already final. */
 export type LateFinding = (commandId: string, text: string) => void;

@@ -9,7 +9,7 @@ import type { Stop } from "../../domain/stops.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AuditSink } from "../audit/audit.ts";
-import type { Sightings } from "../evidence/sightings.ts";
+import type { Observations } from "../evidence/observations.ts";
 import type { Journal, StoredHold } from "../journal/journal.ts";
 import { type Rights, refusedRight } from "../rights.ts";
 import { createHoldMemory } from "./hold-memory.ts";
@@ -20,7 +20,7 @@ export interface HoldKeeperParts {
   readonly log: Log;
   readonly audit: AuditSink;
   readonly journal: Pick<Journal, "writeHold">;
-  readonly sightings: Pick<Sightings, "sight" | "robots">;
+  readonly observations: Pick<Observations, "sight" | "robots">;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
   /** Where the begin and the end of every hold go as events. Synchronous; never throws. */
@@ -44,7 +44,7 @@ export interface HoldKeeper extends Holds {
   resume(stored: readonly StoredHold[]): void;
   /** The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds it. */
   refusalFor(robotId: RobotId | null): Outcome | null;
-  /** What robots send, after it was taken into the sightings. */
+  /** What robots send, after it was taken into the observations. */
   observed(changes: readonly StateChange[]): void;
   tick(): void;
   /** Resolves when nothing is being written any more: before the journal is closed. */
@@ -59,13 +59,13 @@ type Holders = Map<string, StoredHold>;
 const MOST_HOLDS = 20_000;
 
 export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
-  const { clock, log, audit, sightings } = parts;
+  const { clock, log, audit, observations } = parts;
   /** By robot; null: of all robots. */
   const held = new Map<RobotId | null, Holders>();
   const memory = createHoldMemory(parts.journal, clock, log, (robotId) => parts.onHold(robotId));
   const stops = createHoldStops({
     clock,
-    sight: sightings.sight,
+    sight: observations.sight,
     send(robotId, stop) {
       const [owner] = [...ownersOf(robotId), ...ownersOf(null)];
       return parts.sendStop(robotId, stop, owner ?? { door: "gateway", name: "fleetgate" });
@@ -93,7 +93,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     add(hold);
     // Acts first: the disk comes after.
     parts.refuseStarts(robotId);
-    for (const each of robotId === null ? sightings.robots() : [robotId]) stops.begin(each);
+    for (const each of robotId === null ? observations.robots() : [robotId]) stops.begin(each);
     memory.remember(hold, true);
     tell("held", hold, owner);
   }
@@ -103,7 +103,8 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     const holders = held.get(robotId);
     if (holders?.delete(holderName(owner))) count -= 1;
     if (holders?.size === 0) held.delete(robotId);
-    for (const each of robotId === null ? sightings.robots() : [robotId]) if (!isHeld(each)) stops.end(each);
+    for (const each of robotId === null ? observations.robots() : [robotId])
+      if (!isHeld(each)) stops.end(each);
     memory.remember(hold, false);
     tell("free", hold, by);
   }

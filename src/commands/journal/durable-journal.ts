@@ -3,8 +3,8 @@ import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 import {
   type EndedCommand,
   type Journal,
-  type JournalEntry,
   type JournalLimits,
+  type JournalRecord,
   type MadeMission,
   madeBy,
   type StoredHold,
@@ -39,8 +39,8 @@ const MAX_ENDED = 10_000;
 export function openDurableJournal(store: Store, limits: JournalLimits, loss: string | null = null): Journal {
   const shares = createJournalShares();
   const order = readOrder(store, shares);
-  const unkept = new Map<string, JournalEntry>();
-  const pending = new Map<string, JournalEntry>();
+  const unkept = new Map<string, JournalRecord>();
+  const pending = new Map<string, JournalRecord>();
   /** Places in the order that no write has brought to the disk yet. */
   const unplaced = new Map<string, number>();
   /** Places on the disk of unfinished entries: to read one only for that costs more than its sync. */
@@ -56,12 +56,12 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
     return nextNumber - 1;
   }
 
-  function at(place: number): JournalEntry | undefined {
+  function at(place: number): JournalRecord | undefined {
     const id = store.get(orderKey(place));
     return typeof id === "string" ? asEntry(store.get(entryKey(id))) : undefined;
   }
 
-  function keepInMemory(entry: JournalEntry): void {
+  function keepInMemory(entry: JournalRecord): void {
     unkept.set(entry.id, entry);
     const [oldest] = unkept.size > MAX_UNKEPT ? unkept.keys() : [];
     if (oldest !== undefined) unkept.delete(oldest);
@@ -118,7 +118,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
     async prune(nowMs) {
       const excess = Math.min(PRUNE_STEP, shares.size() + placed.size - limits.keepCount);
       const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
-      const dropped: Array<readonly [JournalEntry, number]> = [];
+      const dropped: Array<readonly [JournalRecord, number]> = [];
       const changes: StoreChange[] = [];
       for (const place of places) {
         const entry = at(place);
@@ -147,7 +147,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
 }
 
 function readOrder(store: Store, shares: JournalShares) {
-  const unfinished: JournalEntry[] = [];
+  const unfinished: JournalRecord[] = [];
   const placed = new Map<string, number>();
   let made: MadeMission[] = [];
   let ended: EndedCommand[] = [];
@@ -200,10 +200,10 @@ function asLease(value: unknown): StoredLease {
 }
 
 /** Only this file writes the store, so a look at its outline is enough to catch a foreign one. */
-function asEntry(value: unknown): JournalEntry | undefined {
+function asEntry(value: unknown): JournalRecord | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null || !("digest" in value) || !("command" in value)) {
     throw new Error("the journal holds something that is not a command");
   }
-  return value as JournalEntry;
+  return value as JournalRecord;
 }

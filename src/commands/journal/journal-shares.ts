@@ -1,13 +1,13 @@
 import type { Source } from "../../domain/command.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalRecord } from "./journal.ts";
 
 /**
  * Which places of finished commands in the journal are whose. When there are too many, those go first that never left, and the
  * oldest of whoever has most: a client that sends without end must not make the gateway forget what another one has sent.
  */
 export interface JournalShares {
-  add(entry: JournalEntry, place: number): void;
-  remove(entry: JournalEntry, place: number): void;
+  add(entry: JournalRecord, place: number): void;
+  remove(entry: JournalRecord, place: number): void;
   /** Places of finished commands in all. */
   size(): number;
   /**
@@ -23,7 +23,7 @@ type Places = Map<string, Set<number>>;
 export function createJournalShares(): JournalShares {
   const unsent: Places = new Map();
   const sent: Places = new Map();
-  const placesOf = ({ sentAtMs }: JournalEntry) => (sentAtMs === null ? unsent : sent);
+  const placesOf = ({ sentAtMs }: JournalRecord) => (sentAtMs === null ? unsent : sent);
   let size = 0;
 
   return {

@@ -3,15 +3,15 @@ import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
 /** All that is kept of one command. Plain data: it is stored as JSON. */
-export interface JournalEntry {
+export interface JournalRecord {
   /** The command's identity as one text. */
   readonly id: string;
   /** Of the operation and its canonical request: the same identity with another digest is another command. */
   readonly digest: string;
   /** Its request may be "" once it is final. */
   readonly command: Command;
-  /** The lane that it runs in, and its robot by robot_id where that is known. */
-  readonly lane: string;
+  /** The queue that it runs in, and its robot by robot_id where that is known. */
+  readonly queue: string;
   readonly robotId: RobotId | null;
   /** Wall times in milliseconds; null while it has not come so far. */
   readonly acceptedAtMs: number;
@@ -66,15 +66,15 @@ export interface JournalLimits {
  * the ground under "at most once" (design, Commands).
  */
 export interface Journal {
-  find(id: string): JournalEntry | undefined;
+  find(id: string): JournalRecord | undefined;
   /** Entries without an outcome, oldest first. */
-  unfinished(): readonly JournalEntry[];
+  unfinished(): readonly JournalRecord[];
   /** The missions that commands of the runs before this one have made: the newest, oldest first. */
   made(): readonly MadeMission[];
   /** What came to its end in the runs before this one: the newest, in the order of their ends. */
   ended(): readonly EndedCommand[];
   /** Resolves when the entry is on the disk; rejects when it may not be. */
-  write(entry: JournalEntry): Promise<void>;
+  write(entry: JournalRecord): Promise<void>;
   /** The leases that there were when the run before this one ended. */
   leases(): readonly StoredLease[];
   /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
@@ -90,7 +90,7 @@ export interface Journal {
 }
 
 /** The missions that an entry's command is known to have made. */
-export function madeBy({ id, outcome, missionIds }: JournalEntry): readonly MadeMission[] {
+export function madeBy({ id, outcome, missionIds }: JournalRecord): readonly MadeMission[] {
   if (outcome === null) return [];
   const all = missionIds ?? (outcome.missionId === null ? [] : [outcome.missionId]);
   return all.map((missionId) => ({ missionId, commandId: id }));

@@ -1,14 +1,14 @@
-import type { Journal, JournalEntry, JournalLimits } from "./journal.ts";
+import type { Journal, JournalLimits, JournalRecord } from "./journal.ts";
 import { createJournalShares } from "./journal-shares.ts";
 
 /** A journal that lives as long as the process: for a demo, and where no directory was given. */
 export function createMemoryJournal(limits: JournalLimits): Journal {
   const shares = createJournalShares();
-  const entries = new Map<string, JournalEntry>();
-  const finished = new Map<number, JournalEntry>();
+  const entries = new Map<string, JournalRecord>();
+  const finished = new Map<number, JournalRecord>();
   let nextPlace = 1;
 
-  function drop(place: number, entry: JournalEntry): void {
+  function drop(place: number, entry: JournalRecord): void {
     entries.delete(entry.id);
     finished.delete(place);
     shares.remove(entry, place);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/log.ts";
-import type { Journal, JournalEntry } from "./journal.ts";
+import type { Journal, JournalRecord } from "./journal.ts";
 
 /** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
 const RECORD_WITHIN_MS = 1_000;
@@ -8,7 +8,7 @@ const RECORD_WITHIN_MS = 1_000;
 /** A journal that knows whether its disk works. */
 export interface WatchedJournal extends Journal {
   /** Resolves with null when the record is on the disk, and with the reason when it was not within a second. */
-  writeInTime(entry: JournalEntry): Promise<string | null>;
+  writeInTime(entry: JournalRecord): Promise<string | null>;
   /** Whether the last write reached the disk in time. */
   isWritable(): boolean;
   /** Whether it is closed, or closing: then nothing can be read from it any more. */

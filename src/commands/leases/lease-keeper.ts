@@ -7,7 +7,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AuditSink } from "../audit/audit.ts";
-import type { Sightings } from "../evidence/sightings.ts";
+import type { Observations } from "../evidence/observations.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { StationOptions } from "../options.ts";
 import {
@@ -47,7 +47,7 @@ export interface LeaseParts {
   readonly notify: (notice: FleetNotice) => void;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
-  readonly sightings: Sightings;
+  readonly observations: Observations;
   /** Whether the robot's place is known to be true now, or was a moment ago. */
   readonly isVisible: (robotId: RobotId) => boolean;
   /** The refusal of a robot that was never heard of; null for others. */
@@ -79,7 +79,7 @@ export interface LeaseKeeper extends Stations {
 }
 
 export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
-  const { stations, clock, log, audit, sightings } = parts;
+  const { stations, clock, log, audit, observations } = parts;
   let leases: Leases = new Map();
   /** Robots of resumed leases that have not been seen yet: nobody knows whether they have left. */
   const unseen = new Set<RobotId>();
@@ -134,12 +134,13 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
 
   function isHere(station: string, robotId: RobotId): boolean {
     const { destinations } = stationOf(station) ?? { destinations: [] };
-    return isAt(destinations, sightings.missions(robotId), sightings.position(robotId));
+    return isAt(destinations, observations.missions(robotId), observations.position(robotId));
   }
 
   function isUnseen(robotId: RobotId): boolean {
     if (!unseen.has(robotId)) return false;
-    const isPlaced = sightings.missions(robotId) !== undefined || sightings.position(robotId) !== undefined;
+    const isPlaced =
+      observations.missions(robotId) !== undefined || observations.position(robotId) !== undefined;
     if (parts.isVisible(robotId) && isPlaced) unseen.delete(robotId);
     return unseen.has(robotId);
   }

@@ -52,7 +52,7 @@ export function createAttribution(
   onForeign: (robotId: RobotId) => void,
   onSettled: (robotId: RobotId) => void,
 ): Attribution {
-  /** One for a robot: its lane has one command in flight. */
+  /** One for a robot: its queue has one command in flight. */
   const expected = new Map<RobotId, string>();
   const claims = new Map<string, string>();
   const suspects = new Map<RobotId, number>();

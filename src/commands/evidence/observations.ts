@@ -8,7 +8,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 
 /** What the dispatcher wants to hear of as it comes in. */
-export interface SightingListener {
+export interface ObservationListener {
   missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
   conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
   /** A mission that was not in the robot's list before; not called for the first list of a robot. */
@@ -16,7 +16,7 @@ export interface SightingListener {
 }
 
 /** The latest that is known of each robot, as far as commands need it. */
-export interface Sightings {
+export interface Observations {
   observe(batch: Batch): void;
   missions(robotId: RobotId): MissionQueue | undefined;
   /** The last of everything that tells what the robot does. */
@@ -34,7 +34,7 @@ export interface Sightings {
 /** Chains end and are forgotten; only so many are remembered. */
 const MAX_CHAINS = 10_000;
 
-export function createSightings(listener: SightingListener): Sightings {
+export function createObservations(listener: ObservationListener): Observations {
   const queues = new Map<RobotId, Observed<MissionQueue>>();
   const presences = new Map<RobotId, Observed<Presence>>();
   const conveyors = new Map<RobotId, Map<number, Observed<Conveyor>>>();

@@ -3,23 +3,31 @@ import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { timeToLeaveMs } from "../admission.ts";
-import { watchBaseline } from "../evidence/evidence.ts";
+import type { Observations } from "../evidence/observations.ts";
 import type { EvidenceSearch } from "../evidence/search.ts";
-import type { Sightings } from "../evidence/sightings.ts";
+import { watchBaseline } from "../evidence/watch.ts";
 import { type Job, tellStage } from "../job.ts";
-import type { JournalEntry } from "../journal/journal.ts";
+import type { JournalRecord } from "../journal/journal.ts";
 import type { WatchedJournal } from "../journal/watched-journal.ts";
 import type { DispatcherOptions } from "../options.ts";
-import { emptyLane, isIdle, type Lane, type LaneEffect, type LaneInput, newWork, stepLane } from "./lane.ts";
+import {
+  emptyQueue,
+  isIdle,
+  newWork,
+  type QueueEffect,
+  type QueueInput,
+  type RobotQueue,
+  stepQueue,
+} from "./robot-queue.ts";
 
-export interface LaneRunnerParts {
+export interface QueueRunnerParts {
   readonly options: DispatcherOptions;
   readonly port: FleetPort;
   readonly journal: Pick<WatchedJournal, "writeInTime">;
   readonly clock: Clock;
   readonly log: Log;
   readonly search: EvidenceSearch;
-  readonly sightings: Sightings;
+  readonly observations: Observations;
   /** Why a command must not leave now; null when it may. */
   readonly whyNotNow: (job: Job) => Outcome | null;
   /** A call leaves. */
@@ -29,47 +37,47 @@ export interface LaneRunnerParts {
   readonly onFinish: (job: Job, outcome: Outcome) => void;
 }
 
-/** Does what the lanes decide: the thin shell around `stepLane`. */
-export interface LaneRunner {
+/** Does what the queues decide: the thin shell around `stepQueue`. */
+export interface QueueRunner {
   submit(job: Job): void;
   /** Ends a command that has not been sent. */
   withdraw(job: Job, outcome: Outcome): void;
-  /** Ends a command however far it has come. False when it is in no lane. */
+  /** Ends a command however far it has come. False when it is in no queue. */
   abandon(job: Job, outcome: Outcome): boolean;
   /**
    * Looks into a command that a predecessor of this process has sent, from when there may be
-   * something to see; its lane waits meanwhile.
+   * something to see; its queue waits meanwhile.
    */
   recover(job: Job, otherwise: Outcome, canSee: Promise<void>): void;
-  /** Lanes in use, and commands waiting in them. */
-  figures(): { readonly lanes: number; readonly waiting: number };
+  /** Robot queues in use, and commands waiting in them. */
+  figures(): { readonly queues: number; readonly waiting: number };
 }
 
 const FIRST_PAUSE_MS = 200;
 /** A stop waits for no expiry: one that came after its own gets the time that a connection or a token takes. */
 const STOP_LEAVES_MS = 2_000;
 
-export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
-  const { options, port, journal, clock, log, search, sightings } = parts;
-  const lanes = new Map<string, Lane>();
+export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
+  const { options, port, journal, clock, log, search, observations } = parts;
+  const queues = new Map<string, RobotQueue>();
   const jobs = new Map<string, Job>();
-  /** Stops that came to each lane that is in use: a start that waits for its connection must not leave after one. */
+  /** Stops that came to each queue that is in use: a start that waits for its connection must not leave after one. */
   const stopsMade = new Map<string, number>();
   let arrivals = 0;
 
-  function feed(name: string, input: LaneInput): void {
-    const step = stepLane(lanes.get(name) ?? emptyLane, input, options);
-    if (isIdle(step.lane)) {
-      lanes.delete(name);
+  function feed(name: string, input: QueueInput): void {
+    const step = stepQueue(queues.get(name) ?? emptyQueue, input, options);
+    if (isIdle(step.queue)) {
+      queues.delete(name);
       stopsMade.delete(name);
-    } else lanes.set(name, step.lane);
+    } else queues.set(name, step.queue);
     for (const effect of step.effects) {
       const job = jobs.get(effect.id);
       if (job !== undefined) run(job, effect);
     }
   }
 
-  function run(job: Job, effect: LaneEffect): void {
+  function run(job: Job, effect: QueueEffect): void {
     switch (effect.kind) {
       case "record":
         void record(job, effect.as);
@@ -85,7 +93,7 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
         return;
       case "pause": {
         const pauseMs = Math.min(options.pollMs, FIRST_PAUSE_MS * 2 ** (job.sendings - 1));
-        clock.after(pauseMs, () => feed(job.lane, { kind: "again", id: job.id, over: whyNotAgain(job) }));
+        clock.after(pauseMs, () => feed(job.queue, { kind: "again", id: job.id, over: whyNotAgain(job) }));
         return;
       }
       case "seek":
@@ -99,29 +107,29 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
   }
 
   async function record(job: Job, as: "accepted" | "sent"): Promise<void> {
-    const { id, lane } = job;
+    const { id, queue } = job;
     job.entry = entryOf(job, as);
     const cancelLate =
       job.request.effect === "stops"
-        ? clock.after(options.stopSyncMs, () => feed(lane, { kind: "record_late", id }))
+        ? clock.after(options.stopSyncMs, () => feed(queue, { kind: "record_late", id }))
         : () => {};
     const failure = await journal.writeInTime(job.entry);
     cancelLate();
     if (failure === null) {
-      feed(lane, { kind: "recorded", id, as, refused: as === "sent" ? parts.whyNotNow(job) : null });
+      feed(queue, { kind: "recorded", id, as, refused: as === "sent" ? parts.whyNotNow(job) : null });
     } else {
       log.error({ cause: failure, command: id }, "the journal failed");
-      feed(lane, { kind: "record_failed", id, message: failure });
+      feed(queue, { kind: "record_failed", id, message: failure });
     }
   }
 
-  function entryOf(job: Job, as: "accepted" | "sent"): JournalEntry {
+  function entryOf(job: Job, as: "accepted" | "sent"): JournalRecord {
     const nowMs = clock.nowMs();
     return {
       id: job.id,
       digest: job.digest,
       command: job.command,
-      lane: job.lane,
+      queue: job.queue,
       robotId: job.robotId,
       acceptedAtMs: job.entry?.acceptedAtMs ?? nowMs,
       sentAtMs: as === "sent" ? nowMs : null,
@@ -136,13 +144,13 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     const { evidence } = job.request;
     if (evidence.kind === "none" || job.robotId === null) return null;
     if (evidence.kind === "query") return job.baseline;
-    return watchBaseline(evidence, sightings.missions(job.robotId));
+    return watchBaseline(evidence, observations.missions(job.robotId));
   }
 
   async function askBaseline(job: Job): Promise<void> {
     const { evidence } = job.request;
     if (evidence.kind === "query") job.baseline = await search.baseline(evidence);
-    feed(job.lane, { kind: "baseline_known", id: job.id });
+    feed(job.queue, { kind: "baseline_known", id: job.id });
   }
 
   /** A stop does not wait to be told the state before it: it is asked for as the stop leaves, and may come too late. */
@@ -155,19 +163,19 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     const { evidence } = job.request;
     const isStop = job.request.effect === "stops";
     if (job.sendings === 0 && job.robotId !== null && evidence.kind !== "none" && evidence.kind !== "query") {
-      const baseline = watchBaseline(evidence, sightings.missions(job.robotId));
+      const baseline = watchBaseline(evidence, observations.missions(job.robotId));
       search.watch(job.id, evidence, job.robotId, baseline, clock.nowMs());
     }
     if (job.sendings === 0 && isStop) void askBeside(job);
     job.sendings += 1;
-    const stopsBefore = stopsMade.get(job.lane);
-    const isStopped = () => job.request.effect === "moves" && stopsMade.get(job.lane) !== stopsBefore;
+    const stopsBefore = stopsMade.get(job.queue);
+    const isStopped = () => job.request.effect === "moves" && stopsMade.get(job.queue) !== stopsBefore;
     parts.onCall(job);
     const leaveWithinMs = Math.max(mayLeaveForMs(job), isStop && job.sendings === 1 ? STOP_LEAVES_MS : 0);
     const ending = await port
       .call(job.command.operation, job.request.json, options.callDeadlineMs, leaveWithinMs, {
         isStop,
-        ...(job.request.effect === "reads" ? {} : { robot: job.lane }),
+        ...(job.request.effect === "reads" ? {} : { robot: job.queue }),
         mayLeave: () => (isStop ? job.overtakenBy === null : job.heldBack === null && !isStopped()),
         leaves: () => overtake(job),
       })
@@ -180,8 +188,8 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     if (ending.kind === "ok") parts.onMissions(job, ending.missionIds ?? []);
     // It never left: the hold is the reason to tell, not the stop that came with it.
     if (ending.kind === "not_sent" && job.heldBack !== null) {
-      feed(job.lane, { kind: "sought", id: job.id, outcome: job.heldBack });
-    } else feed(job.lane, { kind: "ended", id: job.id, ending });
+      feed(job.queue, { kind: "sought", id: job.id, outcome: job.heldBack });
+    } else feed(job.queue, { kind: "ended", id: job.id, ending });
   }
 
   /** How long the call may still leave: to its expiry, or while evidence would be sought where its repeat rule says so. */
@@ -215,15 +223,15 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
     }
   }
 
-  function stopsBeside({ lane }: Job): readonly Job[] {
-    const beside = (lanes.get(lane)?.beside ?? []).map(({ id }) => jobs.get(id));
+  function stopsBeside({ queue }: Job): readonly Job[] {
+    const beside = (queues.get(queue)?.beside ?? []).map(({ id }) => jobs.get(id));
     return beside.filter((job): job is Job => job?.request.effect === "stops");
   }
 
   async function seek(job: Job, otherwise: Outcome): Promise<void> {
     const baseline = job.entry?.baseline ?? job.baseline;
     const outcome = await search.seek(job.id, job.request.evidence, baseline, otherwise);
-    feed(job.lane, { kind: "sought", id: job.id, outcome });
+    feed(job.queue, { kind: "sought", id: job.id, outcome });
   }
 
   return {
@@ -234,30 +242,30 @@ export function createLaneRunner(parts: LaneRunnerParts): LaneRunner {
       arrivals += 1;
       job.arrival = arrivals;
       // From now on, not from when its record is on the disk and it leaves.
-      if (effect === "stops") stopsMade.set(job.lane, (stopsMade.get(job.lane) ?? 0) + 1);
-      feed(job.lane, {
+      if (effect === "stops") stopsMade.set(job.queue, (stopsMade.get(job.queue) ?? 0) + 1);
+      feed(job.queue, {
         kind: "submitted",
         work: newWork(job.id, effect, repeat, needsBaseline && effect !== "stops"),
       });
     },
-    withdraw: (job, outcome) => feed(job.lane, { kind: "withdrawn", id: job.id, outcome }),
+    withdraw: (job, outcome) => feed(job.queue, { kind: "withdrawn", id: job.id, outcome }),
     abandon(job, outcome) {
       if (!jobs.has(job.id)) return false;
-      feed(job.lane, { kind: "sought", id: job.id, outcome });
+      feed(job.queue, { kind: "sought", id: job.id, outcome });
       return true;
     },
     recover(job, otherwise, canSee) {
       jobs.set(job.id, job);
-      const lane = lanes.get(job.lane) ?? emptyLane;
-      lanes.set(job.lane, { ...lane, recovered: [...lane.recovered, job.id] });
+      const queue = queues.get(job.queue) ?? emptyQueue;
+      queues.set(job.queue, { ...queue, recovered: [...queue.recovered, job.id] });
       // Without evidence there is nothing to wait for.
       if (job.request.evidence.kind === "none") void seek(job, otherwise);
       else void canSee.then(() => seek(job, otherwise));
     },
     figures() {
       let waiting = 0;
-      for (const lane of lanes.values()) waiting += lane.queue.length;
-      return { lanes: lanes.size, waiting };
+      for (const queue of queues.values()) waiting += queue.waiting.length;
+      return { queues: queues.size, waiting };
     },
   };
 }
