@@ -16,7 +16,7 @@ import {
   LONGEST_OPERATION,
   shownRequest,
 } from "./audit/audit.ts";
-import type { EvidenceSearch } from "./evidence/search.ts";
+import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";

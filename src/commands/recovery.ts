@@ -3,7 +3,7 @@ import { ending } from "../domain/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
-import type { EvidenceSearch } from "./evidence/search.ts";
+import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { WatchBaseline } from "./evidence/watch.ts";
 import { createJob, type Job } from "./job.ts";
 import type { Journal, JournalRecord } from "./journal/journal.ts";
