@@ -98,14 +98,14 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   /** Resolves when the outcome is on the disk, so that it is the same after a crash; a broken disk is not waited for. */
   async function recordEnd(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
     const isOpenEnded = outcome.code === "NOT_ALLOWED" || outcome.code === "SHUTTING_DOWN";
-    if (job.request.effect === "reads" || (job.entry === null && isOpenEnded)) return;
+    if (job.request.effect === "reads" || (job.record === null && isOpenEnded)) return;
     const entry: JournalRecord = {
       id: job.id,
       digest: job.digest,
       command: asKept(job.command),
       queue: job.queue,
       robotId: job.robotId,
-      acceptedAtMs: job.entry?.acceptedAtMs ?? finalAtMs,
+      acceptedAtMs: job.record?.acceptedAtMs ?? finalAtMs,
       sentAtMs: sentAtOf(job),
       finalAtMs,
       // Both have served: without them, a finished entry is small.
@@ -156,7 +156,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const finalAtMs = clock.nowMs();
       await recordEnd(job, outcome, finalAtMs);
       parts.onEnd(job);
-      const times = { acceptedAtMs: job.entry?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs };
+      const times = { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs };
       tell({ command, robotId, outcome }, times);
       job.settle(outcome);
     },
@@ -191,5 +191,5 @@ function asKept(command: Command): Command {
 
 /** A record that it was sent is written before it is: it counts only when the call was made. */
 function sentAtOf(job: Job): number | null {
-  return job.sendings > 0 ? (job.entry?.sentAtMs ?? null) : null;
+  return job.sendings > 0 ? (job.record?.sentAtMs ?? null) : null;
 }

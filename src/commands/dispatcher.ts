@@ -350,7 +350,7 @@ export function createDispatcher(given: DispatcherParts): Dispatcher {
       const { queues, waiting } = runner.figures();
       const figures = {
         inHand: running.size,
-        queues,
+        robotQueues: queues,
         waiting,
         leases: leases.count(),
         ...holds.figures(),

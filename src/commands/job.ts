@@ -20,7 +20,7 @@ export interface Job {
   /** The expiry on the clock that never jumps: a wall clock set back must not stretch it. */
   readonly startByMonotonicMs: number;
   /** The newest record of it; null before the first. */
-  entry: JournalRecord | null;
+  record: JournalRecord | null;
   /** What the service said before the call, for the evidence afterwards. */
   baseline: unknown;
   /** Which of all it is, in the order in which they came to their queues; 0 before. */
@@ -65,7 +65,7 @@ export function createJob(parts: {
     ...parts,
     queue: "",
     robotId: null,
-    entry: null,
+    record: null,
     baseline: null,
     arrival: 0,
     sendings: 0,

@@ -1,10 +1,10 @@
-import type { Catalogue, EvidenceRule, ParsedRequest } from "../contracts/operation.ts";
+import type { Catalogue, ParsedRequest } from "../contracts/operation.ts";
 import { ending } from "../domain/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
-import type { WatchBaseline } from "./evidence/watch.ts";
+import { isWatchRule, type WatchBaseline } from "./evidence/watch.ts";
 import { createJob, type Job } from "./job.ts";
 import type { Journal, JournalRecord } from "./journal/journal.ts";
 import { interrupted, type QueueRunner } from "./robot-queues/queue-runner.ts";
@@ -49,7 +49,7 @@ export async function recoverCommands(parts: RecoveryParts): Promise<void> {
 
 function lookInto(parts: RecoveryParts, job: Job, entry: JournalRecord, sentAtMs: number): void {
   const { evidence, repeat } = job.request;
-  if (isWatch(evidence) && job.robotId !== null && entry.baseline !== null) {
+  if (isWatchRule(evidence) && job.robotId !== null && entry.baseline !== null) {
     parts.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
   }
   parts.runner.recover(job, interrupted(repeat.kind === "repeatable"), parts.canSee);
@@ -65,7 +65,7 @@ function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
   });
   job.queue = queue;
   job.robotId = robotId;
-  job.entry = entry;
+  job.record = entry;
   job.sendings = entry.sentAtMs === null ? 0 : 1;
   job.stage = entry.sentAtMs === null ? "accepted" : "sent";
   return job;
@@ -86,8 +86,4 @@ function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalR
     conveyors: null,
     switches: [],
   };
-}
-
-function isWatch(rule: EvidenceRule): rule is Exclude<EvidenceRule, { kind: "none" | "query" }> {
-  return rule.kind !== "none" && rule.kind !== "query";
 }

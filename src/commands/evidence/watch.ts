@@ -9,6 +9,10 @@ import type { RobotId } from "../../domain/robot.ts";
 /** The rules that are answered by what robots send of themselves; `query` asks the service instead. */
 export type WatchRule = Exclude<EvidenceRule, { kind: "none" | "query" }>;
 
+export function isWatchRule(rule: EvidenceRule): rule is WatchRule {
+  return rule.kind !== "none" && rule.kind !== "query";
+}
+
 /** What was known of the robot when the call left. JSON: it is journaled with the command. */
 export interface WatchBaseline {
   /** The missions in the robot's list; null when none was ever received. */

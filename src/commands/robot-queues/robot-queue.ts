@@ -1,14 +1,13 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
-import type { RepeatRule } from "../../contracts/operation.ts";
+import type { ParsedRequest, RepeatRule } from "../../contracts/operation.ts";
 import type { CommandStage, Effect } from "../../domain/command.ts";
-import { type Outcome, refusal } from "../../domain/outcome.ts";
-import { decideEnding, endingAfterRepeats } from "./ending.ts";
+import type { Outcome } from "../../domain/outcome.ts";
 
 /** How far a command has come in its queue. */
 export type WorkPhase =
   /** Behind another one. */
   | "waiting"
-  /** First in the queue; what must be known before the call is being asked for. */
+  /** First in the queue; the state before the call is being asked for. */
   | "preparing"
   /** The record that it was sent is being synced; the call follows. */
   | "leaving"
@@ -33,15 +32,14 @@ export interface Work {
   readonly unknown: Extract<CallEnding, { kind: "unknown" }> | null;
 }
 
-/**
- * One physical robot's commands: one in flight, a bounded queue behind it. `beside`
- * runs in parallel: stops, which go before everything, and reads, which disturb nothing.
- */
+/** The commands of one physical robot: one in flight, and a bounded number behind it. Immutable. */
 export interface RobotQueue {
+  /** The one in flight. */
   readonly head: Work | null;
   readonly waiting: readonly Work[];
+  /** Run in parallel: stops, which go before everything, and reads, which disturb nothing. */
   readonly beside: readonly Work[];
-  /** Sent by a predecessor of this process: nothing moves before they are looked into. */
+  /** Sent by an earlier run: nothing moves before their outcome is final. */
   readonly recovered: readonly string[];
 }
 
@@ -52,6 +50,8 @@ export interface RobotQueueLimits {
 
 export type QueueInput =
   | { readonly kind: "submitted"; readonly work: Work }
+  /** An earlier run has sent it; evidence is sought. */
+  | { readonly kind: "recovered"; readonly id: string }
   /** `refused`: why it must not leave any more (expired, not good, leased, shutting down); null when it may. */
   | {
       readonly kind: "recorded";
@@ -60,11 +60,11 @@ export type QueueInput =
       readonly refused: Outcome | null;
     }
   | { readonly kind: "record_failed"; readonly id: string; readonly message: string }
-  /** The disk lets a stop wait too long. */
+  /** The record of a stop is not on the disk yet: it does not wait any longer. */
   | { readonly kind: "record_late"; readonly id: string }
   | { readonly kind: "baseline_known"; readonly id: string }
   | { readonly kind: "ended"; readonly id: string; readonly ending: CallEnding }
-  /** The pause before another sending is over. `over`: why there is none, as what follows "not sent"; null when there is. */
+  /** The pause before another sending is over. `over`: why it is not sent again; null when it is. */
   | { readonly kind: "again"; readonly id: string; readonly over: string | null }
   | { readonly kind: "sought"; readonly id: string; readonly outcome: Outcome }
   /** May no longer be sent: `outcome` says why. */
@@ -88,12 +88,13 @@ export interface QueueStep {
 export const emptyQueue: RobotQueue = { head: null, waiting: [], beside: [], recovered: [] };
 
 /** A new command on its way into a queue. */
-export function newWork(id: string, effect: Effect, repeat: RepeatRule, needsBaseline: boolean): Work {
+export function newWork(id: string, { effect, repeat, evidence }: ParsedRequest): Work {
+  const isAsked = evidence.kind === "query" && evidence.baseline !== undefined;
   return {
     id,
     effect,
     repeat,
-    needsBaseline,
+    needsBaseline: isAsked && effect !== "stops",
     phase: "waiting",
     isRecorded: false,
     hasBaseline: false,
@@ -111,237 +112,12 @@ export function isIdle(queue: RobotQueue): boolean {
   );
 }
 
-/** What an input does to a queue. Pure: the same queue and input give the same step, whatever the world does. */
-export function stepQueue(queue: RobotQueue, input: QueueInput, limits: RobotQueueLimits): QueueStep {
-  switch (input.kind) {
-    case "submitted":
-      return submitted(queue, input.work, limits);
-    case "recorded":
-      return recorded(queue, input.id, input.as, input.refused);
-    case "record_failed":
-      return recordFailed(queue, input.id, input.message);
-    case "record_late":
-      return leaveBeside(queue, input.id);
-    case "baseline_known":
-      return baselineKnown(queue, input.id);
-    case "ended":
-      return ended(queue, input.id, input.ending);
-    case "again":
-      return again(queue, input.id, input.over);
-    case "sought":
-      return finish(queue, input.id, input.outcome);
-    case "withdrawn":
-      return withdrawn(queue, input.id, input.outcome);
-  }
-}
-
-function submitted(queue: RobotQueue, work: Work, limits: RobotQueueLimits): QueueStep {
-  if (work.effect === "stops") return stop(queue, work);
-  if (work.effect === "reads") return read(queue, work, limits);
-  if (queue.head === null && queue.recovered.length === 0) {
-    const step = start(queue, work);
-    return work.needsBaseline ? after([{ kind: "record", id: work.id, as: "accepted" }], step) : step;
-  }
-  if (queue.waiting.length >= limits.maxQueue) {
-    const message = `${limits.maxQueue} commands already wait behind the one in flight for this robot`;
-    return {
-      queue,
-      effects: [{ kind: "finish", id: work.id, outcome: refusal("QUEUE_FULL", message) }],
-    };
-  }
-  return {
-    queue: { ...queue, waiting: [...queue.waiting, work] },
-    effects: [{ kind: "record", id: work.id, as: "accepted" }],
-  };
-}
-
-/** Goes at once, and takes with it every start that has not left. */
-function stop(queue: RobotQueue, work: Work): QueueStep {
-  const isUnsentStart = (other: Work) =>
-    other.effect === "moves" && other.phase !== "sent" && other.phase !== "seeking";
-  const canceled = [...(queue.head === null ? [] : [queue.head]), ...queue.waiting].filter(isUnsentStart);
-  const outcome = refusal("CANCELED_BY_STOP", `the stop ${work.id} overtook it before it was sent`);
-  const head = queue.head !== null && isUnsentStart(queue.head) ? null : queue.head;
-  const next = advance({
-    ...queue,
-    head,
-    waiting: queue.waiting.filter((other) => !isUnsentStart(other)),
-    beside: [...queue.beside, { ...work, phase: "leaving" }],
-  });
-  return {
-    queue: next.queue,
-    effects: [
-      { kind: "record", id: work.id, as: "sent" },
-      ...canceled.map(({ id }): QueueEffect => ({ kind: "finish", id, outcome })),
-      ...next.effects,
-    ],
-  };
-}
-
-function read(queue: RobotQueue, work: Work, limits: RobotQueueLimits): QueueStep {
-  if (queue.beside.filter(({ effect }) => effect === "reads").length >= limits.maxReads) {
-    const message = `${limits.maxReads} reads are already in flight here`;
-    return { queue, effects: [{ kind: "finish", id: work.id, outcome: refusal("QUEUE_FULL", message) }] };
-  }
-  return {
-    queue: { ...queue, beside: [...queue.beside, { ...work, phase: "sent" }] },
-    effects: [
-      { kind: "stage", id: work.id, stage: "accepted" },
-      { kind: "stage", id: work.id, stage: "sent" },
-      { kind: "call", id: work.id },
-    ],
-  };
-}
-
-/**
- * Makes a command the one in flight. What leaves at once is recorded as sent in one
- * go: one sync a command. A crash in between makes it a thing to look into, never a
- * thing to send again.
- */
-function start(queue: RobotQueue, work: Work): QueueStep {
-  if (!work.needsBaseline) {
-    return {
-      queue: { ...queue, head: { ...work, phase: "leaving" } },
-      effects: [{ kind: "record", id: work.id, as: "sent" }],
-    };
-  }
-  return {
-    queue: { ...queue, head: { ...work, phase: "preparing" } },
-    effects: [{ kind: "ask_baseline", id: work.id }],
-  };
-}
-
-/** Starts the next one when the queue is free. */
-function advance(queue: RobotQueue): QueueStep {
-  const [next, ...waiting] = queue.waiting;
-  if (queue.head !== null || queue.recovered.length > 0 || next === undefined) return { queue, effects: [] };
-  const step = start(queue, next);
-  return { queue: { ...step.queue, waiting }, effects: step.effects };
-}
-
-function recorded(
-  queue: RobotQueue,
-  id: string,
-  as: "accepted" | "sent",
-  refused: Outcome | null,
-): QueueStep {
-  const work = findWork(queue, id);
-  if (work === undefined) return { queue, effects: [] };
-  const stages: QueueEffect[] = work.isRecorded ? [] : [{ kind: "stage", id, stage: "accepted" }];
-  const known: Work = { ...work, isRecorded: true };
-  if (work.phase === "preparing" && work.hasBaseline) {
-    return after(stages, leave(replaceWork(queue, known), known));
-  }
-  if (work.phase !== "leaving" || as === "accepted") {
-    return { queue: replaceWork(queue, known), effects: stages };
-  }
-  if (refused !== null && work.effect !== "stops") return after(stages, finish(queue, id, refused));
-  return after(stages, call(queue, known));
-}
-
-function recordFailed(queue: RobotQueue, id: string, message: string): QueueStep {
-  const work = findWork(queue, id);
-  if (work === undefined || work.phase === "sent" || work.phase === "seeking") return { queue, effects: [] };
-  // The disk may hold up what moves, never what stops.
-  if (work.effect === "stops") return leaveBeside(queue, id);
-  return finish(queue, id, refusal("JOURNAL_FAILED", `it was not sent: the journal failed (${message})`));
-}
-
-function leaveBeside(queue: RobotQueue, id: string): QueueStep {
-  const work = queue.beside.find((other) => other.id === id);
-  if (work?.phase !== "leaving") return { queue, effects: [] };
-  return after([{ kind: "stage", id, stage: "accepted" }], call(queue, { ...work, isRecorded: true }));
-}
-
-function baselineKnown(queue: RobotQueue, id: string): QueueStep {
-  const work = queue.head;
-  if (work?.id !== id || work.phase !== "preparing") return { queue, effects: [] };
-  const known = { ...work, hasBaseline: true };
-  return work.isRecorded ? leave(queue, known) : { queue: replaceWork(queue, known), effects: [] };
-}
-
-function leave(queue: RobotQueue, work: Work): QueueStep {
-  return {
-    queue: replaceWork(queue, { ...work, phase: "leaving" }),
-    effects: [{ kind: "record", id: work.id, as: "sent" }],
-  };
-}
-
-function call(queue: RobotQueue, work: Work): QueueStep {
-  return {
-    queue: replaceWork(queue, { ...work, phase: "sent" }),
-    effects: [
-      { kind: "stage", id: work.id, stage: "sent" },
-      { kind: "call", id: work.id },
-    ],
-  };
-}
-
-function ended(queue: RobotQueue, id: string, ending: CallEnding): QueueStep {
-  const work = findWork(queue, id);
-  if (work?.phase !== "sent") return { queue, effects: [] };
-  const decision = decideEnding(work, ending);
-  const unknown = ending.kind === "unknown" ? ending : work.unknown;
-  switch (decision.kind) {
-    case "final":
-      return finish(queue, id, decision.outcome);
-    case "again":
-      return {
-        queue: replaceWork(queue, { ...work, phase: "pausing", unknown }),
-        effects: [{ kind: "pause", id }],
-      };
-    case "seek":
-      return seek(queue, { ...work, unknown }, decision.otherwise);
-  }
-}
-
-function again(queue: RobotQueue, id: string, over: string | null): QueueStep {
-  const work = findWork(queue, id);
-  if (work?.phase !== "pausing") return { queue, effects: [] };
-  if (over === null) {
-    return { queue: replaceWork(queue, { ...work, phase: "sent" }), effects: [{ kind: "call", id }] };
-  }
-  const decision = endingAfterRepeats(work, over);
-  return decision.kind === "final"
-    ? finish(queue, id, decision.outcome)
-    : seek(queue, work, decision.otherwise);
-}
-
-function seek(queue: RobotQueue, work: Work, otherwise: Outcome): QueueStep {
-  return {
-    queue: replaceWork(queue, { ...work, phase: "seeking" }),
-    effects: [{ kind: "seek", id: work.id, otherwise }],
-  };
-}
-
-function withdrawn(queue: RobotQueue, id: string, outcome: Outcome): QueueStep {
-  const work = findWork(queue, id);
-  if (work === undefined || work.effect === "stops") return { queue, effects: [] };
-  const isUnsent = work.phase === "waiting" || work.phase === "preparing" || work.phase === "leaving";
-  return isUnsent ? finish(queue, id, outcome) : { queue, effects: [] };
-}
-
-/** Takes a command out of the queue and lets the next one start. */
-function finish(queue: RobotQueue, id: string, outcome: Outcome): QueueStep {
-  const without: RobotQueue = {
-    head: queue.head?.id === id ? null : queue.head,
-    waiting: queue.waiting.filter((work) => work.id !== id),
-    beside: queue.beside.filter((work) => work.id !== id),
-    recovered: queue.recovered.filter((other) => other !== id),
-  };
-  return after([{ kind: "finish", id, outcome }], advance(without));
-}
-
-function after(effects: readonly QueueEffect[], step: QueueStep): QueueStep {
-  return { queue: step.queue, effects: [...effects, ...step.effects] };
-}
-
-function findWork(queue: RobotQueue, id: string): Work | undefined {
+export function findWork(queue: RobotQueue, id: string): Work | undefined {
   if (queue.head?.id === id) return queue.head;
   return queue.beside.find((work) => work.id === id) ?? queue.waiting.find((work) => work.id === id);
 }
 
-function replaceWork(queue: RobotQueue, work: Work): RobotQueue {
+export function replaceWork(queue: RobotQueue, work: Work): RobotQueue {
   const replace = (other: Work) => (other.id === work.id ? work : other);
   return {
     ...queue,
