@@ -125,3 +125,8 @@ export function isAt(
   }
   return position !== undefined && destinations.includes(position);
 }
+
+/** What of a lease survives the gateway. */
+export function storedOf({ robotId, station, owner, rolling }: Lease): StoredLease {
+  return { robotId, station, owner, rolling };
+}

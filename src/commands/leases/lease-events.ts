@@ -1,0 +1,70 @@
+import type { FleetNotice, LeaseReason } from "../../domain/change.ts";
+import type { Source } from "../../domain/command.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { AuditSink } from "../audit/audit.ts";
+import type { StoredLease } from "../journal/journal.ts";
+
+/** In the words of the audit log, which is for people. */
+const reasonTexts: Readonly<Record<LeaseReason, string>> = {
+  asked: "asked for",
+  released: "released",
+  overridden: "overridden",
+  left: "the robot has left",
+  out_of_sight: "the robot is out of sight",
+  lapsed: "the station's heartbeat has lapsed",
+  not_configured: "the station is no longer configured",
+  not_allowed: "its owner may no longer use the station for the robot",
+};
+
+export interface LeaseEventParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: AuditSink;
+  /** Where the begin and the end of every lease go as events. Synchronous; never throws. */
+  readonly notify: (notice: FleetNotice) => void;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
+}
+
+/** Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log names the owner. */
+export type PublishLease = (
+  to: "leased" | "free",
+  lease: Pick<StoredLease, "robotId" | "station" | "owner">,
+  reason: LeaseReason,
+  by: Source | null,
+) => void;
+
+export function createLeaseEvents({ clock, log, audit, notify, sessionId }: LeaseEventParts): PublishLease {
+  let events = 0;
+  return (to, { robotId, station, owner }, reason, by) => {
+    const what = to === "leased" ? "begun" : "ended";
+    const source = by ?? owner;
+    const reasonText = reasonTexts[reason];
+    const atMs = clock.nowMs();
+    log.info({ robotId, station, user: source.name, reason: reasonText }, `lease ${what}`);
+    audit({
+      at: new Date(atMs).toISOString(),
+      event: "lease",
+      lease: what,
+      robot_id: robotId,
+      station,
+      door: source.door,
+      user: source.name,
+      owner: { door: owner.door, user: owner.name },
+      reason: reasonText,
+    });
+    events += 1;
+    notify({
+      kind: "lease",
+      eventId: `${sessionId}.l${events}`,
+      robotId,
+      atMs,
+      station,
+      owner,
+      to,
+      reason,
+      by,
+    });
+  };
+}

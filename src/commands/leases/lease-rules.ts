@@ -1,0 +1,84 @@
+import type { LeaseReason } from "../../domain/change.ts";
+import { clip, quoted } from "../../domain/clip.ts";
+import type { Source } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Observations } from "../evidence/observations.ts";
+import type { StationOptions } from "../options.ts";
+import { describeLease, isAt, type Lease, type Leases, sameSource } from "./lease.ts";
+
+const LONGEST_NAME = 64;
+
+export interface LeaseRuleParts {
+  readonly stations: readonly StationOptions[];
+  readonly observations: Observations;
+  /** Whether it is known where the robot is now, or was a moment ago. */
+  readonly isVisible: (robotId: RobotId) => boolean;
+  /** The refusal of a robot that was never heard of; null for others. */
+  readonly refusedName: (robotId: RobotId) => Outcome | null;
+  /** Why a source may not lease the robot, for any station; null when it may. */
+  readonly refusedLease: (source: Source, robotId: RobotId) => string | null;
+}
+
+/** Which robot may be leased to which station. */
+export interface LeaseRules {
+  isStation(name: string): boolean;
+  /** Whether the robot stands at or heads for a destination of the station. */
+  isHere(station: string, robotId: RobotId): boolean;
+  /** Why a lease of an earlier run does not go on; null when it does. The configuration may have changed since. */
+  whyNotResumed(lease: Lease): LeaseReason | null;
+  refusedAsk(leases: Leases, station: string, source: Source, robotId: RobotId): Outcome | null;
+  /**
+   * The answer to who wants to end a lease that does not exist: a mistyped name must not be answered as done.
+   * Null while it is not known whether the robot exists: no robot of that name is leased.
+   */
+  refusedEnd(robotId: RobotId): Outcome | null;
+}
+
+export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
+  const { observations } = parts;
+  const stationOf = (name: string) => parts.stations.find((station) => station.name === name);
+
+  function refusedUse({ name, users }: StationOptions, source: Source, robotId: RobotId): string | null {
+    if (users !== undefined && !users.some((user) => sameSource(user, source)))
+      return `${source.door} "${source.name}" is not a user of station ${name}`;
+    return parts.refusedLease(source, robotId);
+  }
+
+  function isHere(station: string, robotId: RobotId): boolean {
+    const { destinations } = stationOf(station) ?? { destinations: [] };
+    return isAt(destinations, observations.missions(robotId), observations.position(robotId));
+  }
+
+  return {
+    isStation: (name) => stationOf(name) !== undefined,
+    isHere,
+    whyNotResumed({ station, owner, robotId }) {
+      const known = stationOf(station);
+      if (known === undefined) return "not_configured";
+      return refusedUse(known, owner, robotId) === null ? null : "not_allowed";
+    },
+    refusedAsk(leases, station, source, robotId) {
+      const known = stationOf(station);
+      if (known === undefined) return refusal("MALFORMED", `there is no station ${quoted(station)}`);
+      const refused = refusedUse(known, source, robotId);
+      if (refused !== null) return refusal("NOT_ALLOWED", refused);
+      const lease = leases.get(robotId);
+      if (lease !== undefined && !(lease.station === station && sameSource(lease.owner, source))) {
+        return refusal("LEASE_HELD", describeLease(lease, robotId));
+      }
+      const unheard = parts.refusedName(robotId);
+      if (unheard !== null) return unheard;
+      if (!parts.isVisible(robotId)) {
+        return refusal("ROBOT_NOT_GOOD", `where robot ${clip(robotId, LONGEST_NAME)} is now is not known`);
+      }
+      if (isHere(station, robotId)) return null;
+      const message = `robot ${robotId} neither stands at nor heads for a destination of station ${station}`;
+      return refusal("NOT_AT_STATION", message);
+    },
+    refusedEnd(robotId) {
+      const unheard = parts.refusedName(robotId);
+      return unheard?.code === "UNKNOWN_ROBOT" ? unheard : null;
+    },
+  };
+}
