@@ -18,7 +18,7 @@ export interface Understood {
 }
 
 /** Where a command runs. */
-export interface Place {
+export interface QueueOf {
   readonly queue: string;
   readonly robotId: RobotId | null;
 }
@@ -64,13 +64,13 @@ export function understand(catalogue: Catalogue, command: Command): Understood |
  * The queue of a request: one for a physical robot, whichever of its names is used. A
  * stop needs no queue, so it passes when the robot cannot be told.
  */
-export async function findPlace(parts: AdmissionParts, request: ParsedRequest): Promise<Place | Outcome> {
+export async function findQueue(parts: AdmissionParts, request: ParsedRequest): Promise<QueueOf | Outcome> {
   const { subject } = request;
   switch (subject.kind) {
     case "fleet":
       return { queue: SERVICE_PICKS, robotId: null };
     case "robot":
-      return placeOf(subject.robotId);
+      return queueOf(subject.robotId);
     case "robot_number":
       return byNumber(parts, subject.amrId, request);
     case "task_chain": {
@@ -159,13 +159,13 @@ export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job
   return Math.min(command.startByMs - clock.nowMs(), startByMonotonicMs - clock.monotonicMs());
 }
 
-function placeOf(robotId: RobotId): Place {
+function queueOf(robotId: RobotId): QueueOf {
   return { queue: `robot/${robotId}`, robotId };
 }
 
-function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest): Place | Outcome {
+function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest): QueueOf | Outcome {
   const robotId = parts.observations.robotOfNumber(amrId);
-  if (robotId !== undefined) return placeOf(robotId);
+  if (robotId !== undefined) return queueOf(robotId);
   if (request.effect === "stops") return { queue: `number/${amrId}`, robotId: null };
   const unheard = notHeard(parts, `robot number ${amrId}`);
   if (unheard !== null) return unheard;

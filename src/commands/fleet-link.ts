@@ -1,0 +1,42 @@
+import type { Clock } from "../platform/clock.ts";
+
+/** Whether every robot there is must have sent something by now. */
+export type Listening = "heard" | "not_yet" | "cut_off";
+
+/** The session to the service, as far as commands need to know of it. */
+export interface FleetLink {
+  set(isUp: boolean): void;
+  listening(): Listening;
+  /** Resolves when the session was there for the first time, or when it was waited for long enough. */
+  readonly canSee: Promise<void>;
+  /** Begins to wait. */
+  start(): void;
+}
+
+type State = { readonly state: "down" } | { readonly state: "up"; readonly sinceMs: number };
+
+/** How long a start waits for the service before it goes on without evidence for what an earlier run has sent. */
+const LONGEST_UNSEEN_MS = 60_000;
+/** How long after the session began every robot's first message may take: streams open one after the other. */
+const HEARD_AFTER_MS = 10_000;
+
+export function createFleetLink(clock: Clock): FleetLink {
+  let link: State = { state: "down" };
+  let see = () => {};
+  const canSee = new Promise<void>((resolve) => {
+    see = resolve;
+  });
+  return {
+    set(isUp) {
+      if (!isUp) link = { state: "down" };
+      else if (link.state === "down") link = { state: "up", sinceMs: clock.monotonicMs() };
+      if (isUp) see();
+    },
+    listening() {
+      if (link.state === "down") return "cut_off";
+      return clock.monotonicMs() - link.sinceMs < HEARD_AFTER_MS ? "not_yet" : "heard";
+    },
+    canSee,
+    start: () => void clock.after(LONGEST_UNSEEN_MS, see),
+  };
+}
