@@ -15,7 +15,6 @@ import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
-import { createLocalServer } from "./northbound/local/server.ts";
 import { createBroker } from "./northbound/mqtt/broker/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
@@ -23,6 +22,7 @@ import { createTopics } from "./northbound/mqtt/topics.ts";
 import { openMemory } from "./northbound/opcua/memory.ts";
 import type { OpcUaOptions } from "./northbound/opcua/options.ts";
 import { createOpcUaServer } from "./northbound/opcua/server.ts";
+import { createControlServer } from "./northbound/web/control-server.ts";
 import { createWebServer } from "./northbound/web/server.ts";
 import type { Chance } from "./platform/backoff.ts";
 import { type Clock, every } from "./platform/clock.ts";
@@ -120,7 +120,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     if (config.opcua !== null) components.push(opcua(config.opcua, house));
     if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
     if (config.web !== null) components.push(web(config.web, house));
-    if (config.local !== null) components.push(local(config.local, house));
+    if (config.control !== null) components.push(control(config.control, house));
     components.push(commandDoor(house, config.drainMs));
     // Now that somebody will hear of it: what a predecessor left behind ends here.
     await house.dispatcher.start();
@@ -371,16 +371,17 @@ function withFigures(runner: Health, link: Health): Health {
   };
 }
 
-function local(options: NonNullable<Config["local"]>, house: House): Component {
-  const { catalogue, dispatcher, clock, log } = house;
-  return createLocalServer(options, {
+function control(options: NonNullable<Config["control"]>, house: House): Component {
+  const { catalogue, dispatcher, health, clock, log } = house;
+  return createControlServer(options, {
     commander: dispatcher,
     ledger: dispatcher,
     catalogue,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
+    health,
     clock,
-    log: log.child({ part: "local" }),
+    log: log.child({ part: "control" }),
   });
 }
 

@@ -36,7 +36,6 @@ const rooms: Readonly<Record<string, Rules>> = {
       "topic templates are configuration, and one place knows what is wrong with them",
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",
-    "northbound/local/options.ts": "the options that configuration builds",
     "commands/options.ts": "the options that configuration builds",
   },
   fleet: {
@@ -51,7 +50,6 @@ const rooms: Readonly<Record<string, Rules>> = {
   "northbound/mqtt": sharedByNorthbounds,
   "northbound/opcua": sharedByNorthbounds,
   "northbound/web": sharedByNorthbounds,
-  "northbound/local": sharedByNorthbounds,
   simulator: {
     platform: "parts of any daemon",
     wire: "its messages; it must not share our translation, or two bugs cancel out",

@@ -9,8 +9,8 @@ import { createCatalogue } from "../fleet/operations.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { operationList, operationPage } from "./call-list.ts";
 import { needsNumber, numberOf, readRequest } from "./call-request.ts";
-import { CallFailed, callGateway } from "./control-client.ts";
-import { findSocket, finish, print, report, userName } from "./control-command.ts";
+import { askGateway, CallFailed, outcomeOf, sendCommand } from "./control-client.ts";
+import { findSocket, finish, finishDone, print, report } from "./control-command.ts";
 import { exitCodes, fail } from "./exit.ts";
 import { positive } from "./option.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -26,18 +26,21 @@ interface Options {
   readonly override?: string;
 }
 
-/** `fleetgate call`: sends a command to the gateway of this machine and prints what becomes of it. */
+/** `fleetgate call`: sends a command to the gateway of this machine and prints its outcome. */
 export function callCommand(): Command {
   return new Command("call")
-    .description("send a command to the gateway of this machine, and print what becomes of it")
-    .argument("[operation]", "one of those that --list names")
+    .description("send a command to the gateway of this machine, and print its outcome")
+    .argument("[operation]", "its name, one of those that --list prints")
     .argument("[request]", "its request in proto3 JSON; - reads it from standard input", "{}")
     .option("--robot <id>", "the robot: put into the request where the operation has it")
-    .option("--id <id>", "the command's identity: the same again is the same command, and never sent twice")
-    .option("--expires-in <seconds>", "do not send it any more after so long", positive)
+    .option(
+      "--id <id>",
+      "the command's identity: a repetition with the same id is the same command, and never sent twice",
+    )
+    .option("--expires-in <seconds>", "do not send it later than this", positive)
     .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
     .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
-    .option("--json", "print a JSON object a line")
+    .option("--json", "print JSON, one object a line")
     .option("--list", "list the operations, or describe one")
     .option(
       "--override <robot>",
@@ -80,37 +83,41 @@ async function call(
   const socketPath = await findSocket(options);
   const robot = await findRobot(operation, options, socketPath, signal);
   const read = readRequest(operation, text, robot);
-  // What has an id of the sender's own goes out all the same: the gateway knows whether it is an earlier command's.
+  // A request with an id of the user's own is sent although it is malformed: the gateway knows whether the id is an
+  // earlier command's.
   if (!read.ok && (read.request === null || options.id === undefined)) {
     return refuse(id, badRequest(read.problem), options);
   }
   const { expiresIn } = options;
-  const line: JsonObject = {
-    id,
+  const body: JsonObject = {
     operation: operation.name,
     request: read.request,
-    user: userName(),
     ...(expiresIn === undefined ? {} : { expires_in_ms: Math.ceil(expiresIn * 1000) }),
   };
   if (options.json !== true) print(`id ${id}`, 0);
   const onStage = (stage: JsonObject) =>
     void print(options.json === true ? JSON.stringify(stage) : String(stage.stage), 0);
   try {
-    return finish(await callGateway(socketPath, line, onStage, signal), options);
+    return finish(await sendCommand(socketPath, id, body, onStage, signal), options);
   } catch (error) {
     if (!(error instanceof CallFailed) || !error.wasSent) throw error;
     throw new CallFailed(`${error.message}; ask again with --id ${id}`, true, { cause: error });
   }
 }
 
-/** Ends the lease of a robot, of any station. It can be said again at no risk, so that no id is needed. */
+/** Ends the lease of a robot, of any station. It may be repeated without harm, so it needs no id. */
 async function override(robot: string, operation: string | undefined, options: Options): Promise<number> {
   if (operation !== undefined) throw new CallFailed("--override takes no operation", false);
-  const line: JsonObject = { id: options.id ?? randomUUID(), override: robot, user: userName() };
-  return finish(await callGateway(await findSocket(options), line, () => {}, stopSignal()), options);
+  const path = `/api/v1/robots/${encodeURIComponent(robot)}/lease`;
+  const answer = await askGateway(await findSocket(options), { method: "DELETE", path }, stopSignal());
+  if (answer.status >= 400) return finish(outcomeOf(null, answer), options);
+  const { station, owner } = answer.body;
+  const message =
+    station === null ? "no station leased it" : `station ${String(station)} leased it for ${String(owner)}`;
+  return finishDone(message, answer.body, options);
 }
 
-/** What is to stand in the request for `--robot`; a number that is not given is asked of the service, through the gateway. */
+/** The robot as the operation names it. A number that the user did not give comes from the service, through the gateway. */
 async function findRobot(
   operation: DescribedOperation,
   { robot }: Options,
@@ -119,8 +126,10 @@ async function findRobot(
 ): Promise<string | number | null> {
   if (robot === undefined) return null;
   if (!needsNumber(operation, robot)) return robot;
-  const line: JsonObject = { id: randomUUID(), operation: "GetOnlineRobots", request: {}, user: userName() };
-  const { response, message } = await callGateway(socketPath, line, () => {}, signal).catch(asUnsent);
+  const ask: JsonObject = { operation: "GetOnlineRobots", request: {} };
+  const { response, message } = await sendCommand(socketPath, randomUUID(), ask, () => {}, signal).catch(
+    asUnsent,
+  );
   const number = numberOf(response, robot);
   if (number !== null) return number;
   const why = response === null ? String(message) : "no robot that is online has the name";
@@ -130,7 +139,7 @@ async function findRobot(
   );
 }
 
-/** A read that failed leaves nothing to wonder about. */
+/** A read that failed has changed nothing. */
 function asUnsent(error: unknown): never {
   throw error instanceof CallFailed ? new CallFailed(error.message, false, { cause: error }) : error;
 }

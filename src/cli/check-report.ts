@@ -96,7 +96,7 @@ function rosterLines({ roster }: DetectionLimits): readonly string[] {
   ];
 }
 
-function doorLines({ mqtt, opcua, local, dispatcher }: Config): readonly string[] {
+function doorLines({ mqtt, opcua, control, dispatcher }: Config): readonly string[] {
   const open = (door: string, text: string) =>
     [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.door === door)
       ? text
@@ -104,7 +104,7 @@ function doorLines({ mqtt, opcua, local, dispatcher }: Config): readonly string[
   return [
     row("mqtt", mqtt === null ? "off" : (mqttShut(mqtt) ?? open("mqtt", mqttCommands(mqtt)))),
     row("opcua", opcua === null ? "off" : open("opcua", "slots of robots")),
-    row("cli", local === null ? "off" : open("cli", `fleetgate call, through ${local.socketPath}`)),
+    row("cli", control === null ? "off" : open("cli", `fleetgate call, through ${control.socketPath}`)),
   ];
 }
 

@@ -1,8 +1,8 @@
-import { connect } from "node:net";
-import { createLineReader } from "../northbound/local/line-reader.ts";
+import { userInfo } from "node:os";
+import { Client } from "undici";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
 
-/** The gateway cannot be talked to. `wasSent`: the line had left, so what became of it is not known. */
+/** The gateway told no outcome. `wasSent`: the request may have left, so what became of it is not known. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
   readonly wasSent: boolean;
@@ -13,53 +13,107 @@ export class CallFailed extends Error {
   }
 }
 
-const LONGEST_ANSWER_BYTES = 32_000_000;
+interface GatewayRequest {
+  readonly method: "PUT" | "DELETE";
+  /** Its variable parts percent-encoded. */
+  readonly path: string;
+  readonly body?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface GatewayAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+const LARGEST_ANSWER_BYTES = 32_000_000;
+/** A command that takes longer shows its stage. */
+const WAIT_SECONDS = 2;
 
 /**
- * Sends one command over the gateway's socket. Resolves with the line of its outcome;
- * rejects with CallFailed.
- * @param onStage called with each line that comes before it
+ * Asks the gateway of this machine, by HTTP over its control socket, in the name of the user at the terminal.
+ * Resolves with any answer, also a problem; rejects with CallFailed.
  */
-export function callGateway(
+export async function askGateway(
   socketPath: string,
-  line: JsonObject,
+  { method, path, body, headers = {} }: GatewayRequest,
+  signal: AbortSignal,
+): Promise<GatewayAnswer> {
+  const client = new Client("http://localhost", { socketPath, maxResponseSize: LARGEST_ANSWER_BYTES });
+  const json = body === undefined ? {} : { "content-type": "application/json" };
+  try {
+    const answer = await client.request({
+      method,
+      path,
+      headers: { ...headers, ...json, "fleetgate-user": encodeURIComponent(userName()) },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+    const read: unknown = await answer.body.json();
+    if (!isJsonObject(read)) throw new CallFailed("the gateway's answer is no JSON object", true);
+    return { status: answer.statusCode, body: read };
+  } catch (error) {
+    throw callFailed(socketPath, error, signal);
+  } finally {
+    await client.destroy();
+  }
+}
+
+/**
+ * Sends a command and waits for its final outcome, in the shape of `domain/outcome.outcomeJson`.
+ * @param onStage hears of each stage of a command that takes longer
+ */
+export async function sendCommand(
+  socketPath: string,
+  id: string,
+  body: JsonObject,
   onStage: (stage: JsonObject) => void,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  return new Promise((resolve, reject) => {
-    let wasSent = false;
-    const socket = connect({ path: socketPath });
-    const fail = (message: string, cause?: Error) => {
-      signal.removeEventListener("abort", onAbort);
-      socket.destroy();
-      reject(new CallFailed(message, wasSent, cause === undefined ? {} : { cause }));
-    };
-    const onAbort = () => fail("interrupted; the command goes on");
-    const hear = (bytes: Buffer) => {
-      const message: unknown = JSON.parse(bytes.toString());
-      if (!isJsonObject(message)) return fail("the gateway answered something that is no answer");
-      if (!("outcome" in message)) return onStage(message);
-      signal.removeEventListener("abort", onAbort);
-      socket.end();
-      resolve(message);
-    };
-    const reader = createLineReader(LONGEST_ANSWER_BYTES, hear, () => fail("the answer is too long"));
-    signal.addEventListener("abort", onAbort, { once: true });
-    socket.once("connect", () => {
-      wasSent = true;
-      socket.write(`${JSON.stringify(line)}\n`);
-    });
-    socket.on("data", reader.push);
-    socket.once("error", (error) => fail(connectProblem(socketPath, error), error));
-    // After a resolve this says nothing more to anybody.
-    socket.once("close", () => fail("the gateway closed the connection before it told the outcome"));
-    if (signal.aborted) onAbort();
-  });
+  const request: GatewayRequest = {
+    method: "PUT",
+    path: `/api/v1/commands/${encodeURIComponent(id)}`,
+    body,
+    headers: { prefer: `wait=${WAIT_SECONDS}` },
+  };
+  let first: GatewayAnswer | null = null;
+  let stage: unknown = null;
+  while (true) {
+    const answer = await askGateway(socketPath, request, signal);
+    // What was asked for again, here, was not sent before.
+    first ??= answer;
+    if (answer.status !== 202) return { ...outcomeOf(id, answer), duplicate: first.body.duplicate === true };
+    if (answer.body.stage !== stage) onStage({ id, stage: answer.body.stage ?? "" });
+    stage = answer.body.stage;
+  }
 }
 
-function connectProblem(path: string, error: Error): string {
-  const code = "code" in error ? error.code : undefined;
-  if (code === "ENOENT" || code === "ECONNREFUSED") return `no gateway runs behind ${path}`;
-  if (code === "EACCES") return `${path} is for the gateway's own user; try with sudo`;
-  return `the connection to the gateway failed: ${error.message}`;
+/** The outcome that an answer tells. A problem that has one is a refusal; any other is a CallFailed. */
+export function outcomeOf(id: string | null, { status, body }: GatewayAnswer): JsonObject {
+  if (status < 400) return body;
+  const { outcome, code, detail = "", retry_safe = false } = body;
+  if (outcome === undefined || code === undefined)
+    throw new CallFailed(`the gateway answered ${status}: ${String(detail)}`, false);
+  return { id, outcome, code, message: detail, retry_safe, response: null, duplicate: false };
+}
+
+/** The user at the terminal, for rights and for the audit log; behind sudo, the user that called it. */
+function userName(): string {
+  const { SUDO_USER: caller } = process.env;
+  return (caller ?? userInfo().username).replaceAll("/", "_");
+}
+
+function callFailed(socketPath: string, error: unknown, signal: AbortSignal): CallFailed {
+  const failed = (message: string, wasSent: boolean) => new CallFailed(message, wasSent, { cause: error });
+  if (error instanceof CallFailed) return error;
+  if (signal.aborted) return failed("interrupted; the command goes on", true);
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "ECONNREFUSED")
+    return failed(`no gateway runs behind ${socketPath}`, false);
+  if (code === "EACCES") return failed(`${socketPath} is for the gateway's own user; try with sudo`, false);
+  if (code === "EAGAIN") return failed("the gateway has too many clients at this moment; try again", false);
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return failed("the gateway's answer is too long", true);
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
+    return failed("the gateway closed the connection before it told the outcome", true);
+  return failed(`the connection to the gateway failed: ${String(error)}`, true);
 }

@@ -1,11 +1,10 @@
-import { userInfo } from "node:os";
 import { readSocketPath } from "../config/control-socket.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
 
-/** What every subcommand is told that talks to a running gateway. */
+/** The options of every subcommand that talks to a running gateway. */
 export interface ControlOptions {
   readonly config?: string;
   readonly socket?: string;
@@ -23,18 +22,20 @@ export async function findSocket({ config, socket }: ControlOptions): Promise<st
   process.exit(exitCodes.config);
 }
 
-/** Who sits at the terminal, for rights and for the audit log; root by sudo is whoever called it. */
-export function userName(): string {
-  const { SUDO_USER: caller } = process.env;
-  return (caller ?? userInfo().username).replaceAll("/", "_");
-}
-
 /** Prints an outcome; the result is the exit code. */
 export function finish(message: JsonObject, { json }: ControlOptions): number {
   return print(json === true ? JSON.stringify(message) : outcomeText(message), exitCodeOf(message.outcome));
 }
 
-/** Says why there is no outcome; the result is the exit code. What had left may have been done. */
+/** Prints that a request was carried out which is no command, in the shape of an outcome; the result is the exit code. */
+export function finishDone(message: string, answer: JsonObject, options: ControlOptions): number {
+  // For people, the message says it all.
+  const response = options.json === true ? answer : null;
+  const done = { outcome: "succeeded", code: "OK", message, retry_safe: true, response, duplicate: false };
+  return finish(done, options);
+}
+
+/** Prints why there is no outcome; the result is the exit code. A request that left may have been carried out. */
 export function report({ message, wasSent }: CallFailed): number {
   process.stderr.write(`fleetgate: ${message}\n`);
   return wasSent ? exitCodeOf("unknown") : exitCodes.failure;

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { Command, Option } from "commander";
 import type { JsonObject } from "../platform/json.ts";
-import { CallFailed, callGateway } from "./control-client.ts";
-import { type ControlOptions, findSocket, finish, report, userName } from "./control-command.ts";
+import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
+import { type ControlOptions, findSocket, finish, finishDone, report } from "./control-command.ts";
 import { fail } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -15,7 +14,7 @@ interface Options extends ControlOptions {
 /** `fleetgate hold`: holds a robot, or lifts a hold, through the gateway of this machine. */
 export function holdCommand(): Command {
   return new Command("hold")
-    .description("hold a robot: stop what it does, and refuse what would move it until the hold is lifted")
+    .description("hold a robot: stop what it does, and refuse starts until the hold is lifted")
     .argument("[robot]", "the robot, by robot_id")
     .option("--all", "all robots, instead of one")
     .option("--release", "lift your hold; nothing is resumed")
@@ -34,18 +33,16 @@ export function holdCommand(): Command {
     });
 }
 
-/** The same again changes nothing, so that no id is needed. */
+/** Holds a robot, or lifts a hold. It may be repeated without harm, so it needs no id. */
 async function run(robot: string | undefined, options: Options): Promise<number> {
   const { all = false, release = false, user } = options;
   if (all === (robot !== undefined)) throw new CallFailed("name a robot, or give --all", false);
   if (user !== undefined && !release) throw new CallFailed("--user needs --release", false);
-  const hold: JsonObject = {
-    ...(robot === undefined ? {} : { robot_id: robot }),
-    hold: !release,
-    ...(user === undefined ? {} : { user }),
-  };
-  const line: JsonObject = { id: randomUUID(), hold, user: userName() };
-  const told = await callGateway(await findSocket(options), line, () => {}, stopSignal());
-  // For people, the message says it all.
-  return finish(options.json === true ? told : { ...told, response: null }, options);
+  const path = robot === undefined ? "/api/v1/hold" : `/api/v1/robots/${encodeURIComponent(robot)}/hold`;
+  const body: JsonObject = { hold: !release, ...(user === undefined ? {} : { user }) };
+  const answer = await askGateway(await findSocket(options), { method: "PUT", path, body }, stopSignal());
+  if (answer.status >= 400) return finish(outcomeOf(null, answer), options);
+  const { held, by } = answer.body;
+  const message = held === true && Array.isArray(by) ? `held by ${by.join(", ")}` : "held by nobody";
+  return finishDone(message, answer.body, options);
 }

@@ -20,7 +20,7 @@ export function rightsLines(config: Config, manual: OperationManual): readonly s
 }
 
 /** Whom the configuration knows, and at the end of each protocol all others that it lets in. */
-function sourcesOf({ opcua, mqtt, local, dispatcher }: Config): readonly Source[] {
+function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Source[] {
   const named = (door: Source["door"]) =>
     dispatcher.rights.flatMap(({ source }) => (source.door === door ? [source.name] : []));
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users.map(({ name }) => name) : [];
@@ -28,7 +28,7 @@ function sourcesOf({ opcua, mqtt, local, dispatcher }: Config): readonly Source[
   const names: ReadonlyArray<readonly [Source["door"], readonly string[]]> = [
     ["opcua", opcua === null ? [] : dispatcher.accounts.map(({ source }) => source.name)],
     ["mqtt", mqtt === null ? [] : [...clients, ...named("mqtt"), ...(isOpen ? [ANY_OTHER] : [])]],
-    ["cli", local === null ? [] : [...named("cli"), ANY_OTHER]],
+    ["cli", control === null ? [] : [...named("cli"), ANY_OTHER]],
   ];
   return names.flatMap(([door, all]) => {
     const single = [...new Set(all)].filter((name) => name !== ANY_OTHER);

@@ -4,10 +4,9 @@ import type { DispatcherOptions, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
-import type { LocalOptions } from "../northbound/local/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
-import type { WebOptions } from "../northbound/web/options.ts";
+import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { type ConfigDocument, readDocument } from "./document.ts";
@@ -18,7 +17,7 @@ import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "
 import type { ConfigProblem } from "./problem.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { dispatcherOptions } from "./sections/commands.ts";
-import { localOptions, socketPath, socketPathProblem } from "./sections/control.ts";
+import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
@@ -38,8 +37,8 @@ export interface Config {
   readonly mqtt: MqttOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
-  /** The door of `fleetgate call`; null: switched off, or its socket's path too long. */
-  readonly local: LocalOptions | null;
+  /** Where `fleetgate call` sends commands; null: switched off, or its socket's path too long. */
+  readonly control: ControlOptions | null;
   /** With the rights of every source. */
   readonly dispatcher: DispatcherOptions;
   readonly stations: readonly StationOptions[];
@@ -156,7 +155,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
         ? null
         : opcUaOptions(file.opcua, gateway, file.fleet, Object.keys(file.stations), startByMs, files),
     web: file.web ?? null,
-    local: localOptions(file.control, socket, startByMs),
+    control: controlOptions(file.control, socket, startByMs),
     stations: stationOptions(file.stations),
     dispatcher: dispatcherOptions(file.commands, file.rights, opcUaAccounts(file.opcua)),
     drainMs: file.commands.drainMs,

@@ -41,9 +41,9 @@ export function createIdleConnections(limit: number, onClose: (address: string) 
 
   return {
     add(socket) {
-      // A connection that is gone already has no address any more.
-      const { remoteAddress } = socket;
-      if (socket.destroyed || remoteAddress === undefined) return;
+      if (socket.destroyed) return;
+      // Unix sockets have no address: they count as one.
+      const { remoteAddress = "" } = socket;
       const isNew = !addresses.has(socket);
       remove(socket);
       addresses.set(socket, remoteAddress);

@@ -9,8 +9,8 @@ import { ending, type OutcomeName, refusal } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { JsonObject } from "../../src/platform/json.ts";
 import { createConfigFolder, minimal } from "../config/config-folder.ts";
-import { createLocalBench, type LocalBench } from "../northbound/local/local-bench.ts";
 import { succeeded } from "../northbound/opcua/fake-commands.ts";
+import { type ControlHarness, createControlHarness } from "../northbound/web/control-harness.ts";
 
 const manual = createCatalogue();
 
@@ -115,38 +115,42 @@ describe("the socket of a configuration", () => {
 });
 
 describe("fleetgate call", () => {
-  let bench: LocalBench;
+  let harness: ControlHarness;
   beforeEach(async () => {
-    bench = await createLocalBench();
+    harness = await createControlHarness();
   });
   afterEach(async () => {
-    await bench[Symbol.asyncDispose]();
+    await harness[Symbol.asyncDispose]();
   });
 
   const mission = '{"mission":{"baseMission":{"navigateMission":{"goal":{"destinationId":"A"}}}}}';
-  const call = (...args: readonly string[]) => run("call", ...args, "--socket", bench.socketPath);
+  const call = (...args: readonly string[]) => run("call", ...args, "--socket", harness.socketPath);
 
   it("prints the stages and the outcome, and exits with 0 when it is done", async () => {
     const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1", "--expires-in", "60");
-    const submitted = await bench.commander.next();
+    const submitted = await harness.commander.next();
     expect(submitted.command).toMatchObject({ requestId: "c1", robotId: "r1", operation: "CreateMission" });
     // From its receipt, by the gateway's clock.
-    expect(submitted.command.startByMs - bench.clock.nowMs()).toBe(60_000);
-    submitted.stage("accepted");
+    expect(submitted.command.startByMs - harness.clock.nowMs()).toBe(60_000);
     submitted.stage("sent");
-    submitted.end({ ...succeeded("m1"), responseJson: '{"mission_id":"m1"}' });
+    // Not final within the wait: the call says how far it is, and asks again.
+    await harness.clock.settle(2_000);
+    const again = await harness.commander.next();
+    again.end({ ...succeeded("m1"), responseJson: '{"mission_id":"m1"}', duplicate: true });
     expect(await ended).toEqual({
       code: 0,
-      out: 'id c1\naccepted\nsent\nsucceeded\n{\n  "mission_id": "m1"\n}\n',
+      out: 'id c1\nsent\nsucceeded\n{\n  "mission_id": "m1"\n}\n',
       err: "",
     });
   });
 
-  it("prints the gateway's own lines with --json, and exits with the outcome's number", async () => {
+  it("prints a JSON object a line with --json, and exits with the outcome's number", async () => {
     const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1", "--json");
-    const submitted = await bench.commander.next();
+    const submitted = await harness.commander.next();
     submitted.stage("accepted");
-    submitted.end(ending("unknown", "UNAVAILABLE", "cut off", false));
+    await harness.clock.settle(2_000);
+    const again = await harness.commander.next();
+    again.end({ ...ending("unknown", "UNAVAILABLE", "cut off", false), duplicate: true });
     const { code, out } = await ended;
     expect(code).toBe(6);
     expect(
@@ -176,12 +180,13 @@ describe("fleetgate call", () => {
       code: "MALFORMED",
       message: expect.stringMatching(/^request\.mission\.cart: is no field of Mission/),
     });
-    expect(bench.server.health().figures).toMatchObject({ commands: 0, refused: 0 });
+    expect(harness.server.health().figures).toMatchObject({ connections: 0 });
+    expect(harness.ledger.told).toEqual([]);
   });
 
   it("asks the gateway about what has an id of the sender's own: it may be an earlier command's", async () => {
     const ended = call("CreateMission", '{"mission":{"cart":1}}', "--robot", "r1", "--id", "c1");
-    const asked = await bench.commander.next();
+    const asked = await harness.commander.next();
     expect(asked.command.requestId).toBe("c1");
     asked.end(refusal("IDENTITY_REUSED", "used before", false));
     expect(await ended).toMatchObject({
@@ -207,7 +212,7 @@ describe("fleetgate call", () => {
 
   it("passes the gateway's refusal on", async () => {
     const ended = call("CreateMission", mission, "--robot", "r1");
-    (await bench.commander.next()).end(refusal("NOT_ALLOWED", "cli may not"));
+    (await harness.commander.next()).end(refusal("NOT_ALLOWED", "cli may not"));
     expect(await ended).toMatchObject({
       code: 4,
       out: expect.stringContaining("refused: NOT_ALLOWED\n  cli may not\n"),
@@ -216,8 +221,8 @@ describe("fleetgate call", () => {
 
   it("says unknown when the gateway ends before the outcome, and how to ask again", async () => {
     const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1");
-    await bench.commander.next();
-    await bench.stop();
+    await harness.commander.next();
+    await harness.stop();
     expect(await ended).toMatchObject({
       code: 6,
       err: expect.stringMatching(/before it told the outcome; ask again with --id c1/),
@@ -225,10 +230,10 @@ describe("fleetgate call", () => {
   });
 
   it("says that no gateway is there, and exits with 1: nothing has left", async () => {
-    await bench.stop();
+    await harness.stop();
     expect(await call("CreateMission", mission, "--robot", "r1")).toMatchObject({
       code: 1,
-      err: `fleetgate: no gateway runs behind ${bench.socketPath}\n`,
+      err: `fleetgate: no gateway runs behind ${harness.socketPath}\n`,
     });
   });
 
@@ -241,7 +246,7 @@ describe("fleetgate call", () => {
     vi.stubEnv("SUDO_USER", "chief");
     expect(await call("--override", "r1")).toEqual({
       code: 0,
-      out: 'succeeded\n  station Dock leased it for opcua "plc"\n',
+      out: "succeeded\n  station Dock leased it for opcua:plc\n",
       err: "",
     });
     expect(await call("SkipGoal", "--override", "r1")).toMatchObject({
@@ -253,24 +258,24 @@ describe("fleetgate call", () => {
 
   it("hold holds a robot, or all, and lifts the hold again", { timeout: 90_000 }, async () => {
     vi.stubEnv("SUDO_USER", "bob");
-    const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", bench.socketPath);
+    const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", harness.socketPath);
     expect(await hold("r1")).toEqual({ code: 0, out: "succeeded\n  held by cli:bob\n", err: "" });
     expect(await hold("--all", "--json")).toMatchObject({
       code: 0,
       out: expect.stringContaining('"held":true'),
     });
-    expect(bench.holds.holdState("r1").by).toEqual(["cli:bob", "cli:bob (all)"]);
+    expect(harness.holds.holdState("r1").by).toEqual(["cli:bob", "cli:bob (all)"]);
     expect((await hold("--all", "--release")).out).toBe("succeeded\n  held by nobody\n");
     vi.stubEnv("SUDO_USER", "chief");
     expect(await hold("r1", "--release", "--user", "cli:bob")).toMatchObject({ code: 0 });
-    expect(bench.holds.holdState("r1").isHeld).toBe(false);
+    expect(harness.holds.holdState("r1").isHeld).toBe(false);
     vi.unstubAllEnvs();
   });
 
   it("hold refuses what does not fit together, and prints the gateway's refusal", {
     timeout: 90_000,
   }, async () => {
-    const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", bench.socketPath);
+    const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", harness.socketPath);
     vi.stubEnv("SUDO_USER", "ann");
     expect(await hold("r1")).toMatchObject({ code: 4, out: expect.stringContaining("refused: NOT_ALLOWED") });
     for (const args of [[], ["r1", "--all"]]) {

@@ -233,7 +233,7 @@ rights:
     expect(await folder.warnings(text)).toEqual([
       expect.stringMatching(/^f:2: gateway\.dataDir: fleetgate call will not work: .* has 172 bytes/),
     ]);
-    expect((await folder.config(text)).local).toBeNull();
+    expect((await folder.config(text)).control).toBeNull();
   });
 
   it("are none for a configuration that is locked up", async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import mqtt from "mqtt";
 import {
@@ -89,19 +90,37 @@ export async function failOverHttp(url: string, secret: string): Promise<readonl
   return answers.map(({ status }) => String(status));
 }
 
-/** Sends lines with a secret to the control socket; those that are answered are answered to the client alone. */
+/** Sends requests with a secret to the control socket; those that are answered are answered to the client alone. */
 export async function failOverSocket(path: string, secret: string): Promise<void> {
   const request = { robotId: "cart-01", secret };
-  const lines = [
-    `{"id":"1","operation":"CreateWebhook","request":${JSON.stringify({ webhook: { secret } })}}`,
-    `{"id":"2","operation":"CreateWebhook","request":${JSON.stringify({ secret: { secret } })}}`,
-    JSON.stringify({ id: "4", operation: "PauseRobot", request, token: secret }),
-    `{"id":"5","password":"${secret}"`,
-  ];
-  const socket = connect(path);
-  socket.resume();
-  socket.end(lines.map((line) => `${line}\n`).join(""));
-  await once(socket, "close");
+  const bodies = [
+    { operation: "CreateWebhook", request: { webhook: { secret } } },
+    { operation: "CreateWebhook", request: { secret: { secret } } },
+    { operation: "PauseRobot", request, token: secret },
+  ].map((body) => JSON.stringify(body));
+  const paths = ["/api/v1/commands/1", `/api/v1/commands/${secret}`, `/api/v1/hold/${secret}`];
+  for (const body of [...bodies, `{"password":"${secret}"`])
+    for (const to of paths) await put(path, to, body, { authorization: secret });
+  await put(path, "/api/v1/hold", bodies[2] ?? "", { "fleetgate-user": `${secret}/` });
+}
+
+async function put(
+  socketPath: string,
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const request = httpRequest({
+    socketPath,
+    path,
+    method: "PUT",
+    agent: false,
+    headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+  });
+  request.end(body);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  response.resume();
+  await once(response, "end");
 }
 
 /** Sends bytes, and waits until the server hangs up or has nothing to say. */

@@ -1,12 +1,12 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { LocalOptions } from "../../northbound/local/options.ts";
+import type { ControlOptions } from "../../northbound/web/options.ts";
 import { flag } from "../fields.ts";
 
 /** What the system call takes: `sun_path` of sockaddr_un without its closing zero. */
 const LONGEST_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 
-/** `control:` the door of `fleetgate call`. */
+/** `control:` the socket of `fleetgate call`. */
 export const controlSection = z
   .strictObject({
     enabled: flag(true, "Whether programs of this machine may command through the socket."),
@@ -33,7 +33,11 @@ export function socketPathProblem(path: string): string | null {
   return `${path} has ${bytes} bytes, and the name of a socket at most ${LONGEST_PATH_BYTES}: give control.socket a shorter one`;
 }
 
-/** What the section says, as the local door wants it; null when it is off. */
-export function localOptions(section: ControlSection, path: string, startByMs: number): LocalOptions | null {
+/** The options of the control socket; null when it is off. */
+export function controlOptions(
+  section: ControlSection,
+  path: string,
+  startByMs: number,
+): ControlOptions | null {
   return section.enabled && socketPathProblem(path) === null ? { socketPath: path, startByMs } : null;
 }

@@ -1,10 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import { createIdleConnections } from "../../platform/idle-connections.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 
-/** Connections of the web server. */
+/** Connections of an HTTP server. */
 export interface WebConnections {
   /** Limits a server's connections from now on. */
   limit(server: Server): void;
@@ -13,48 +14,73 @@ export interface WebConnections {
   figures(): { readonly connections: number; readonly connectionsClosed: number };
 }
 
-/** Without a request under way. Beyond it the oldest goes for a new one, so that a health check always gets in. */
-const MOST_IDLE = 150;
-/** In all: what is left over is for requests under way, which are answered at once. */
-const MOST = 200;
-/** A client that takes nothing of its answer, and asks nothing, is cut off. */
-const SILENCE_MS = 10_000;
+export interface ConnectionBounds {
+  /** Of all connections. Those beyond it are closed at once. */
+  readonly most: number;
+  /** Of those without a request under way. Beyond it the oldest is closed for a new one, so that a new client always gets in. */
+  readonly mostIdle: number;
+}
 
-export function createWebConnections(clock: Clock, log: Log): WebConnections {
+/** A connection on which nothing moves for this long is closed. */
+export const SILENCE_MS = 10_000;
+/** Requests that a connection may have under way at once. */
+const MOST_PIPELINED = 4;
+
+export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log: Log): WebConnections {
+  const { most, mostIdle } = bounds;
   let closedWhenLogged = 0;
   const closing = createRecurringProblem(clock, () => {
     const { closed } = idle.figures();
-    log.info({ closed: closed - closedWhenLogged }, "web connections are not closed for new ones any more");
+    log.info({ closed: closed - closedWhenLogged }, "idle web connections are not closed any more");
     closedWhenLogged = closed;
   });
-  const idle = createIdleConnections(MOST_IDLE, (address) => {
+  const idle = createIdleConnections(mostIdle, (address) => {
     if (closing.note())
       log.warn(
-        { address, most: MOST_IDLE },
+        { address, most: mostIdle },
         "too many idle web connections: the oldest are closed for new ones",
       );
   });
+  const underWay = new Map<Socket, number>();
   let open = 0;
+
+  function began({ socket }: IncomingMessage): void {
+    const requests = (underWay.get(socket) ?? 0) + 1;
+    underWay.set(socket, requests);
+    idle.remove(socket);
+    if (requests > MOST_PIPELINED) socket.destroy();
+  }
+
+  function ended(socket: Socket): void {
+    const requests = (underWay.get(socket) ?? 1) - 1;
+    if (requests > 0) underWay.set(socket, requests);
+    else {
+      underWay.delete(socket);
+      idle.add(socket);
+    }
+  }
 
   return {
     limit(server) {
-      server.maxConnections = MOST;
+      server.maxConnections = most;
       server.setTimeout(SILENCE_MS);
       server.on("connection", (socket) => {
         open += 1;
         socket.once("close", () => {
           open -= 1;
+          underWay.delete(socket);
         });
         idle.add(socket);
       });
-      server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-        idle.remove(socket);
-        response.once("close", () => idle.add(socket));
+      // Before the request's handler, which does not take what a destroyed socket has brought.
+      server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+        began(request);
+        response.once("close", () => ended(request.socket));
       });
     },
     problem: () =>
       closing.isRecurring()
-        ? `more than ${MOST_IDLE} idle web connections: the oldest are closed for new ones`
+        ? `more than ${mostIdle} idle web connections: the oldest are closed for new ones`
         : null,
     figures: () => ({ connections: open, connectionsClosed: idle.figures().closed }),
   };

@@ -1,9 +1,21 @@
+import type { FastifyInstance } from "fastify";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
 
+/** `GET /healthz`: 200 while the gateway does its job, 503 otherwise. */
+export function addHealthRoute(
+  server: FastifyInstance,
+  health: () => Readonly<Record<string, Health>>,
+): void {
+  server.get("/healthz", async (_request, reply) => {
+    const report = healthReport(health());
+    return reply.code(report.ok ? 200 : 503).send(report.body);
+  });
+}
+
 /** What `/healthz` answers. */
-export interface HealthReport {
-  /** Whether the gateway does its job, be it with difficulty. */
+interface HealthReport {
+  /** Whether the gateway does its job; `degraded` does it. */
   readonly ok: boolean;
   readonly body: {
     readonly state: Health["state"];
@@ -13,8 +25,8 @@ export interface HealthReport {
 
 const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
 
-/** The gateway is as well as its least well part; `up` and `degraded` are ok. */
-export function healthReport(components: Readonly<Record<string, Health>>): HealthReport {
+/** The state of the gateway is that of its worst part. */
+function healthReport(components: Readonly<Record<string, Health>>): HealthReport {
   const states = new Set(Object.values(components).map((part) => part.state));
   const state = worstFirst.find((candidate) => states.has(candidate)) ?? "starting";
   return {

@@ -9,3 +9,11 @@ export interface WebOptions {
   /** Under which names it answers, besides localhost and the address at which it is reached. */
   readonly hostnames: readonly string[];
 }
+
+/** Where programs of this machine send commands, all values given. */
+export interface ControlOptions {
+  /** The Unix domain socket, absolute. A process that may open the file may command. */
+  readonly socketPath: string;
+  /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
+  readonly startByMs: number;
+}

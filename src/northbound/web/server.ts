@@ -1,14 +1,16 @@
-import { type FastifyInstance, fastify } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { FleetView } from "../../contracts/fleet-view.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import { createWebConnections, type WebConnections } from "./connections.ts";
-import { healthReport } from "./health.ts";
+import { createWebConnections } from "./connections.ts";
+import { addHealthRoute } from "./health.ts";
 import { misdirected } from "./host-check.ts";
+import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import type { WebOptions } from "./options.ts";
 import { renderPage } from "./page.ts";
+import { sendProblem } from "./problem.ts";
 import { robotRows } from "./robot-rows.ts";
 import { style } from "./style.ts";
 
@@ -27,24 +29,9 @@ export interface WebServer extends Component {
   url(): string | null;
 }
 
-const REQUEST_TIMEOUT_MS = 5_000;
-const KEEP_ALIVE_MS = 5_000;
-/** How often connections that are too slow are looked for. */
-const LOOK_PERIOD_MS = 1_000;
-
-/** A browser asks every two seconds, and there may be many: they share a page that is at most this old. */
+/** A page may be this old: browsers ask every two seconds, and share it. */
 const PAGE_LIFE_MS = 500;
-
-/** Nothing but its own style sheet, and never in a frame. */
-const securityHeaders = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-  "cache-control": "no-store",
-} as const;
+const bounds = { most: 200, mostIdle: 150 };
 
 /**
  * `/healthz` for machines and `/` for people, both read only. `run` rejects with
@@ -53,25 +40,24 @@ const securityHeaders = {
 export function createWebServer(options: WebOptions, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
-  const connections = createWebConnections(parts.clock, parts.log);
+  const connections = createWebConnections(bounds, parts.clock, parts.log);
   return {
     name: "web",
-    health() {
-      const figures = connections.figures();
-      const problem = connections.problem();
-      if (health.state !== "up" || problem === null) return { ...health, figures };
-      return { state: "degraded", detail: problem, figures };
-    },
+    health: () => listenerHealth(health, connections),
     url: () => url,
     async run(signal, ready) {
-      const server = createRoutes(parts, options.hostnames, connections);
+      const server = createHttpServer(connections, parts.log);
+      addHostCheck(server, options.hostnames);
+      addHealthRoute(server, parts.health);
+      addPage(server, parts);
       try {
         url = await bind(server, options);
+        logFailures(server, parts.log);
         if (!signal.aborted) {
           health = { state: "up", detail: url };
           ready();
         }
-        await Promise.race([aborted(signal), failure(server)]);
+        await aborted(signal);
       } finally {
         health = { state: "down" };
         url = null;
@@ -89,52 +75,17 @@ async function bind(server: FastifyInstance, { listen }: WebOptions): Promise<st
   }
 }
 
-function failure(server: FastifyInstance): Promise<never> {
-  return new Promise((_, reject) => {
-    server.server.once("error", reject);
+function addHostCheck(server: FastifyInstance, hostnames: readonly string[]): void {
+  server.addHook("onRequest", async ({ raw: { headers, socket } }, reply) => {
+    const problem = misdirected({ host: headers.host, localAddress: socket.localAddress }, hostnames);
+    if (problem !== null) return sendProblem(reply, 421, problem);
   });
 }
 
-function createRoutes(
-  parts: WebParts,
-  hostnames: readonly string[],
-  connections: WebConnections,
-): FastifyInstance {
-  const server = fastify({
-    logger: false,
-    bodyLimit: 1024,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    forceCloseConnections: true,
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS },
-  });
-  connections.limit(server.server);
-  server.addHook("onRequest", async (request, reply) => {
-    reply.headers(securityHeaders);
-    const { headers, socket } = request.raw;
-    const problem = misdirected({ host: headers.host, localAddress: socket.localAddress }, hostnames);
-    if (problem !== null) return reply.code(421).type("text/plain").send(`${problem}\n`);
-  });
-  server.setNotFoundHandler(async (_request, reply) =>
-    reply.code(404).type("text/plain").send("not found\n"),
-  );
-  server.setErrorHandler<Error & { statusCode?: number }>(async (error, request, reply) => {
-    const status = error.statusCode ?? 500;
-    if (status >= 500)
-      parts.log.error({ err: error, route: request.routeOptions.url }, "a web request failed");
-    return reply
-      .code(status)
-      .type("text/plain")
-      .send(status >= 500 ? "internal error\n" : "bad request\n");
-  });
+function addPage(server: FastifyInstance, parts: WebParts): void {
   const page = createPage(parts);
   server.get("/", async (_request, reply) => reply.type("text/html; charset=utf-8").send(page()));
   server.get("/style.css", async (_request, reply) => reply.type("text/css; charset=utf-8").send(style));
-  server.get("/healthz", async (_request, reply) => {
-    const report = healthReport(parts.health());
-    return reply.code(report.ok ? 200 : 503).send(report.body);
-  });
-  return server;
 }
 
 function createPage({ gatewayId, view, health, clock }: WebParts): () => string {

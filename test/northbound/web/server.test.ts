@@ -207,9 +207,29 @@ describe("the server", () => {
   it("answers what it does not have, or not so, without a detail", async () => {
     const { url } = await serve(viewOf([]));
     const unknown = await fetch(`${url}/etc/passwd`);
-    expect([unknown.status, await unknown.text()]).toEqual([404, "not found\n"]);
+    expect([unknown.status, await unknown.json()]).toEqual([
+      404,
+      {
+        type: "about:blank",
+        title: "Not Found",
+        status: 404,
+        detail: "there is nothing to GET at this address",
+      },
+    ]);
     expect((await fetch(`${url}/healthz`, { method: "POST" })).status).toBe(404);
     expect((await fetch(`${url}/%c0%af`)).status).toBeLessThan(500);
+  });
+
+  it.each([
+    ["PUT", "/api/v1/commands/c1"],
+    ["GET", "/api/v1/commands/c1"],
+    ["PUT", "/api/v1/hold"],
+    ["PUT", "/api/v1/robots/r1/hold"],
+    ["DELETE", "/api/v1/robots/r1/lease"],
+  ])("does not have what the control socket has: %s %s", async (method, path) => {
+    const { url } = await serve(viewOf([]));
+    const json = { body: "{}", headers: { "content-type": "application/json" } };
+    expect((await fetch(`${url}${path}`, { method, ...(method === "PUT" ? json : {}) })).status).toBe(404);
   });
 
   it("answers 500 and stays up when a page cannot be made", async () => {
@@ -221,7 +241,11 @@ describe("the server", () => {
     };
     const { url } = await serve(broken);
     const response = await fetch(url);
-    expect([response.status, await response.text()]).toEqual([500, "internal error\n"]);
+    expect(response.headers.get("content-type")).toContain("application/problem+json");
+    expect([response.status, await response.json()]).toMatchObject([
+      500,
+      { detail: "the gateway failed; its log says why" },
+    ]);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
@@ -259,9 +283,10 @@ describe("the server", () => {
       const answer = await ask(url, path, host);
       expect(answer.status === 404 ? 200 : answer.status, path).toBe(status);
       if (status === 421)
-        expect(answer.text).toBe(
-          `this gateway does not answer for the host "${host.replace(/:\d+$/, "")}": use its address, or add the name to web.hostnames in its configuration\n`,
-        );
+        expect(JSON.parse(answer.text)).toMatchObject({
+          status: 421,
+          detail: `this gateway does not answer for the host "${host.replace(/:\d+$/, "")}": use its address, or add the name to web.hostnames in its configuration`,
+        });
     }
   });
 

@@ -1,0 +1,69 @@
+import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import type { Command, CommandStage } from "../../domain/command.ts";
+import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
+import { type IntakeParts, readCommand, submit } from "./command-intake.ts";
+import { SILENCE_MS } from "./connections.ts";
+import { waitSeconds } from "./prefer.ts";
+import { problemStatus, sendRefusal } from "./problem.ts";
+
+export type CommandRouteParts = IntakeParts & { readonly clock: Clock };
+
+/** How far a command has come that is not final; `received` until it is recorded. */
+type Stage = CommandStage | "received";
+
+const BODY_BYTES = 256 * 1024;
+/** A request beyond these is answered at once, so that waiting clients never take up all connections. */
+const MOST_WAITING = 256;
+
+/**
+ * `PUT /api/v1/commands/{id}`: 200 with the final outcome, 202 with the stage when the wait is over before, and
+ * problem+json for what never became a command. The same body again joins the command, or returns its outcome.
+ */
+export function addCommandRoute(server: FastifyInstance, parts: CommandRouteParts): { waiting(): number } {
+  let waiting = 0;
+
+  /** The final outcome; null when the time is up, or the client has left. */
+  async function outcomeWithin(
+    command: Command,
+    waitMs: number,
+    socket: Socket,
+    onStage: (stage: Stage) => void,
+  ): Promise<Outcome | null> {
+    const over = new AbortController();
+    const end = () => over.abort();
+    waiting += 1;
+    socket.once("close", end).setTimeout(waitMs + SILENCE_MS);
+    try {
+      const timeUp = sleep(parts.clock, waitMs, over.signal).then(() => null);
+      return await Promise.race([submit(parts, command, over.signal, onStage), timeUp]);
+    } finally {
+      waiting -= 1;
+      socket.off("close", end).setTimeout(SILENCE_MS);
+      end();
+    }
+  }
+
+  server.put<{ Params: { id: string } }>(
+    "/api/v1/commands/:id",
+    { bodyLimit: BODY_BYTES },
+    async ({ params: { id }, headers, body, raw }, reply) => {
+      const read = readCommand(parts, headers, id, body);
+      if ("outcome" in read) return sendRefusal(reply, problemStatus(read.code) ?? 400, read);
+      const duplicate = parts.ledger.knows(read.source, id);
+      const seconds = waiting < MOST_WAITING ? waitSeconds(headers.prefer) : 0;
+      let stage: Stage = "received";
+      const outcome = await outcomeWithin(read, seconds * 1_000, raw.socket, (reached) => {
+        stage = reached;
+      });
+      if (headers.prefer !== undefined) reply.header("preference-applied", `wait=${seconds}`);
+      if (outcome === null) return reply.code(202).send({ id, stage, duplicate });
+      const isCommand = stage !== "received" || outcome.duplicate;
+      const status = isCommand ? undefined : problemStatus(outcome.code);
+      if (status !== undefined) return sendRefusal(reply, status, outcome);
+      return reply.type("application/json; charset=utf-8").send(outcomeJson(id, outcome));
+    },
+  );
+  return { waiting: () => waiting };
+}

@@ -1,0 +1,61 @@
+import { dirname } from "node:path";
+import { aborted, type Component, type Health } from "../../platform/component.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
+import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
+import { createWebConnections } from "./connections.ts";
+import { addHealthRoute } from "./health.ts";
+import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
+import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
+import type { ControlOptions } from "./options.ts";
+import { addJsonBodies } from "./request-body.ts";
+import { clearSocket, listenPrivately } from "./socket-file.ts";
+
+export type ControlParts = Omit<CommandRouteParts, "startByMs"> &
+  HoldRouteParts & {
+    /** Every component's health by name, now. */
+    readonly health: () => Readonly<Record<string, Health>>;
+  };
+
+/** More than may wait and be idle together: a stop always gets in. */
+const bounds = { most: 384, mostIdle: 64 };
+
+/**
+ * The control socket: the HTTP API for programs of this machine. There is no login: a process that can open the file
+ * runs as the gateway's own user or as root. The routes that command exist here only, not on the TCP listener.
+ * `run` rejects with SocketRefused when the socket cannot be had.
+ */
+export function createControlServer(
+  { socketPath, startByMs }: ControlOptions,
+  parts: ControlParts,
+): Component {
+  const { clock, log } = parts;
+  const connections = createWebConnections(bounds, clock, log);
+  let state: Health["state"] = "starting";
+  let waiting = () => 0;
+  return {
+    name: "control",
+    health: () => listenerHealth({ state, figures: { waiting: waiting() } }, connections),
+    async run(signal, ready) {
+      const server = createHttpServer(connections, log);
+      addJsonBodies(server);
+      addHealthRoute(server, parts.health);
+      addHoldRoutes(server, parts);
+      waiting = addCommandRoute(server, { ...parts, startByMs }).waiting;
+      await makeFolder(dirname(socketPath));
+      await clearSocket(socketPath);
+      await server.ready();
+      try {
+        await listenPrivately(server.server, socketPath);
+        logFailures(server, log);
+        state = "up";
+        ready();
+        await aborted(signal);
+      } finally {
+        state = "down";
+        const closed = server.close();
+        server.server.closeAllConnections();
+        await closed;
+      }
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
+import type { Health } from "../../platform/component.ts";
+import { describeError, type Log } from "../../platform/log.ts";
+import type { WebConnections } from "./connections.ts";
+import { sendProblem } from "./problem.ts";
+
+const REQUEST_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 5_000;
+/** How often the server looks for requests that take too long to arrive. */
+const LOOK_PERIOD_MS = 1_000;
+/** Of a request without a limit of its own. */
+const BODY_BYTES = 1_024;
+/** A robot_id of 256 characters, each percent-encoded from three bytes. */
+const PARAMETER_CHARACTERS = 256 * 9;
+
+/** No script, no frame, nothing but the page's own style sheet. */
+const securityHeaders = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+} as const;
+
+/** An HTTP server without routes: bounds, security headers and errors as problem+json. The caller makes it listen. */
+export function createHttpServer(connections: WebConnections, log: Log): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: PARAMETER_CHARACTERS },
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS },
+    frameworkErrors: ({ statusCode = 400, message }, _request, reply) =>
+      void sendProblem(reply as FastifyReply, statusCode, message),
+  });
+  connections.limit(server.server);
+  server.addHook("onRequest", async (request, reply) => {
+    // What a client pipelines beyond the limit arrives with the bytes that closed its connection.
+    if (request.raw.socket.destroyed) return reply.hijack();
+    reply.headers(securityHeaders);
+    // Without a length, a body of one-byte chunks takes many times its size in memory.
+    if (request.headers["transfer-encoding"] !== undefined)
+      return sendProblem(reply.header("connection", "close"), 411, "send a body with content-length");
+  });
+  server.setNotFoundHandler(async ({ method }, reply) =>
+    sendProblem(reply, 404, `there is nothing to ${method} at this address`),
+  );
+  server.setErrorHandler<Error & { statusCode?: number }>(async (error, request, reply) => {
+    const { statusCode = 500 } = error;
+    if (statusCode < 500) return sendProblem(reply, statusCode, error.message);
+    log.error({ err: error, route: request.routeOptions.url }, "a web request failed");
+    return sendProblem(reply, statusCode, "the gateway failed; its log says why");
+  });
+  return server;
+}
+
+/** For a server that listens: a connection that could not be accepted is logged, and the server goes on. */
+export function logFailures({ server }: FastifyInstance, log: Log): void {
+  server.on("error", (error) =>
+    log.error({ cause: describeError(error) }, "a web connection was not accepted"),
+  );
+}
+
+/** The health of a listener: what it does, and whether clients are closed to make place for others. */
+export function listenerHealth(health: Health, connections: WebConnections): Health {
+  const figures = { ...health.figures, ...connections.figures() };
+  const problem = connections.problem();
+  if (health.state !== "up" || problem === null) return { ...health, figures };
+  return { state: "degraded", detail: problem, figures };
+}

@@ -1,0 +1,40 @@
+import { STATUS_CODES } from "node:http";
+import type { FastifyReply } from "fastify";
+import type { ErrorName } from "../../domain/errors.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+
+/** The status of a refusal that never became a command. Any other outcome of a command is 200. */
+const statuses: Partial<Readonly<Record<ErrorName, number>>> = {
+  MALFORMED: 400,
+  NO_EXPIRY: 400,
+  UNKNOWN_OPERATION: 400,
+  NOT_ALLOWED: 403,
+  IDENTITY_REUSED: 409,
+  QUEUE_FULL: 429,
+  RATE_LIMITED: 429,
+  SHUTTING_DOWN: 503,
+};
+
+export function problemStatus(code: ErrorName): number | undefined {
+  return statuses[code];
+}
+
+/** Answers with a problem as RFC 9457 has it. `members` are further members of the body. */
+export function sendProblem(
+  reply: FastifyReply,
+  status: number,
+  detail: string,
+  members: Readonly<Record<string, unknown>> = {},
+): FastifyReply {
+  const title = STATUS_CODES[status] ?? "Error";
+  return reply
+    .code(status)
+    .type("application/problem+json")
+    .send(JSON.stringify({ type: "about:blank", title, status, detail, ...members }));
+}
+
+/** Answers with a refusal: its code, and whether the same request may be sent again without harm. */
+export function sendRefusal(reply: FastifyReply, status: number, refused: Outcome): FastifyReply {
+  const { outcome, code, message, retrySafe } = refused;
+  return sendProblem(reply, status, message, { outcome, code, retry_safe: retrySafe });
+}

@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
+import type { CommandLedger, RefusedRequest } from "../../../src/contracts/commander.ts";
+import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
+import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
+import { createControlServer } from "../../../src/northbound/web/control-server.ts";
+import type { Component } from "../../../src/platform/component.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { isCode } from "../../../src/platform/socket-probe.ts";
+import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed JSON. */
+  readonly body: unknown;
+}
+
+/** A control server that runs in a folder of its own. */
+export interface ControlHarness extends AsyncDisposable {
+  readonly socketPath: string;
+  readonly commander: FakeCommander;
+  readonly clock: ManualClock;
+  readonly ledger: FakeLedger;
+  readonly holds: FakeHolds;
+  readonly server: Component;
+  /** Sends a request; an object as body goes as JSON, text as it is. */
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
+  /** `PUT /api/v1/commands/{id}`. */
+  put(id: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** A connection for bytes of a test's own. */
+  open(): Promise<Socket>;
+  /** One more server on the same socket. */
+  another(): Component;
+  stop(): Promise<void>;
+}
+
+export async function createControlHarness(): Promise<ControlHarness> {
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-control-"));
+  const socketPath = join(folder, "control.sock");
+  const commander = createFakeCommander();
+  const clock = createManualClock();
+  const ledger = createFakeLedger();
+  const holds = createFakeHolds();
+  const create = () =>
+    createControlServer(
+      { socketPath, startByMs: 10_000 },
+      {
+        commander,
+        ledger,
+        catalogue: fakeCatalogue(),
+        stations: createFakeStations(),
+        holds,
+        health: () => ({ fleet: { state: "up" } }),
+        clock,
+        log: silentLog,
+      },
+    );
+  const server = create();
+  const stop = await start(server);
+  const ask: ControlHarness["ask"] = (method, path, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+      const type = sent === undefined ? {} : { "content-type": "application/json" };
+      const isChunked = sent === undefined || "transfer-encoding" in headers;
+      const length = isChunked ? {} : { "content-length": Buffer.byteLength(sent) };
+      const options = { socketPath, method, path, headers: { ...type, ...length, ...headers }, agent: false };
+      const request = sendRequest(options, (response) => {
+        text(response).then(
+          (read) =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: read === "" ? null : (JSON.parse(read) as unknown),
+            }),
+          reject,
+        );
+      });
+      request.on("error", reject).end(sent);
+    });
+  return {
+    socketPath,
+    commander,
+    clock,
+    ledger,
+    holds,
+    server,
+    ask,
+    put: (id, body, headers) => ask("PUT", `/api/v1/commands/${encodeURIComponent(id)}`, body, headers),
+    open: () => openSocket(socketPath),
+    another: create,
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Knows the identities that a test names (`user/id`), and keeps what it is told. */
+export interface FakeLedger extends CommandLedger {
+  readonly known: Set<string>;
+  readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
+}
+
+function createFakeLedger(): FakeLedger {
+  const known = new Set<string>();
+  const told: FakeLedger["told"] = [];
+  return {
+    known,
+    told,
+    knows: ({ name }, requestId) => known.has(`${name}/${requestId}`),
+    refused: (request, { code, message }) => void told.push({ ...request, code, message }),
+  };
+}
+
+/** Station Dock leases r1 for a PLC, and only an engineer may end that. */
+function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {
+  let lease: RobotLease | null = { station: "Dock", owner: { door: "opcua", name: "plc" }, sinceMs: 0 };
+  return {
+    leaseOf: (robotId) => (robotId === "r1" ? lease : null),
+    override(source, robotId) {
+      if (source.name !== "chief") return refusal("NOT_ALLOWED", `${source.door} "${source.name}" may not`);
+      if (robotId === "r1") lease = null;
+      return null;
+    },
+  };
+}
+
+/** Resolves when the component is ready, with what stops it; rejects when it cannot start. */
+export async function start(component: Component): Promise<() => Promise<void>> {
+  const stopping = new AbortController();
+  let ended: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    ended = component.run(stopping.signal, resolve);
+    ended.catch(reject);
+  });
+  return () => {
+    stopping.abort();
+    return ended;
+  };
+}
+
+/** Tries again while as many clients as the socket takes at once wait for the server to accept them. */
+async function openSocket(path: string): Promise<Socket> {
+  while (true) {
+    const socket = connect({ path });
+    const failed = await new Promise<Error | null>((resolve) => {
+      socket.once("connect", () => resolve(null)).once("error", resolve);
+    });
+    if (failed === null) return socket.on("error", () => {});
+    if (!isCode(failed, "EAGAIN")) throw failed;
+    await setImmediate();
+  }
+}
