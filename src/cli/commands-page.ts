@@ -8,7 +8,7 @@ import { type ExampleFacts, effectsOf, evidenceText, factsOf } from "./operation
 
 /** design, Commands: the promise, in these words. README.md carries it too. */
 export const promise =
-  "While its journal entry is kept, an identified command that has an effect is sent at most once, except the repeatable ones listed. " +
+  "While its journal record is kept, an identified command that has an effect is sent at most once, except the repeatable ones listed. " +
   "The recorded outcome is `succeeded` or `refused` (the service said so), `expired` (never sent), `probably_succeeded` (inferred; the evidence is given) or `unknown`. " +
   "Unknown is not failure. A sender that lost the reply asks again with the same identity. " +
   "A final outcome never changes; what is found later is an event.";

@@ -1,0 +1,81 @@
+// Holds what people read to its measures: lines of at most 110 characters in Markdown and in comments, and
+// sentences of at most 30 words in README.md and docs/. With arguments it checks these files alone.
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { TextlintKernel } from "@textlint/kernel";
+import markdownModule from "@textlint/textlint-plugin-markdown";
+import { sentenceLength } from "./sentence-length.mjs";
+
+const WIDTH = 110;
+const markdown = markdownModule.default ?? markdownModule;
+const kernel = new TextlintKernel();
+
+const given = process.argv.slice(2);
+const files = given.length > 0 ? given : [...pages(), ...codeUnder("src", "test", "bench", "scripts")];
+const problems = (await Promise.all(files.map(problemsOf))).flat();
+for (const problem of problems) console.error(problem);
+console.log(`${files.length} files, ${problems.length} problems`);
+if (problems.length > 0 || files.length === 0) process.exit(1);
+
+function pages() {
+  const docs = readdirSync("docs").map((name) => join("docs", name));
+  return ["README.md", "CHANGELOG.md", ...docs].filter((path) => path.endsWith(".md"));
+}
+
+function codeUnder(...folders) {
+  return folders
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
+    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
+}
+
+async function problemsOf(path) {
+  const text = readFileSync(path, "utf8");
+  if (extname(path) !== ".md") return tooWide(path, text, isComment);
+  const prose = await proseLines(path, text);
+  return [...tooWide(path, text, (_line, at) => prose.has(at)), ...(await longSentences(path, text))];
+}
+
+function tooWide(path, text, isHeld) {
+  return text.split("\n").flatMap((line, at) => {
+    const { length } = withoutAddresses(line);
+    if (length <= WIDTH || !isHeld(line, at + 1)) return [];
+    return [`${path}:${at + 1}: ${length} characters, at most ${WIDTH}`];
+  });
+}
+
+/** A directive for the linter cannot be wrapped. */
+function isComment(line) {
+  return /^\s*(?:\/\/|\/?\*)|\s\/\/ /.test(line) && !line.includes("biome-ignore");
+}
+
+function withoutAddresses(line) {
+  return line.replace(/\]\([^)]*\)/g, "]").replace(/\bhttps?:\/\/\S+/g, "");
+}
+
+/** The lines of a page that are neither a table nor code nor HTML. */
+async function proseLines(path, text) {
+  const lines = new Set();
+  const collect = ({ Syntax }) => ({
+    [Syntax.Paragraph]({ loc, parent }) {
+      if (parent.type === "TableCell") return;
+      for (let line = loc.start.line; line <= loc.end.line; line += 1) lines.add(line);
+    },
+  });
+  await lint(path, text, "prose-lines", collect);
+  return lines;
+}
+
+async function longSentences(path, text) {
+  if (path === "CHANGELOG.md") return [];
+  const { messages } = await lint(path, text, "sentence-length", sentenceLength);
+  return messages.map(({ line, message }) => `${path}:${line}: ${message}`);
+}
+
+function lint(path, text, ruleId, rule) {
+  return kernel.lintText(text, {
+    filePath: path,
+    ext: extname(path),
+    plugins: [{ pluginId: "markdown", plugin: markdown }],
+    rules: [{ ruleId, rule }],
+  });
+}
