@@ -22,7 +22,7 @@ export function sentenceLength({ Syntax, RuleError, report }) {
 }
 
 function plainText(node) {
-  if (node.type === "Code") return "code";
+  if (node.type === "Code") return "Code";
   if (node.type === "Break") return " ";
   if (node.children) return node.children.map(plainText).join("");
   return node.value ?? "";
