@@ -21,8 +21,15 @@ export interface Script {
   readonly http?: Readonly<Record<string, (query: string) => string>>;
   /** What is answered to every other HTTPS path; 501 unless told. */
   readonly anyHttp?: (path: string) => { readonly status: number; readonly text: string };
-  /** What the exchange answers; a good token unless told. */
-  readonly token?: () => string;
+  /** What the exchange answers: a token, or anything else; a good token unless told. */
+  readonly token?: () => string | TokenAnswer;
+}
+
+/** An answer of the authentication server. */
+export interface TokenAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A fleet service of a test's own: it says whatever the test wants, right or wrong, byte for byte. */
@@ -138,7 +145,11 @@ async function startHttps(credentials: { cert: string; key: string }, { http, an
     request.resume();
     request.once("end", () => {
       const [path = "", query = ""] = String(request.url).split("?");
-      if (path === "/authorizeApiAccess") return void response.end((token ?? goodToken)());
+      if (path === "/authorizeApiAccess") {
+        const given = (token ?? goodToken)();
+        const answer = typeof given === "string" ? { status: 200, text: given } : given;
+        return void response.writeHead(answer.status, answer.headers).end(answer.text);
+      }
       const known = http?.[path]?.(query);
       const { status, text } =
         known === undefined ? (anyHttp?.(path) ?? { status: 501, text: "" }) : { status: 200, text: known };

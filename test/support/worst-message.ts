@@ -145,9 +145,15 @@ function writeScalar(writer: BinaryWriter, field: DescField, worst: Worst): void
   }
 }
 
-function textBytes(name: string, { chance, names }: Worst): Uint8Array {
-  if (name === "robot_id" && chance() < 0.7) return Buffer.from(pick(chance, names));
+function textBytes(name: string, worst: Worst): Uint8Array {
+  const { chance } = worst;
+  if (name === "robot_id" && chance() < 0.95) return Buffer.from(worstName(worst));
   return chance() < 0.1 ? Uint8Array.from(pick(chance, noText)) : Buffer.from(pick(chance, texts));
+}
+
+/** The id of a robot; it may be none. */
+export function worstName({ chance, names }: Worst): string {
+  return chance() < 0.7 ? pick(chance, names) : pick(chance, texts);
 }
 
 /** JSON text in the place of an answer, of which every field may be at its worst. Unless it is `whole` it may be no JSON. */

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+
+// Loaded by `--import` into a program that is started with an IPC channel and `--expose-gc`: answers each message
+// with what the program has used and done since the last one (Figures, measured-daemon.ts).
+
+/** How often the loop is looked at. The delays are what comes on top of it. */
+const BETWEEN_MS = 1;
+const delay = monitorEventLoopDelay({ resolution: BETWEEN_MS });
+delay.enable();
+
+/** The longest that one turn kept the processor: a turn that was preempted looks longer by the clock alone. */
+let longestTurnMs = 0;
+let lookedAtMs = performance.now();
+let spentMs = mainThreadMs();
+setInterval(() => {
+  const nowMs = performance.now();
+  const nowSpentMs = mainThreadMs();
+  longestTurnMs = Math.max(longestTurnMs, Math.min(nowMs - lookedAtMs, nowSpentMs - spentMs));
+  lookedAtMs = nowMs;
+  spentMs = nowSpentMs;
+}, BETWEEN_MS).unref();
+
+let sinceMs = performance.now();
+let cpu = process.cpuUsage();
+let utilization = performance.eventLoopUtilization();
+
+process.on("message", () => {
+  const nowMs = performance.now();
+  const { user, system } = process.cpuUsage(cpu);
+  const answer = {
+    delayP50Ms: delayMs(delay.percentile(50)),
+    delayP99Ms: delayMs(delay.percentile(99)),
+    delayMaxMs: delayMs(delay.max),
+    longestTurnMs,
+    utilization: performance.eventLoopUtilization(utilization).utilization,
+    cpu: (user + system) / 1_000 / (nowMs - sinceMs),
+    rssBytes: process.memoryUsage.rss(),
+  };
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  process.send({ ...answer, ...rssParts(), heapBytes: heapUsed, externalBytes: external });
+  // The collection is the question's, not the program's.
+  setImmediate(() => {
+    delay.reset();
+    longestTurnMs = 0;
+    sinceMs = lookedAtMs = performance.now();
+    spentMs = mainThreadMs();
+    cpu = process.cpuUsage();
+    utilization = performance.eventLoopUtilization();
+  });
+});
+process.channel.unref();
+// A test that fails leaves nothing behind.
+process.on("disconnect", () => process.exit(1));
+
+function delayMs(nanoseconds) {
+  return Math.max(0, nanoseconds / 1e6 - BETWEEN_MS);
+}
+
+/** What the processor has spent on the main thread. */
+function mainThreadMs() {
+  try {
+    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+  } catch {
+    // Another system than Linux.
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  }
+}
+
+/** Without the pages of mapped files, which the system takes back when it needs them; null on another system than Linux. */
+function rssParts() {
+  try {
+    const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+    return { rssAnonBytes: Number(kilobytes) * 1_024 };
+  } catch {
+    return { rssAnonBytes: null };
+  }
+}

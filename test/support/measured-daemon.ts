@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** What the gateway's process has used, and how its event loop did, since the figures before. */
+export interface Figures {
+  /** By how much timers were late. */
+  readonly delayP50Ms: number;
+  readonly delayP99Ms: number;
+  readonly delayMaxMs: number;
+  /** The longest turn of the loop, in processor time of its thread. */
+  readonly longestTurnMs: number;
+  /** The part of the time in which the loop did not wait, from 0 to 1. */
+  readonly utilization: number;
+  /** Processor time a second, of all threads: 1 is a whole processor. */
+  readonly cpu: number;
+  readonly rssBytes: number;
+  /** Without mapped files; null where the system does not say. */
+  readonly rssAnonBytes: number | null;
+  /** After a collection. */
+  readonly heapBytes: number;
+  readonly externalBytes: number;
+}
+
+/** The built gateway as a process of its own, which tells its figures. */
+export interface MeasuredDaemon {
+  /** Collects garbage and resolves with the figures since the last call. Rejects when the daemon has ended. */
+  figures(): Promise<Figures>;
+  /** Lines of its log for which `isKept` held. */
+  readonly kept: readonly string[];
+  /** Ends it as systemd would. Resolves with its exit code; null: a signal ended it. */
+  stop(): Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+/** Lines of the log that the reader of a failure gets. */
+const SHOWN = 8;
+const probe = new URL("./figures-probe.mjs", import.meta.url);
+/** Those of the systemd unit and the image (src/main.ts). */
+const NODE_OPTIONS = [
+  "--no-memory-reducer",
+  "--max-semi-space-size=32",
+  "--no-allocation-site-pretenuring",
+] as const;
+
+/**
+ * Starts `fleetgate run` with this configuration. Resolves when it is ready; rejects when it ends before.
+ *
+ * @param isKept which lines of the log are kept
+ */
+export async function startMeasuredDaemon(
+  configPath: string,
+  isKept: (line: string) => boolean,
+): Promise<MeasuredDaemon> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...NODE_OPTIONS, "--expose-gc", "--import", probe.href, main, "run", "--config", configPath],
+    { stdio: ["ignore", "ignore", "pipe", "ipc"] },
+  );
+  const gone = once(child, "close").then(([code]) => code as number | null);
+  const kept: string[] = [];
+  const newest: string[] = [];
+  if (child.stderr === null) throw new Error("fleetgate has no standard error");
+  const lines = createInterface({ input: child.stderr });
+  await new Promise<void>((resolve, reject) => {
+    lines.on("line", (line) => {
+      newest.push(line);
+      if (newest.length > SHOWN) newest.shift();
+      if (isKept(line)) kept.push(line);
+      if (line.includes('"msg":"ready"')) resolve();
+    });
+    void gone.then((code) =>
+      reject(new Error(`fleetgate ended with ${code} before it was ready: ${newest.join("\n")}`)),
+    );
+  });
+  return {
+    kept,
+    async figures() {
+      const answer = once(child, "message");
+      child.send("figures");
+      const ended = gone.then((code): never => {
+        throw new Error(`fleetgate ended with ${code}: ${newest.join("\n")}`);
+      });
+      const [figures] = await Promise.race([answer, ended]);
+      return figures as Figures;
+    },
+    stop() {
+      child.kill("SIGTERM");
+      return gone;
+    },
+  };
+}
