@@ -90,8 +90,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const finished = unknown.get(id);
       if (finished === undefined) return;
       unknown.delete(id);
-      const message = "a command whose outcome is unknown was seen to have had its effect";
-      log.info({ command: id, found: text }, message);
+      log.info({ command: id, found: text }, "a command of unknown outcome was seen to have had its effect");
       events.foundLater(finished, text);
     },
   };

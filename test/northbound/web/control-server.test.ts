@@ -156,7 +156,7 @@ describe("clients that take their time, or too much", () => {
   it("answers beside thousands of connections, and counts those that it closed", async () => {
     const sockets: Socket[] = [];
     try {
-      for (let round = 0; round < 50; round += 1) sockets.push(...(await openMany(40)));
+      for (let round = 0; round < 25; round += 1) sockets.push(...(await openMany(40)));
       await isAlive();
       expect(harness.server.health()).toMatchObject({
         state: "degraded",
@@ -164,7 +164,7 @@ describe("clients that take their time, or too much", () => {
       });
       const { connections = 0, connectionsClosed = 0 } = harness.server.health().figures ?? {};
       expect(connections).toBeLessThanOrEqual(384);
-      expect(connectionsClosed).toBeGreaterThan(1_500);
+      expect(connectionsClosed).toBeGreaterThan(600);
     } finally {
       for (const socket of sockets) socket.destroy();
     }
