@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { createNoticeGate, type NoticeGate } from "./commands/attribution/notice-gate.ts";
+import { createEventGate, type EventGate } from "./commands/attribution/event-gate.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
@@ -168,7 +168,7 @@ function furnish(
   const fanOut = createFanOut({ state: view, clock, log });
   let isFleetLinkUp = false;
 
-  const gate: NoticeGate = createNoticeGate({
+  const gate: EventGate = createEventGate({
     clock,
     expectsMission: (robotId) => dispatcher.expectsMission(robotId),
     commandOf: (missionId) => dispatcher.commandOf(missionId),

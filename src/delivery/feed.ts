@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecurringProblem } from "../platform/recurring-problem.ts";
 import { createChangeQueue } from "./change-queue.ts";
-import { createNoticeQueue, type HeldNotice } from "./notice-queue.ts";
+import { createEventQueue, type QueuedEvent } from "./event-queue.ts";
 
 /** Of the sender or robot that loses events, in a log line. */
 const LONGEST_NAME = 128;
@@ -24,7 +24,7 @@ export interface QueueLimits {
 /** A batch with the way to say that its notices have arrived. */
 export interface Slice extends Batch {
   /** Its notices, as the queue knows them. */
-  readonly held: readonly HeldNotice[];
+  readonly held: readonly QueuedEvent[];
 }
 
 /** Whether there is nothing in it to hand over: a snapshot of an empty fleet. */
@@ -59,7 +59,7 @@ export interface FeedParts {
 
 export function createFeed(name: string, limits: QueueLimits, { state, clock, log }: FeedParts): Feed {
   const changes = createChangeQueue(limits.changes, state);
-  const notices = createNoticeQueue(limits.notices);
+  const notices = createEventQueue(limits.notices);
   let droppedWhenLogged = 0;
   const losing = createRecurringProblem(clock, () => {
     const lost = notices.dropped - droppedWhenLogged;

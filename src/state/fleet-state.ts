@@ -8,11 +8,11 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { currentChange } from "./current.ts";
 import { createDraft, type Draft } from "./draft.ts";
-import { createNoticeContext } from "./notice-context.ts";
+import { createEventContext } from "./event-context.ts";
 import { createQualityReader, type LinkHealth } from "./quality-reader.ts";
-import { createReceiver } from "./receiver.ts";
 import { createRobotBook } from "./robot-book.ts";
 import { describeSlot, type RobotEntry } from "./robot-entry.ts";
+import { createRobotUpdates } from "./robot-updates.ts";
 import { createStreamBook } from "./stream-book.ts";
 import { createTaskChainBook } from "./task-chain-book.ts";
 import { createTeller, robotChange } from "./teller.ts";
@@ -54,19 +54,19 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   const { clock } = options;
   const link: LinkHealth = { downSinceMs: null };
   const reader = createQualityReader(options.times, link);
-  const context = createNoticeContext(options.sessionId, options.commandOf);
+  const context = createEventContext(options.sessionId, options.commandOf);
   const teller = createTeller(reader, context, clock);
   const robots = createRobotBook(options.maxRobots, options.log);
   const streams = createStreamBook();
   const chains = createTaskChainBook(options.maxTaskChains, reader);
-  const receiver = createReceiver({ robots, streams, teller, context, times: options.times });
+  const updates = createRobotUpdates({ robots, streams, teller, context, times: options.times });
 
   function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
     if (state === "up") {
       link.downSinceMs = null;
     } else {
       link.downSinceMs ??= nowMs;
-      receiver.doubtAll(nowMs);
+      updates.doubtAll(nowMs);
       chains.doubt(nowMs);
     }
     retellAll(nowMs, draft);
@@ -95,7 +95,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
           chains.receive(event.chain, event.atMs, nowMs, draft.changes);
           break;
         default:
-          receiver.receive(event, nowMs, draft);
+          updates.receive(event, nowMs, draft);
       }
       return draft;
     },
@@ -134,7 +134,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       taskChains: chains.size,
       taskChainsEvicted: chains.evicted,
       eventsRefused: robots.refusals,
-      conveyorsRefused: receiver.conveyorsRefused(),
+      conveyorsRefused: updates.conveyorsRefused(),
     }),
   };
 }

@@ -1,7 +1,7 @@
 import type { StateChange } from "../domain/change.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Draft } from "./draft.ts";
-import type { NoticeContext } from "./notice-context.ts";
+import type { EventContext } from "./event-context.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import { describeSlot, type RobotEntry, type Slot } from "./robot-entry.ts";
 
@@ -17,7 +17,7 @@ export interface Teller {
   retellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
 }
 
-export function createTeller(reader: QualityReader, context: NoticeContext, clock: Clock): Teller {
+export function createTeller(reader: QualityReader, context: EventContext, clock: Clock): Teller {
   function retellSlot(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void {
     const quality = reader.ofSlot(robot, slot, nowMs);
     if (quality === slot.told) return;

@@ -4,7 +4,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 
 /** What the gate asks, and where it hands on. */
-export interface NoticeGateParts {
+export interface EventGateParts {
   readonly clock: Clock;
   /** Whether a mission that is new on this robot may yet turn out to be our command's. */
   readonly expectsMission: (robotId: RobotId) => boolean;
@@ -17,7 +17,7 @@ export interface NoticeGateParts {
  * Streams are faster than answers: they show a mission before the service has said which command made it. Such an
  * event is held back until that is known, and with it, for the order, whatever else happens to its robot.
  */
-export interface NoticeGate {
+export interface EventGate {
   /** The batch without the events that have to wait. State never waits. */
   admit(batch: Batch): Batch;
   /** Nothing is expected on this robot any more: hands on what waits for it. */
@@ -33,7 +33,7 @@ interface Held {
   cancel: () => void;
 }
 
-export function createNoticeGate(parts: NoticeGateParts): NoticeGate {
+export function createEventGate(parts: EventGateParts): EventGate {
   const held = new Map<RobotId, Held>();
 
   function release(robotId: RobotId): void {

@@ -2,7 +2,7 @@ import type { FleetNotice } from "../domain/change.ts";
 import { sameCode } from "../domain/coded.ts";
 import type { Mission, MissionQueue } from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { AlarmCode, NoticeContext } from "./notice-context.ts";
+import type { AlarmCode, EventContext } from "./event-context.ts";
 
 const FAILED: AlarmCode = "MISSION_FAILED";
 
@@ -11,8 +11,8 @@ const FAILED: AlarmCode = "MISSION_FAILED";
  * in another state (those that vanish produce none), an alarm for each that failed, and
  * the alarm's end when no failed mission is left in the queue.
  */
-export function missionNotices(
-  context: NoticeContext,
+export function missionEvents(
+  context: EventContext,
   robotId: RobotId,
   before: MissionQueue | null,
   after: MissionQueue,

@@ -2,14 +2,14 @@ import type { FleetNotice } from "../domain/change.ts";
 import { sameCode } from "../domain/coded.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { NoticeContext } from "./notice-context.ts";
+import type { EventContext } from "./event-context.ts";
 
 /**
  * What happened between two messages of a cart's conveyors: a notice for each conveyor
  * that is new or changed, and an alarm when one begins or ceases to be in error.
  */
-export function conveyorNotices(
-  context: NoticeContext,
+export function conveyorEvents(
+  context: EventContext,
   robotId: RobotId,
   before: readonly Conveyor[] | null,
   after: readonly Conveyor[],

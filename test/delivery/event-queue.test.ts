@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createNoticeQueue, type NoticeQueue } from "../../src/delivery/notice-queue.ts";
+import { createEventQueue, type EventQueue } from "../../src/delivery/event-queue.ts";
 import type { FleetNotice } from "../../src/domain/change.ts";
 import { refusal } from "../../src/domain/outcome.ts";
 import { notice } from "./fake-state.ts";
@@ -23,13 +23,13 @@ function command(commandId: string): FleetNotice {
   };
 }
 
-function waiting(queue: NoticeQueue): string[] {
+function waiting(queue: EventQueue): string[] {
   return queue.peek(1_000).map((held) => held.notice.eventId);
 }
 
 describe("a full queue of notices", () => {
   it("keeps what robots do, however many commands are sent", () => {
-    const queue = createNoticeQueue(3);
+    const queue = createEventQueue(3);
     for (const event of ["m1", "m2", "m3"]) queue.push(alarm(event, "r1"));
     for (let number = 0; number < 100; number += 1) queue.push(command(`mqtt:guest/${number}`));
     expect(waiting(queue)).toEqual(["m1", "m2", "m3", "mqtt:guest/97", "mqtt:guest/98", "mqtt:guest/99"]);
@@ -37,7 +37,7 @@ describe("a full queue of notices", () => {
   });
 
   it("keeps the commands of each sender from those of another, whatever ids it gives them", () => {
-    const queue = createNoticeQueue(4);
+    const queue = createEventQueue(4);
     queue.push(command("mqtt:scada/1"));
     queue.push(command("opcua:eva/2"));
     const gone: Array<string | null> = [];
@@ -49,7 +49,7 @@ describe("a full queue of notices", () => {
   });
 
   it("keeps the events of each robot from those of another", () => {
-    const queue = createNoticeQueue(3);
+    const queue = createEventQueue(3);
     queue.push(alarm("quiet", "r1"));
     for (let number = 0; number < 10; number += 1) queue.push(alarm(`loud${number}`, "r2"));
     expect(waiting(queue)).toEqual(["quiet", "loud8", "loud9"]);
@@ -58,14 +58,14 @@ describe("a full queue of notices", () => {
 
 describe("a queue of notices", () => {
   it("gives them in the order in which they came", () => {
-    const queue = createNoticeQueue(9);
+    const queue = createEventQueue(9);
     for (const one of [command("mqtt:a/1"), alarm("e1", "r1"), command("mqtt:b/1"), alarm("e2", "r2")])
       queue.push(one);
     expect(waiting(queue)).toEqual(["mqtt:a/1", "e1", "mqtt:b/1", "e2"]);
   });
 
   it("gives half of each slice to robots, and first, while more wait", () => {
-    const queue = createNoticeQueue(99);
+    const queue = createEventQueue(99);
     for (let number = 0; number < 20; number += 1) queue.push(command(`mqtt:guest/${number}`));
     for (let number = 0; number < 3; number += 1) queue.push(alarm(`e${number}`, "r1"));
     const shown = queue.peek(4);
@@ -80,7 +80,7 @@ describe("a queue of notices", () => {
   });
 
   it("releases what was given, and nothing newer in place of what was dropped meanwhile", () => {
-    const queue = createNoticeQueue(2);
+    const queue = createEventQueue(2);
     queue.push(alarm("e1", "r1"));
     queue.push(alarm("e2", "r1"));
     const shown = queue.peek(9);
@@ -92,7 +92,7 @@ describe("a queue of notices", () => {
   });
 
   it("keeps no answer of the service: no event shows it", () => {
-    const queue = createNoticeQueue(2);
+    const queue = createEventQueue(2);
     queue.push(command("mqtt:a/1"));
     expect(queue.peek(1)).toMatchObject([
       { notice: { outcome: { code: "QUEUE_FULL", responseJson: null } } },

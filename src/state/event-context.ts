@@ -5,7 +5,7 @@ import type { RobotId } from "../domain/robot.ts";
 export type AlarmCode = "ROBOT_LOST" | "ROBOT_EXCEPTION" | "MISSION_FAILED" | `CONVEYOR_ERROR_${number}`;
 
 /** What every notice needs from outside. */
-export interface NoticeContext {
+export interface EventContext {
   /** Unique over all sessions of this gateway. */
   nextEventId(): string;
   /** The identity of our command that made a mission; null where it was not ours. */
@@ -17,10 +17,10 @@ export interface NoticeContext {
  * @param sessionId names this run of the gateway: event ids are counted within it
  * @param commandOf finds our command by the mission that it made
  */
-export function createNoticeContext(
+export function createEventContext(
   sessionId: string,
   commandOf: (missionId: string) => string | null,
-): NoticeContext {
+): EventContext {
   let count = 0;
   const nextEventId = () => {
     count += 1;

@@ -1,15 +1,13 @@
-import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
-import type { Observed, Stamp } from "../domain/observed.ts";
-import type { Presence } from "../domain/presence.ts";
 import type { QualityTimes } from "../domain/quality.ts";
-import { conveyorNotices } from "./conveyor-notices.ts";
+import { conveyorEvents } from "./conveyor-events.ts";
+import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
-import { missionNotices } from "./mission-notices.ts";
-import type { NoticeContext } from "./notice-context.ts";
-import { presenceNotices } from "./presence-notices.ts";
+import type { EventContext } from "./event-context.ts";
+import { missionEvents } from "./mission-events.ts";
 import type { RobotBook } from "./robot-book.ts";
-import type { ConveyorsSlot, RobotEntry, Stream } from "./robot-entry.ts";
+import type { RobotEntry } from "./robot-entry.ts";
+import { createRosterUpdates } from "./roster-updates.ts";
 import type { StreamBook } from "./stream-book.ts";
 import type { Teller } from "./teller.ts";
 
@@ -17,32 +15,30 @@ import type { Teller } from "./teller.ts";
 type RobotEvent = Exclude<FleetEvent, { kind: "link" } | { kind: "task_chain" }>;
 type EventOf<Kind extends RobotEvent["kind"]> = Extract<RobotEvent, { kind: Kind }>;
 
-/**
- * More than any cart has, those that are gone among them: each keeps its tags and topics. What a service lists
- * beyond it is refused, or a broken one could fill the memory.
- */
-const MOST_CONVEYORS = 64;
-
-/** Takes robots' events in. */
-export interface Receiver {
+/** Takes in what robots and their streams send. */
+export interface RobotUpdates {
   receive(event: RobotEvent, nowMs: number, draft: Draft): void;
-  /** Whatever is held may miss something from now on. */
+  /** Every value that is held may miss something from now on. */
   doubtAll(nowMs: number): void;
   conveyorsRefused(): number;
 }
 
-export interface ReceiverParts {
+export interface RobotUpdateParts {
   readonly robots: RobotBook;
   readonly streams: StreamBook;
   readonly teller: Teller;
-  readonly context: NoticeContext;
+  readonly context: EventContext;
   readonly times: QualityTimes;
 }
 
-export function createReceiver({ robots, streams, teller, context, times }: ReceiverParts): Receiver {
-  // The roster is polled, not streamed; each answer proves it.
-  const roster: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };
-  let rosters = 0;
+export function createRobotUpdates({
+  robots,
+  streams,
+  teller,
+  context,
+  times,
+}: RobotUpdateParts): RobotUpdates {
+  const updateRoster = createRosterUpdates({ entryOf, robots, teller, context });
   let conveyorsRefused = 0;
 
   function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
@@ -57,7 +53,7 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
     streams.confirm(robot, slot, event.stream, nowMs);
     slot.received = { value: event.queue, stamp: event.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    missionNotices(context, event.robotId, before, event.queue, event.stamp.receivedAtMs, draft.notices);
+    missionEvents(context, event.robotId, before, event.queue, event.stamp.receivedAtMs, draft.notices);
   }
 
   function onBattery(event: EventOf<"battery">, nowMs: number, draft: Draft): void {
@@ -73,17 +69,13 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
     if (robot === undefined) return;
     const slot = robot.conveyors;
     const before = slot.received?.value ?? null;
-    const known = new Set([...(before ?? []), ...slot.gone.map((observed) => observed.value)].map(indexOf));
-    const value = event.conveyors.filter(({ index }) => {
-      if (known.size < MOST_CONVEYORS) known.add(index);
-      return known.has(index);
-    });
+    const value = listedConveyors(slot, event.conveyors);
     conveyorsRefused += event.conveyors.length - value.length;
     if (before !== null) slot.gone = goneConveyors(slot, value);
     streams.confirm(robot, slot, event.stream, nowMs);
     slot.received = { value, stamp: event.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    conveyorNotices(context, event.robotId, before, value, event.stamp.receivedAtMs, draft.notices);
+    conveyorEvents(context, event.robotId, before, value, event.stamp.receivedAtMs, draft.notices);
   }
 
   /** A repeat proves that the value held is still the robot's; it is told only if that makes it good again. */
@@ -100,52 +92,6 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
     if (robot === undefined || event.family === "unknown" || event.family === robot.family) return;
     robot.family = event.family;
     teller.tellRobot(robot, nowMs, draft);
-  }
-
-  function onPresence(
-    robot: RobotEntry,
-    presence: Presence,
-    stamp: Stamp,
-    nowMs: number,
-    draft: Draft,
-  ): void {
-    const wasAbsent = robot.absentSinceMs !== null;
-    robot.absentSinceMs = null;
-    robot.listedIn = rosters;
-    robot.presence.stream = roster;
-    robot.presence.confirmedAtMs = nowMs;
-    robot.presence.doubtedSinceMs = null;
-    const isNews = robot.presence.received?.value !== presence;
-    // The same object says that nothing changed: a confirmation, as a repeat is on a stream.
-    if (isNews) {
-      robot.presence.received = { value: presence, stamp };
-      teller.tellValue(robot, robot.presence, nowMs, draft);
-    } else teller.retellValue(robot, robot.presence, nowMs, draft);
-    if (wasAbsent) teller.retellRobot(robot, nowMs, draft);
-    if (isNews) presenceNotices(context, robot, presence, stamp.receivedAtMs, draft.notices);
-  }
-
-  function onRoster(event: EventOf<"roster">, nowMs: number, draft: Draft): void {
-    rosters += 1;
-    roster.provenAtMs = nowMs;
-    const stamp: Stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: event.atMs };
-    for (const { robotId, presence } of event.robots) {
-      const robot = entryOf(robotId, nowMs, draft);
-      if (robot !== undefined) onPresence(robot, presence, stamp, nowMs, draft);
-    }
-    for (const robotId of event.unread ?? []) {
-      const robot = robots.find(robotId);
-      if (robot === undefined) continue;
-      robot.listedIn = rosters;
-      if (robot.absentSinceMs === null) continue;
-      robot.absentSinceMs = null;
-      teller.retellRobot(robot, nowMs, draft);
-    }
-    for (const robot of robots.all()) {
-      if (robot.listedIn === rosters) continue;
-      robot.absentSinceMs ??= nowMs;
-      teller.retellRobot(robot, nowMs, draft);
-    }
   }
 
   function onStream(event: EventOf<"stream">, nowMs: number, draft: Draft): void {
@@ -177,7 +123,7 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
         case "robot":
           return onRobot(event, nowMs, draft);
         case "roster":
-          return onRoster(event, nowMs, draft);
+          return updateRoster(event, nowMs, draft);
         case "stream":
           return onStream(event, nowMs, draft);
       }
@@ -191,18 +137,4 @@ export function createReceiver({ robots, streams, teller, context, times }: Rece
     },
     conveyorsRefused: () => conveyorsRefused,
   };
-}
-
-const indexOf = ({ index }: Conveyor): number => index;
-
-/** The conveyors that were listed until now, or are gone since before: nothing is known of them any more. */
-function goneConveyors(slot: ConveyorsSlot, listed: readonly Conveyor[]): readonly Observed<Conveyor>[] {
-  if (slot.received === null) return slot.gone;
-  const { value, stamp } = slot.received;
-  const isListed = (index: number) => listed.some((conveyor) => conveyor.index === index);
-  const left = value.filter((conveyor) => !isListed(conveyor.index));
-  const old = slot.gone.filter((observed) => !isListed(observed.value.index));
-  if (left.length === 0 && old.length === slot.gone.length) return slot.gone;
-  const now = left.map((conveyor): Observed<Conveyor> => ({ value: conveyor, stamp, quality: "lost" }));
-  return [...old, ...now];
 }

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createNoticeGate, type NoticeGate } from "../../../src/commands/attribution/notice-gate.ts";
+import { createEventGate, type EventGate } from "../../../src/commands/attribution/event-gate.ts";
 import type { FleetNotice } from "../../../src/domain/change.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 let clock: ManualClock;
-let gate: NoticeGate;
+let gate: EventGate;
 /** Robots with a command under way, and missions whose command is known. */
 let expecting: Set<string>;
 let made: Map<string, string>;
@@ -16,7 +16,7 @@ beforeEach(() => {
   expecting = new Set(["r1"]);
   made = new Map();
   told = [];
-  gate = createNoticeGate({
+  gate = createEventGate({
     clock,
     expectsMission: (robotId) => expecting.has(robotId),
     commandOf: (missionId) => made.get(missionId) ?? null,

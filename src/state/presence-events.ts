@@ -1,13 +1,13 @@
 import type { FleetNotice } from "../domain/change.ts";
 import type { Presence } from "../domain/presence.ts";
-import type { NoticeContext } from "./notice-context.ts";
+import type { EventContext } from "./event-context.ts";
 import type { RobotEntry } from "./robot-entry.ts";
 
 const LONGEST_TEXT = 500;
 
 /** An alarm when a robot's own exceptions begin, change or end. Remembers in the entry what was said. */
-export function presenceNotices(
-  context: NoticeContext,
+export function presenceEvents(
+  context: EventContext,
   robot: RobotEntry,
   presence: Presence,
   atMs: number,

@@ -7,27 +7,27 @@ import { createFairLanes, type FairLanes } from "../platform/fair-lanes.ts";
  * their own: whoever may only read can make commands' events without end. Beyond it the oldest of the robot, or of the
  * sender, that has most waiting is dropped, and counted.
  */
-export interface NoticeQueue {
+export interface EventQueue {
   /** The result names whose notice was dropped for it: the sender, or the robot; null when none was. */
   push(notice: FleetNotice): string | null;
   /**
    * At most `most` notices, which stay in the queue. As long as more wait, half of them are of robots, and these come first:
    * they do not wait for the events of a flood of commands.
    */
-  peek(most: number): readonly HeldNotice[];
+  peek(most: number): readonly QueuedEvent[];
   /** Removes what `peek` gave, as far as it was not dropped meanwhile. */
-  release(held: readonly HeldNotice[]): void;
+  release(held: readonly QueuedEvent[]): void;
   readonly length: number;
   readonly dropped: number;
 }
 
 /** A notice in the queue. */
-export interface HeldNotice {
+export interface QueuedEvent {
   readonly notice: FleetNotice;
   readonly number: number;
 }
 
-interface Entry extends HeldNotice {
+interface Entry extends QueuedEvent {
   readonly half: Half;
   readonly key: string;
   /** Null once it has left the queue. */
@@ -41,7 +41,7 @@ interface Half {
 }
 
 /** @param limit of the notices of robots, and of those of commands */
-export function createNoticeQueue(limit: number): NoticeQueue {
+export function createEventQueue(limit: number): EventQueue {
   const robots = createHalf(limit);
   const commands = createHalf(limit);
   let pushed = 0;

@@ -1,0 +1,37 @@
+import type { Conveyor } from "../domain/conveyor.ts";
+import type { Observed } from "../domain/observed.ts";
+import type { ConveyorsSlot } from "./robot-entry.ts";
+
+/**
+ * More than any cart has, those that are gone among them: each keeps its tags and topics. What a service lists
+ * beyond it is refused, or a broken one could fill the memory.
+ */
+const MOST_CONVEYORS = 64;
+
+/** The conveyors of a message, as far as the cart may have so many. */
+export function listedConveyors(
+  { received, gone }: ConveyorsSlot,
+  conveyors: readonly Conveyor[],
+): readonly Conveyor[] {
+  const earlier = [...(received?.value ?? []), ...gone.map((observed) => observed.value)];
+  const known = new Set(earlier.map(({ index }) => index));
+  return conveyors.filter(({ index }) => {
+    if (known.size < MOST_CONVEYORS) known.add(index);
+    return known.has(index);
+  });
+}
+
+/** The conveyors that were listed until now, or are gone since before: nothing is known of them any more. */
+export function goneConveyors(
+  slot: ConveyorsSlot,
+  listed: readonly Conveyor[],
+): readonly Observed<Conveyor>[] {
+  if (slot.received === null) return slot.gone;
+  const { value, stamp } = slot.received;
+  const isListed = (index: number) => listed.some((conveyor) => conveyor.index === index);
+  const left = value.filter((conveyor) => !isListed(conveyor.index));
+  const old = slot.gone.filter((observed) => !isListed(observed.value.index));
+  if (left.length === 0 && old.length === slot.gone.length) return slot.gone;
+  const now = left.map((conveyor): Observed<Conveyor> => ({ value: conveyor, stamp, quality: "lost" }));
+  return [...old, ...now];
+}

@@ -1,0 +1,70 @@
+import type { FleetEvent } from "../domain/event.ts";
+import type { Stamp } from "../domain/observed.ts";
+import type { Presence } from "../domain/presence.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Draft } from "./draft.ts";
+import type { EventContext } from "./event-context.ts";
+import { presenceEvents } from "./presence-events.ts";
+import type { RobotBook } from "./robot-book.ts";
+import type { RobotEntry, Stream } from "./robot-entry.ts";
+import type { Teller } from "./teller.ts";
+
+type RosterEvent = Extract<FleetEvent, { kind: "roster" }>;
+
+export interface RosterUpdateParts {
+  readonly robots: RobotBook;
+  readonly teller: Teller;
+  readonly context: EventContext;
+  /** The robot, made when it is new; undefined when there is no room for another. */
+  readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
+}
+
+/** Returns what takes in the list of the robots that are online: who is on it is present, who is not is absent. */
+export function createRosterUpdates({ robots, teller, context, entryOf }: RosterUpdateParts) {
+  // The roster is polled, not streamed; each answer proves it.
+  const stream: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };
+  let rosters = 0;
+
+  function list(robot: RobotEntry, nowMs: number, draft: Draft): void {
+    robot.listedIn = rosters;
+    if (robot.absentSinceMs === null) return;
+    robot.absentSinceMs = null;
+    teller.retellRobot(robot, nowMs, draft);
+  }
+
+  function update(robot: RobotEntry, presence: Presence, stamp: Stamp, nowMs: number, draft: Draft): void {
+    const slot = robot.presence;
+    slot.stream = stream;
+    slot.confirmedAtMs = nowMs;
+    slot.doubtedSinceMs = null;
+    // The same object says that nothing changed: a confirmation, as a repeat is on a stream.
+    if (slot.received?.value === presence) {
+      teller.retellValue(robot, slot, nowMs, draft);
+      return;
+    }
+    slot.received = { value: presence, stamp };
+    teller.tellValue(robot, slot, nowMs, draft);
+    presenceEvents(context, robot, presence, stamp.receivedAtMs, draft.notices);
+  }
+
+  return (event: RosterEvent, nowMs: number, draft: Draft): void => {
+    rosters += 1;
+    stream.provenAtMs = nowMs;
+    const stamp: Stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: event.atMs };
+    for (const { robotId, presence } of event.robots) {
+      const robot = entryOf(robotId, nowMs, draft);
+      if (robot === undefined) continue;
+      update(robot, presence, stamp, nowMs, draft);
+      list(robot, nowMs, draft);
+    }
+    for (const robotId of event.unread ?? []) {
+      const robot = robots.find(robotId);
+      if (robot !== undefined) list(robot, nowMs, draft);
+    }
+    for (const robot of robots.all()) {
+      if (robot.listedIn === rosters) continue;
+      robot.absentSinceMs ??= nowMs;
+      teller.retellRobot(robot, nowMs, draft);
+    }
+  };
+}
