@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { createEventGate, type EventGate } from "./commands/attribution/event-gate.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
@@ -145,7 +144,7 @@ function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
   return name === FLEET ? leavingMs(fleet.events) : 0;
 }
 
-/** Data: fleet → state → fan-out → northbounds. Commands: northbounds → dispatcher → fleet. */
+/** Data: fleet → state → attribution → fan-out → northbounds. Commands: northbounds → dispatcher → fleet. */
 function furnish(
   config: Config,
   parts: GatewayParts,
@@ -162,24 +161,12 @@ function furnish(
     sessionId,
     clock,
     log,
-    commandOf: (missionId) => dispatcher.commandOf(missionId),
   });
   const view = createHoldView({ state, holdState: (robotId) => dispatcher.holds.holdState(robotId) });
   const fanOut = createFanOut({ state: view, clock, log });
   let isFleetLinkUp = false;
 
-  const gate: EventGate = createEventGate({
-    clock,
-    expectsMission: (robotId) => dispatcher.expectsMission(robotId),
-    commandOf: (missionId) => dispatcher.commandOf(missionId),
-    pass: (notices) => fanOut.offer({ changes: [], notices }),
-  });
-  const offer = (batch: Batch) => fanOut.offer(gate.admit(batch));
-
-  function tell(batch: Batch): void {
-    dispatcher.observe(batch);
-    offer(view.withHolds(batch));
-  }
+  const tell = (batch: Batch) => dispatcher.observe(view.withHolds(batch));
   function hear(event: FleetEvent): void {
     if (event.kind === "link") {
       isFleetLinkUp = event.state === "up";
@@ -210,9 +197,8 @@ function furnish(
     robot: state.robot,
     stations: config.stations,
     stopRequest,
-    notify: (notice) => offer({ changes: [], notices: [notice] }),
-    onMissionsKnown: gate.release,
-    onHold: (robotId) => offer({ changes: view.changesOf(robotId), notices: [] }),
+    deliver: fanOut.offer,
+    onHold: (robotId) => fanOut.offer({ changes: view.changesOf(robotId), notices: [] }),
     audit: (record) => audit.append(JSON.stringify(record)),
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });

@@ -1,7 +1,7 @@
 import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { FleetNotice } from "../domain/change.ts";
-import { type Command, commandId } from "../domain/command.ts";
+import type { Command, CommandIdentity } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -55,7 +55,7 @@ export function createCommandEvents(parts: CommandEventParts): CommandEvents {
       eventId: `${parts.sessionId}.c${events}`,
       robotId: robotId !== null && isKnown(robotId) ? robotId : "",
       atMs: parts.clock.nowMs(),
-      commandId: commandId(command),
+      command: identityOf(command),
       operation: command.operation,
       from,
       outcome,
@@ -79,4 +79,9 @@ export function createCommandEvents(parts: CommandEventParts): CommandEvents {
 function reached({ sentAtMs, acceptedAtMs }: CommandTimes): CommandFrom {
   if (sentAtMs !== null) return "sent";
   return acceptedAtMs === null ? "received" : "accepted";
+}
+
+/** Not the command itself, whose request may be long: events may wait for a broker. */
+function identityOf({ source, requestId }: Command): CommandIdentity {
+  return { source, requestId };
 }

@@ -1,8 +1,10 @@
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
+import type { Batch } from "../contracts/link.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { MakeStopRequest } from "../contracts/stop-request.ts";
 import type { FleetNotice } from "../domain/change.ts";
+import { commandId } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -11,6 +13,7 @@ import { createSteadyWall, type SteadyWall } from "../platform/steady-wall.ts";
 import { type Accept, createAcceptance } from "./acceptance.ts";
 import { type AdmissionParts, refusalNow, SERVICE_PICKS, unheardOf } from "./admission.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
+import { createEventGate, type EventGate } from "./attribution/event-gate.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
 import type { AuditSink } from "./audit/audit.ts";
 import type { AuditLines } from "./audit/missing-records.ts";
@@ -44,13 +47,11 @@ export interface DispatcherParts {
   readonly sessionId: string;
   /** The robot with its quality of this moment; undefined when it was never heard of. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
-  /** Where command outcomes go as events. Synchronous; never throws. */
-  readonly notify: (notice: FleetNotice) => void;
+  /** Takes what is to be delivered, with its events attributed. Synchronous; never throws. */
+  readonly deliver: (batch: Batch) => void;
   readonly audit: AuditSink;
   /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
   readonly auditLines?: AuditLines;
-  /** No command is any more about to tell which mission it has made on this robot. */
-  readonly onMissionsKnown?: (robotId: RobotId) => void;
   /** The stations of the configuration. */
   readonly stations: readonly StationOptions[];
   readonly stopRequest: MakeStopRequest;
@@ -61,6 +62,9 @@ export interface DispatcherParts {
 /** What the files of this room share. The journal is watched: nothing here writes to one whose failures do not show. */
 type Shared = Omit<DispatcherParts, "journal"> & {
   readonly journal: WatchedJournal;
+  /** Publishes an event, behind those of its robot that wait to be attributed. Synchronous; never throws. */
+  readonly notify: (notice: FleetNotice) => void;
+  readonly gate: EventGate;
   /** The commands in hand, by identity. */
   readonly running: Map<string, Job>;
   readonly stopping: AbortController;
@@ -102,8 +106,16 @@ const CLAIM_MS = 30_000;
 /** Joins the files of this room: intake → robot queues → calls → evidence → conclusion. */
 export function composeCommands(parts: DispatcherParts): Composition {
   const { options, clock, journal } = parts;
+  const gate = createEventGate({
+    clock,
+    isExpected: (robotId) => attribution.isExpected(robotId),
+    commandOf: (missionId) => attribution.commandOf(missionId),
+    pass: (notices) => parts.deliver({ changes: [], notices }),
+  });
   const shared: Shared = {
     ...parts,
+    gate,
+    notify: (notice) => parts.deliver(gate.admit({ changes: [], notices: [notice] })),
     journal: watchJournal(journal, clock),
     running: new Map(),
     stopping: new AbortController(),
@@ -115,7 +127,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const { attribution } = evidence;
   const ownStops = createOwnStops({ ...parts, receive: (command) => accept(command) });
   const { checks, ...guards } = composeGuards(shared, evidence, ownStops, (robotId) => refuseStarts(robotId));
-  const events = createCommandEvents(parts);
+  const events = createCommandEvents(shared);
   const conclusion = createConclusion({
     ...shared,
     ...evidence,
@@ -132,7 +144,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     },
     onMissions(job, missionIds) {
       job.missionIds = missionIds;
-      for (const missionId of missionIds) attribution.claim(missionId, job.id);
+      for (const missionId of missionIds) attribution.claim(missionId, job.command);
       if (missionIds.length > 0) attribution.settle(job);
     },
     onFinish(job, outcome) {
@@ -166,11 +178,14 @@ export function composeCommands(parts: DispatcherParts): Composition {
 function composeEvidence(shared: Shared, onLate: (commandId: string, text: string) => void): Evidence {
   const foreign = createForeignWatch(shared);
   const attribution = createAttribution(shared.clock, CLAIM_MS, foreign.seen, (robotId) =>
-    shared.onMissionsKnown?.(robotId),
+    shared.gate.release(robotId),
   );
   const search = createEvidenceSearch({
     ...shared,
-    isOthers: (missionId, id) => (attribution.commandOf(missionId) ?? id) !== id,
+    isOthers(missionId, id) {
+      const maker = attribution.commandOf(missionId);
+      return maker !== null && commandId(maker) !== id;
+    },
     isExpected: attribution.isExpected,
     onLate,
   });

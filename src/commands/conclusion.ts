@@ -51,7 +51,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {
-    if (outcome.missionId !== null) attribution.claim(outcome.missionId, job.id);
+    if (outcome.missionId !== null) attribution.claim(outcome.missionId, job.command);
     // Of an inferred workflow one mission is known. Its others must not be taken for another client's.
     const mayHaveMade = outcome.outcome === "unknown" || outcome.outcome === "probably_succeeded";
     if (mayHaveMade && job.robotId !== null) attribution.suspect(job.robotId);

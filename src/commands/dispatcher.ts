@@ -3,7 +3,6 @@ import type { Commander, CommandLedger, CommandRecords } from "../contracts/comm
 import type { Holds } from "../contracts/holds.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { Stations } from "../contracts/stations.ts";
-import type { RobotId } from "../domain/robot.ts";
 import { every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import { abortable } from "./abortable.ts";
@@ -29,12 +28,8 @@ export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   confirmClock(): void;
   /** Whether there is a session to the service. From the first one on, evidence is sought for what an earlier run has sent. */
   fleetLink(isUp: boolean): void;
-  /** What robots send, for evidence and for names. To be called with every batch, in order. */
+  /** Takes what robots send, for evidence and for names, attributes its events, and delivers it. Every batch, in order. */
   observe(batch: Batch): void;
-  /** The identity of our command that made a mission; null where it was not ours. */
-  commandOf(missionId: string): string | null;
-  /** Whether a mission that is new on this robot may yet turn out to be a command's, which is under way. */
-  expectsMission(robotId: RobotId): boolean;
   health(): Health;
   /**
    * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest,
@@ -47,7 +42,7 @@ const LOOK_PERIOD_MS = 1_000;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const room = composeCommands(parts);
-  const { attribution, holds, leases, log, stopping } = room;
+  const { holds, leases, log, stopping } = room;
   return {
     submit(command, signal, onStage) {
       try {
@@ -67,9 +62,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     observe(batch) {
       room.observations.observe(batch);
       holds.observed(batch.changes);
+      parts.deliver(room.gate.admit(batch));
     },
-    commandOf: attribution.commandOf,
-    expectsMission: attribution.isExpected,
     health: () => healthOf(room),
     async close(deadlineMs) {
       if (stopping.signal.aborted) return;
@@ -84,7 +78,7 @@ async function start(room: Composition): Promise<void> {
   if (auditLines !== undefined) await recordMissing({ ...room, auditLines });
   holds.resume(journal.holds());
   leases.resume(journal.leases());
-  for (const { missionId, commandId } of journal.made()) attribution.claim(missionId, commandId);
+  for (const { missionId, command } of journal.made()) attribution.claim(missionId, command);
   room.link.start();
   await recoverCommands({ ...room, canSee: room.link.canSee });
   // The record of their leases may not have reached the disk.

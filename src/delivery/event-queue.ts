@@ -113,12 +113,9 @@ function withoutAnswer(notice: FleetNotice): FleetNotice {
   return { ...notice, outcome: { ...notice.outcome, responseJson: null } };
 }
 
-/**
- * Whose notice it is: of a command, the sender's. The id that the sender gave it follows the first slash, and must not
- * count: with another one each time, each event would have a lane of its own.
- */
+/** The robot of an event, or the source of a command's event. Not its request id: each event would have a share of its own. */
 function causeOf(notice: FleetNotice): string {
   if (notice.kind !== "command") return notice.robotId;
-  const slash = notice.commandId.indexOf("/");
-  return slash < 0 ? notice.commandId : notice.commandId.slice(0, slash);
+  const { door, name } = notice.command.source;
+  return `${door}:${name}`;
 }

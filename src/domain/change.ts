@@ -1,6 +1,6 @@
 import type { Battery } from "./battery.ts";
 import type { Coded } from "./coded.ts";
-import type { CommandStage, Source } from "./command.ts";
+import type { CommandIdentity, CommandStage, Source } from "./command.ts";
 import type { Conveyor } from "./conveyor.ts";
 import type { HoldState } from "./hold.ts";
 import type { MissionQueue, MissionStateName } from "./mission.ts";
@@ -52,8 +52,8 @@ export type FleetNotice =
       readonly from: Coded<MissionStateName> | null;
       readonly to: Coded<MissionStateName>;
       readonly owner: string;
-      /** The identity of our command that made this mission, where it was ours. */
-      readonly commandId: string | null;
+      /** The command that made this mission; null while attribution does not know it, or it was none of ours. */
+      readonly command: CommandIdentity | null;
     }
   | {
       readonly kind: "conveyor";
@@ -77,7 +77,7 @@ export type FleetNotice =
       readonly eventId: string;
       readonly robotId: RobotId;
       readonly atMs: number;
-      readonly commandId: string;
+      readonly command: CommandIdentity;
       readonly operation: string;
       /** How far it had come before its outcome; `unknown` when something was found later. */
       readonly from: "received" | CommandStage | "unknown";

@@ -18,11 +18,15 @@ export interface Source {
   readonly name: string;
 }
 
-/** A command that has been understood. `request` is canonical proto3 JSON: one spelling, one digest. */
-export interface Command {
+/** What names a command, for good. */
+export interface CommandIdentity {
   readonly source: Source;
-  /** Unique for its source: with it, the command's identity. */
+  /** Unique for its source. */
   readonly requestId: string;
+}
+
+/** A command that has been understood. `request` is canonical proto3 JSON: one spelling, one digest. */
+export interface Command extends CommandIdentity {
   readonly operation: string;
   readonly effect: Effect;
   readonly robotId: RobotId | null;
@@ -48,7 +52,7 @@ export interface OnBehalfOf {
 /** How far a command has come, for a sender that watches. */
 export type CommandStage = "accepted" | "sent";
 
-/** The identity of a command as one text. */
-export function commandId(command: Pick<Command, "source" | "requestId">): string {
-  return `${command.source.door}:${command.source.name}/${command.requestId}`;
+/** The identity of a command as one text: a key, never to be taken apart again. */
+export function commandId({ source, requestId }: CommandIdentity): string {
+  return `${source.door}:${source.name}/${requestId}`;
 }

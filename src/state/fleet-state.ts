@@ -28,8 +28,6 @@ export interface FleetStateOptions {
   readonly sessionId: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** The identity of our command that made a mission; null where it was not ours. */
-  readonly commandOf: (missionId: string) => string | null;
 }
 
 /** The fleet as it is known: what came in, and what is to be told of it. */
@@ -54,7 +52,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   const { clock } = options;
   const link: LinkHealth = { downSinceMs: null };
   const reader = createQualityReader(options.times, link);
-  const context = createEventContext(options.sessionId, options.commandOf);
+  const context = createEventContext(options.sessionId);
   const teller = createTeller(reader, context, clock);
   const robots = createRobotBook(options.maxRobots, options.log);
   const streams = createStreamBook();

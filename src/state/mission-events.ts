@@ -33,7 +33,7 @@ export function missionEvents(
       from: known?.state ?? null,
       to: mission.state,
       owner: mission.owner,
-      commandId: context.commandOf(mission.missionId),
+      command: null,
     });
     if (mission.state === "STATE_FAILED") {
       notices.push(context.alarm(robotId, atMs, FAILED, true, `mission ${mission.missionId} failed`));

@@ -3,43 +3,48 @@ import { openDurableJournal } from "../../src/commands/journal/durable-journal.t
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
+import { missionEvent } from "./maker-of.ts";
 import { createRig, LOST, mission, missions } from "./rig.ts";
 
 const named = made("m1");
 const refused = { kind: "refused", code: "FAILED_PRECONDITION", message: "busy" } as const;
 
-it("a mission is expected from when its call leaves until the answer names it", async () => {
+it("the event of a new mission waits from when a call leaves until its answer names the mission", async () => {
   const rig = await createRig();
   await rig.send("Look", { robot: "AMR01" });
-  expect(rig.dispatcher.expectsMission("AMR01")).toBe(false);
+  await rig.happens(missionEvent("m0", "AMR01"));
+  expect(rig.attributed).toEqual(["m0=null"]);
   await rig.send("Go", { robot: "AMR01", to: "A" });
-  expect(rig.dispatcher.expectsMission("AMR01")).toBe(true);
-  expect(rig.dispatcher.expectsMission("AMR02")).toBe(false);
-  expect(rig.missionsKnown).toEqual([]);
+  await rig.happens(missionEvent("m1", "AMR01"), missionEvent("m2", "AMR02"));
+  expect(rig.attributed).toEqual(["m0=null", "m2=null"]);
   await rig.call(1).answer(named);
-  expect(rig.dispatcher.expectsMission("AMR01")).toBe(false);
-  expect(rig.dispatcher.commandOf("m1")).toBe("opcua:plc/r2");
-  expect(rig.missionsKnown).toEqual(["AMR01"]);
+  expect(rig.attributed).toEqual(["m0=null", "m2=null", "m1=opcua:plc/r2"]);
+  await rig.happens(missionEvent("m3", "AMR01"));
+  expect(rig.attributed.at(-1)).toBe("m3=null");
 });
 
-it("its name is known before the command's own event is told", async () => {
+it("a mission's event is told before that of its command", async () => {
   const rig = await createRig();
   await rig.send("Go", { robot: "AMR01", to: "A" });
+  await rig.happens(missionEvent("m1", "AMR01"));
   await rig.call(0).answer(named);
-  expect(rig.story).toEqual(["known AMR01", "command opcua:plc/r1"]);
+  expect(rig.notices.map(({ kind }) => kind)).toEqual(["mission", "command"]);
 });
 
-it("none is expected any more when the command was refused, or its ending stays unknown", async () => {
+it("no event waits any more when the command was refused, or its ending stays unknown", async () => {
   const rig = await createRig();
   await rig.send("Go", { robot: "AMR01", to: "A" });
   await rig.call(0).answer(refused);
-  expect(rig.dispatcher.expectsMission("AMR01")).toBe(false);
+  await rig.happens(missionEvent("m1", "AMR01"));
+  expect(rig.attributed).toEqual(["m1=null"]);
   await rig.send("Go", { robot: "AMR01", to: "A" });
   await rig.call(1).answer(LOST);
-  expect(rig.dispatcher.expectsMission("AMR01")).toBe(true);
-  await rig.clock.settle(15_000);
-  expect(rig.dispatcher.expectsMission("AMR01")).toBe(false);
-  expect(rig.missionsKnown).toEqual(["AMR01", "AMR01"]);
+  await rig.clock.settle(14_000);
+  await rig.happens(missionEvent("m2", "AMR01"));
+  await rig.clock.settle(999);
+  expect(rig.attributed).toEqual(["m1=null"]);
+  await rig.clock.settle(1);
+  expect(rig.attributed).toEqual(["m1=null", "m2=null"]);
 });
 
 it("a mission is still its command's after a restart, each of a workflow's too, and an inferred one", async () => {
@@ -58,10 +63,10 @@ it("a mission is still its command's after a restart, each of a workflow's too, 
   await first.clock.settle(2_000);
   const ids = ["m1", "m2", "m3", "m4", "m5", "m6"];
   const makers = ["r1", "r1", "r1", "r2", "r3"].map((id) => `opcua:plc/${id}`);
-  expect(ids.map(first.dispatcher.commandOf)).toEqual([...makers, null]);
+  expect(ids.map(first.makerOf)).toEqual([...makers, null]);
   disk.crash();
   const next = await createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
-  expect(ids.map(next.dispatcher.commandOf)).toEqual([...makers, null]);
+  expect(ids.map(next.makerOf)).toEqual([...makers, null]);
 });
 
 /** What the service answers when a command has made these. */

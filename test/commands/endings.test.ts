@@ -17,7 +17,7 @@ describe("a command's life", () => {
       evidence: null,
       duplicate: false,
     });
-    expect(rig.dispatcher.commandOf("m1")).toBe("opcua:plc/r1");
+    expect(rig.makerOf("m1")).toBe("opcua:plc/r1");
   });
 
   it("passes on what must be known of an answer", async () => {
@@ -300,7 +300,7 @@ describe("unknown endings", () => {
     await rig.call(1).answer(LOST);
     await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A")));
     await rig.clock.settle(15_000);
-    expect(rig.dispatcher.commandOf("m")).toBe("opcua:plc/r1");
+    expect(rig.makerOf("m")).toBe("opcua:plc/r1");
     expect(sent.outcome).toMatchObject({ outcome: "probably_succeeded" });
   });
 

@@ -62,6 +62,6 @@ it("knows every mission of a workflow as its own", async () => {
   const missionIds = ["w1", "w2"];
   await rig.call(0).answer({ kind: "ok", responseJson: "{}", missionId: "w1", missionIds });
   for (const missionId of missionIds) await shown(rig, list, mission(missionId, "A"));
-  expect(missionIds.map(rig.dispatcher.commandOf)).toEqual(["opcua:plc/flow", "opcua:plc/flow"]);
+  expect(missionIds.map(rig.makerOf)).toEqual(["opcua:plc/flow", "opcua:plc/flow"]);
   expect(rig.dispatcher.health().figures).toMatchObject({ foreignMissions: 0 });
 });

@@ -245,7 +245,7 @@ describe("a station's lease", () => {
       robot_id: "AMR01",
       outcome: "succeeded",
     });
-    expect(rig.notices.at(-1)).toMatchObject({ kind: "command", commandId: "gateway:fleetgate/s1.lapse1" });
+    expect(rig.notices.at(-1)).toMatchObject({ kind: "command", command: { requestId: "s1.lapse1" } });
   });
 
   it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its door", async () => {

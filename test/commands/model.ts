@@ -69,7 +69,7 @@ export class World {
         family: "cart",
         quality: this.good.has(robotId.slice(0, 5)) ? "good" : "stale",
       }),
-      notify: () => {},
+      deliver: () => {},
       audit: () => {},
       stations: [],
       stopRequest: testStopRequest,

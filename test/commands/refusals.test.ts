@@ -359,7 +359,7 @@ describe("refusals before anything is sent", () => {
     expect(rig.notices.at(-1)).toMatchObject({
       kind: "command",
       robotId: "AMR01",
-      commandId: "opcua:plc/r1",
+      command: { source: { door: "opcua", name: "plc" }, requestId: "r1" },
       outcome: { code: "FAILED_PRECONDITION" },
     });
     expect(rig.audit.at(-1)).toMatchObject({ user: "plc", operation: "Go", code: "FAILED_PRECONDITION" });

@@ -17,6 +17,7 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createMakers } from "./maker-of.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
 
 export const OK: CallEnding = { kind: "ok", responseJson: "{}", missionId: null };
@@ -46,10 +47,8 @@ export interface Rig {
   /** Calls in the order in which they left. */
   readonly calls: Call[];
   readonly notices: FleetNotice[];
-  /** Robots on which no mission is expected any more, each time that it was said. */
-  readonly missionsKnown: string[];
-  /** The same and the events of commands, in order. */
-  readonly story: string[];
+  /** The missions of which an event was delivered, each with its command: `m1=opcua:plc/r1`. */
+  readonly attributed: readonly string[];
   readonly audit: AuditRecord[];
   readonly quality: Map<string, Quality>;
   /** Robots of which something else is held now, or null for all, each time that it was said. */
@@ -58,6 +57,10 @@ export interface Rig {
   send(operation: string, request: object, more?: Partial<Command>): Promise<Sent>;
   call(place: number): Call;
   see(...changes: StateChange[]): Promise<void>;
+  /** The same of events, as the fleet state makes them. */
+  happens(...events: FleetNotice[]): Promise<void>;
+  /** The command that an event of this mission names now; null: none. */
+  makerOf(missionId: string): string | null;
 }
 
 export interface RigOptions {
@@ -87,8 +90,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   const clock = parts.clock ?? createManualClock();
   const calls: Call[] = [];
   const notices: FleetNotice[] = [];
-  const missionsKnown: string[] = [];
-  const story: string[] = [];
+  const makers = createMakers();
   const audit: AuditRecord[] = [];
   const held: Rig["held"] = [];
   const quality = new Map<string, Quality>([
@@ -124,13 +126,9 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
       const known = quality.get(robotId);
       return known === undefined ? undefined : { robotId, family: "cart", quality: known };
     },
-    notify(notice) {
-      notices.push(notice);
-      if (notice.kind === "command") story.push(`command ${notice.commandId}`);
-    },
-    onMissionsKnown(robotId) {
-      missionsKnown.push(robotId);
-      story.push(`known ${robotId}`);
+    deliver(batch) {
+      notices.push(...batch.notices);
+      makers.deliver(batch);
     },
     audit: (record) => audit.push(record),
     ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
@@ -149,8 +147,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     dispatcher,
     calls,
     notices,
-    missionsKnown,
-    story,
+    attributed: makers.delivered,
     audit,
     quality,
     held,
@@ -184,6 +181,11 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
       dispatcher.observe({ changes, notices: [] });
       await clock.settle(0);
     },
+    async happens(...events) {
+      dispatcher.observe({ changes: [], notices: events });
+      await clock.settle(0);
+    },
+    makerOf: (missionId) => makers.of(dispatcher, missionId),
   };
 }
 

@@ -12,6 +12,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
+import { createMakers } from "../commands/maker-of.ts";
 import { contractScenario } from "../contract/contract-harness.ts";
 import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
@@ -33,6 +34,8 @@ export interface CommandBench {
   ask(operation: string, request: JsonObject): Promise<JsonObject>;
   /** Sends a command through the dispatcher, to leave within `startWithinMs`. */
   submit(operation: string, request: JsonObject, startWithinMs: number): Promise<Outcome>;
+  /** The command that an event of this mission names now; null: none. */
+  makerOf(missionId: string): string | null;
   close(): Promise<void>;
 }
 
@@ -93,11 +96,11 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     sessionId: "bench",
     clock: systemClock,
     log: silentLog,
-    commandOf: (missionId) => dispatcher.commandOf(missionId),
   });
   // The session tells the dispatcher from its first moment on, so the dispatcher is there first.
   const port: FleetPort = { call: (...args) => rig.port.call(...args) };
   const gate = createGate(port);
+  const makers = createMakers();
   const dispatcher: Dispatcher = createDispatcher({
     options,
     catalogue,
@@ -107,7 +110,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     log: silentLog,
     sessionId: "bench",
     robot: state.robot,
-    notify: () => {},
+    deliver: makers.deliver,
     audit: () => {},
     stations: [],
     stopRequest,
@@ -153,6 +156,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
         new AbortController().signal,
       );
     },
+    makerOf: (missionId) => makers.of(dispatcher, missionId),
     async close() {
       await dispatcher.close(0);
       await rig.stop();

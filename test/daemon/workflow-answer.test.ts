@@ -9,7 +9,7 @@ test.each(["grpc", "rest"] as const)(
     const robot = createRobotPool()("cart");
     const bench = await openCommandBench({ robots: [robot.id], transport });
     try {
-      const { rig, dispatcher, state } = bench;
+      const { rig, state } = bench;
       await rig.until("the robot is good", () => state.robot(robot.id)?.quality === "good");
       await rig.event("mission");
       const request = cartWorkflow(robot.id, "traverse", [robot.stations[0]]);
@@ -20,7 +20,7 @@ test.each(["grpc", "rest"] as const)(
       expect(missionIds.length).toBeGreaterThan(1);
       expect(outcome.missionId).toBe(missionIds[0]);
       for (const missionId of missionIds) {
-        expect(dispatcher.commandOf(missionId)).toMatch(/^cli:test\/CreateMissionWorkflow/);
+        expect(bench.makerOf(missionId)).toMatch(/^cli:test\/CreateMissionWorkflow/);
       }
     } finally {
       await bench.close();

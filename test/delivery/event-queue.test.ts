@@ -9,14 +9,15 @@ function alarm(eventId: string, robotId: string): FleetNotice {
   return { ...notice(eventId), robotId } as FleetNotice;
 }
 
-/** The event of a command; `commandId` begins with who sent it. */
-function command(commandId: string): FleetNotice {
+/** The event of a command; its id is `mqtt:<client>/<request id>`. */
+function command(eventId: string): FleetNotice {
+  const [, name = "", requestId = ""] = /^mqtt:([^/]*)\/(.*)$/.exec(eventId) ?? [];
   return {
     kind: "command",
-    eventId: commandId,
+    eventId,
     robotId: "",
     atMs: 0,
-    commandId,
+    command: { source: { door: "mqtt", name }, requestId },
     operation: "GetOnlineRobots",
     from: "received",
     outcome: { ...refusal("QUEUE_FULL", ""), responseJson: "a long list" },
@@ -39,12 +40,12 @@ describe("a full queue of notices", () => {
   it("keeps the commands of each sender from those of another, whatever ids it gives them", () => {
     const queue = createEventQueue(4);
     queue.push(command("mqtt:scada/1"));
-    queue.push(command("opcua:eva/2"));
+    queue.push(command("mqtt:eva/2"));
     const gone: Array<string | null> = [];
     for (let number = 0; number < 100; number += 1)
       gone.push(queue.push(command(`mqtt:guest/${number}/${number}`)));
     expect(new Set(gone)).toEqual(new Set([null, "mqtt:guest"]));
-    expect(waiting(queue).slice(0, 2)).toEqual(["mqtt:scada/1", "opcua:eva/2"]);
+    expect(waiting(queue).slice(0, 2)).toEqual(["mqtt:scada/1", "mqtt:eva/2"]);
     expect(queue.length).toBe(4);
   });
 

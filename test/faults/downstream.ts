@@ -53,7 +53,6 @@ export async function startDownstream(
     sessionId: "faults",
     clock: own,
     log: silentLog,
-    commandOf: () => null,
   });
   const rig = await startFleetSession(endpoints, {
     ...overrides,

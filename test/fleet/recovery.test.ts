@@ -43,7 +43,6 @@ async function openPlant(endpoints: Endpoints): Promise<Plant> {
     maxRobots: 100,
     maxTaskChains: 100,
     sessionId: "s1",
-    commandOf: () => null,
     clock: systemClock,
     log: silentLog,
   });

@@ -21,7 +21,6 @@ beforeEach(() => {
   clock = createManualClock();
   state = newFleetState(clock, {
     times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 60_000 },
-    commandOf: (missionId) => (missionId === "m-ours" ? "mqtt:plc/1" : null),
   });
 });
 
@@ -34,7 +33,7 @@ function short(notice: FleetNotice): string {
     case "alarm":
       return `${notice.active ? "+" : "-"}${notice.code}`;
     case "command":
-      return notice.commandId;
+      return notice.command.requestId;
     case "lease":
       return notice.station;
     case "hold":
@@ -62,18 +61,18 @@ describe("mission notices", () => {
     expect(noticesOf(missionEvent("r1", ["m2:PAUSED"]))).toEqual(["m2 STATE_RUNNING → STATE_PAUSED"]);
   });
 
-  it("name our command, the owner and the time of receipt", () => {
-    const [notice] = state.apply(missionEvent("r1", ["m-ours:RUNNING"], "missions", 1_234)).notices;
+  it("name the owner and the time of receipt, and no command: that is for attribution", () => {
+    const [notice] = state.apply(missionEvent("r1", ["m1:RUNNING"], "missions", 1_234)).notices;
     expect(notice).toEqual({
       kind: "mission",
       eventId: "s1-1",
       robotId: "r1",
       atMs: 1_234,
-      missionId: "m-ours",
+      missionId: "m1",
       from: null,
       to: "STATE_RUNNING",
       owner: "api",
-      commandId: "mqtt:plc/1",
+      command: null,
     });
   });
 

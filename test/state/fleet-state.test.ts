@@ -28,7 +28,6 @@ function createState(limits: { maxRobots?: number; maxTaskChains?: number } = {}
     sessionId: "s1",
     clock,
     log: silentLog,
-    commandOf: () => null,
   });
 }
 
@@ -237,7 +236,6 @@ describe("truth over time", () => {
       sessionId: "s1",
       clock: skewed,
       log: silentLog,
-      commandOf: () => null,
     });
     state.apply(missionEvent("r1", []));
     wallMs -= 3_600_000;

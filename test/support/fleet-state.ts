@@ -13,7 +13,6 @@ export function newFleetState(clock: Clock, changes: Partial<StateParts> = {}): 
     sessionId: "s1",
     clock,
     log: silentLog,
-    commandOf: () => null,
     ...changes,
   });
 }

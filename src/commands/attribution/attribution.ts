@@ -1,3 +1,4 @@
+import type { CommandIdentity } from "../../domain/command.ts";
 import type { Mission } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -8,10 +9,11 @@ import type { Clock } from "../../platform/clock.ts";
  */
 export interface Attribution {
   /** A command has made this mission, or is believed to have. */
-  claim(missionId: string, commandId: string): void;
+  claim(missionId: string, command: CommandIdentity): void;
   /** A command for this robot ended without anyone knowing what it did. */
   suspect(robotId: RobotId): void;
-  commandOf(missionId: string): string | null;
+  /** The command that made a mission; null where none is known. */
+  commandOf(missionId: string): CommandIdentity | null;
   /** A call has left that makes a mission for the command's robot: its answer will name it. */
   expect(command: Maker): void;
   /** What the command has made is known, or will not be told any more. */
@@ -54,7 +56,7 @@ export function createAttribution(
 ): Attribution {
   /** One for a robot: its queue has one command in flight. */
   const expected = new Map<RobotId, string>();
-  const claims = new Map<string, string>();
+  const claims = new Map<string, CommandIdentity>();
   const suspects = new Map<RobotId, number>();
   const unclaimed: Unclaimed[] = [];
   let foreign = 0;
@@ -78,9 +80,10 @@ export function createAttribution(
   }
 
   return {
-    claim(missionId, commandId) {
+    claim(missionId, { source, requestId }) {
       if (claims.has(missionId)) return;
-      claims.set(missionId, commandId);
+      // Not the command itself, whose request may be long.
+      claims.set(missionId, { source, requestId });
       if (claims.size <= MAX_CLAIMS) return;
       for (const oldest of claims.keys()) {
         claims.delete(oldest);

@@ -1,30 +1,31 @@
 import type { Batch } from "../../contracts/link.ts";
 import type { FleetNotice } from "../../domain/change.ts";
+import type { CommandIdentity } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 
-/** What the gate asks, and where it hands on. */
 export interface EventGateParts {
   readonly clock: Clock;
-  /** Whether a mission that is new on this robot may yet turn out to be our command's. */
-  readonly expectsMission: (robotId: RobotId) => boolean;
-  readonly commandOf: (missionId: string) => string | null;
-  /** Takes the notices that were held back, in order. */
-  readonly pass: (notices: readonly FleetNotice[]) => void;
+  /** Whether a mission that is new on this robot may still be attributed to a command under way. */
+  readonly isExpected: (robotId: RobotId) => boolean;
+  readonly commandOf: (missionId: string) => CommandIdentity | null;
+  /** Takes the events that were held back, in order. */
+  readonly pass: (events: readonly FleetNotice[]) => void;
 }
 
 /**
- * Streams are faster than answers: they show a mission before the service has said which command made it. Such an
- * event is held back until that is known, and with it, for the order, whatever else happens to its robot.
+ * Attribution: names the command that made a mission in the events of the mission. Streams are faster than answers,
+ * and show a mission before the service has said which command made it. Such an event waits until that is known, and
+ * later events of its robot wait behind it, so that their order stays.
  */
 export interface EventGate {
-  /** The batch without the events that have to wait. State never waits. */
+  /** The batch with its events attributed, without those that have to wait. State never waits. */
   admit(batch: Batch): Batch;
-  /** Nothing is expected on this robot any more: hands on what waits for it. */
+  /** Nothing is expected on this robot any more: passes on what waits for it. */
   release(robotId: RobotId): void;
 }
 
-/** An event that comes late is worse than one that does not name its command. */
+/** A later event is worse than one that does not name its command. */
 const LONGEST_HOLD_MS = 2_000;
 const MOST_HELD = 256;
 
@@ -45,14 +46,15 @@ export function createEventGate(parts: EventGateParts): EventGate {
   }
 
   function attributed(notice: FleetNotice): FleetNotice {
-    if (notice.kind !== "mission" || notice.commandId !== null) return notice;
-    return { ...notice, commandId: parts.commandOf(notice.missionId) };
+    if (notice.kind !== "mission" || notice.command !== null) return notice;
+    const command = parts.commandOf(notice.missionId);
+    return command === null ? notice : { ...notice, command };
   }
 
   function mustWait(notice: FleetNotice): boolean {
     if (held.has(notice.robotId)) return true;
-    if (notice.kind !== "mission" || notice.from !== null || notice.commandId !== null) return false;
-    return notice.owner === "api" && parts.expectsMission(notice.robotId);
+    if (notice.kind !== "mission" || notice.from !== null || notice.command !== null) return false;
+    return notice.owner === "api" && parts.isExpected(notice.robotId);
   }
 
   function hold(notice: FleetNotice): void {
@@ -64,16 +66,17 @@ export function createEventGate(parts: EventGateParts): EventGate {
     }
     waiting.notices.push(notice);
     if (waiting.notices.length !== MOST_HELD) return;
-    // Not at once: what came before in the same batch is not handed on yet.
+    // Not at once: what came before in the same batch is not passed on yet.
     waiting.cancel();
     waiting.cancel = parts.clock.after(0, () => release(robotId));
   }
 
   return {
     admit(batch) {
-      if (!batch.notices.some(mustWait)) return batch;
+      if (batch.notices.length === 0) return batch;
       const notices: FleetNotice[] = [];
-      for (const notice of batch.notices) {
+      for (const unattributed of batch.notices) {
+        const notice = attributed(unattributed);
         if (mustWait(notice)) hold(notice);
         else notices.push(notice);
       }

@@ -1,4 +1,4 @@
-import type { Command, Source } from "../../domain/command.ts";
+import type { Command, CommandIdentity, Source } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
@@ -29,7 +29,7 @@ export interface JournalRecord {
 /** A mission that a command has made. */
 export interface MadeMission {
   readonly missionId: string;
-  readonly commandId: string;
+  readonly command: CommandIdentity;
 }
 
 /** A command that came to its end, and when. */
@@ -90,8 +90,8 @@ export interface Journal {
 }
 
 /** The missions that an entry's command is known to have made. */
-export function madeBy({ id, outcome, missionIds }: JournalRecord): readonly MadeMission[] {
+export function madeBy({ command, outcome, missionIds }: JournalRecord): readonly MadeMission[] {
   if (outcome === null) return [];
   const all = missionIds ?? (outcome.missionId === null ? [] : [outcome.missionId]);
-  return all.map((missionId) => ({ missionId, commandId: id }));
+  return all.map((missionId) => ({ missionId, command }));
 }

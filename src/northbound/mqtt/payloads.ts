@@ -1,7 +1,7 @@
 import type { Battery } from "../../domain/battery.ts";
 import type { FleetNotice } from "../../domain/change.ts";
 import { type Coded, codeText } from "../../domain/coded.ts";
-import type { Source } from "../../domain/command.ts";
+import { type CommandIdentity, commandId, type Source } from "../../domain/command.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Goal } from "../../domain/goal.ts";
 import type { HoldState } from "../../domain/hold.ts";
@@ -90,7 +90,7 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
         from: notice.from === null ? null : codeText(notice.from),
         to: codeText(notice.to),
         owner: notice.owner,
-        command_id: notice.commandId,
+        ...commandFields(notice.command),
       };
     case "conveyor":
       return {
@@ -107,7 +107,7 @@ function noticeFields(notice: FleetNotice): Record<string, unknown> {
       };
     case "command":
       return {
-        command_id: notice.commandId,
+        ...commandFields(notice.command),
         operation: notice.operation,
         from: notice.from,
         to: notice.outcome.outcome,
@@ -175,6 +175,12 @@ function metadata(stamp: Stamp): string {
 
 function code(value: Coded<string>): string {
   return typeof value === "string" ? `"${value}"` : String(value.raw);
+}
+
+function commandFields(command: CommandIdentity | null): Record<string, unknown> {
+  if (command === null) return { command_id: null, command: null };
+  const { source, requestId } = command;
+  return { command_id: commandId(command), command: { ...plainSource(source), request_id: requestId } };
 }
 
 function plainSource({ door, name }: Source): Record<string, string> {

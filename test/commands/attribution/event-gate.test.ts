@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createEventGate, type EventGate } from "../../../src/commands/attribution/event-gate.ts";
 import type { FleetNotice } from "../../../src/domain/change.ts";
+import { type CommandIdentity, commandId } from "../../../src/domain/command.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 let clock: ManualClock;
 let gate: EventGate;
 /** Robots with a command under way, and missions whose command is known. */
 let expecting: Set<string>;
-let made: Map<string, string>;
+let made: Map<string, CommandIdentity>;
 /** What was handed on, in order: `<event>` or `<event>=<command>`. */
 let told: string[];
 
@@ -18,7 +19,7 @@ beforeEach(() => {
   told = [];
   gate = createEventGate({
     clock,
-    expectsMission: (robotId) => expecting.has(robotId),
+    isExpected: (robotId) => expecting.has(robotId),
     commandOf: (missionId) => made.get(missionId) ?? null,
     pass: tell,
   });
@@ -26,7 +27,8 @@ beforeEach(() => {
 
 function tell(notices: readonly FleetNotice[]): void {
   for (const notice of notices) {
-    const command = notice.kind === "mission" ? `=${notice.commandId}` : "";
+    const maker = notice.kind === "mission" ? notice.command : undefined;
+    const command = maker === undefined ? "" : `=${maker && commandId(maker)}`;
     told.push(`${notice.eventId}${command}`);
   }
 }
@@ -47,9 +49,13 @@ function mission(eventId: string, robotId: string, more: Partial<MissionNotice> 
     from: null,
     to: "STATE_RUNNING",
     owner: "api",
-    commandId: null,
+    command: null,
     ...more,
   };
+}
+
+function byPlc(requestId: string): CommandIdentity {
+  return { source: { door: "mqtt", name: "plc" }, requestId };
 }
 
 function alarm(eventId: string, robotId: string): FleetNotice {
@@ -61,7 +67,7 @@ describe("a new mission on a robot whose command is under way", () => {
     offer(mission("1", "r1"), alarm("2", "r1"), mission("3", "r2"));
     offer(mission("4", "r1", { from: "STATE_RUNNING", to: "STATE_SUCCEEDED" }));
     expect(told).toEqual(["3=null"]);
-    made.set("m-r1", "mqtt:plc/1");
+    made.set("m-r1", byPlc("1"));
     expecting.clear();
     gate.release("r1");
     expect(told).toEqual(["3=null", "1=mqtt:plc/1", "2", "4=mqtt:plc/1"]);
@@ -94,11 +100,11 @@ describe("nothing waits", () => {
     ["of a robot without a command under way", mission("1", "r2")],
     ["of a mission that is not made by an api", mission("1", "r1", { owner: "panel" })],
     ["of a mission that was seen before", mission("1", "r1", { from: "STATE_DEFAULT" })],
-    ["of a mission whose command is known", mission("1", "r1", { commandId: "mqtt:plc/0" })],
+    ["of a mission whose command is known", mission("1", "r1", { command: byPlc("0") })],
     ["that is no mission's", alarm("1", "r1")],
   ])("%s", (_what, notice) => {
     const batch = { changes: [], notices: [notice] };
-    expect(gate.admit(batch)).toBe(batch);
+    expect(gate.admit(batch)).toEqual(batch);
   });
 
   it("of state, whatever its events do", () => {

@@ -52,7 +52,7 @@ function notice(i: number): FleetNotice {
     from: "STATE_RUNNING",
     to: "STATE_SUCCEEDED",
     owner: "api",
-    commandId: null,
+    command: null,
   };
 }
 

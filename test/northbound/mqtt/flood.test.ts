@@ -80,7 +80,7 @@ function eventOf(command: Command, outcome: typeof done): FleetNotice {
     eventId: id,
     robotId: "",
     atMs: 0,
-    commandId: id,
+    command,
     operation,
     from: "received",
     outcome,
@@ -98,7 +98,7 @@ function mission(eventId: string): FleetNotice {
     from: null,
     to,
     owner: "",
-    commandId: null,
+    command: null,
   };
 }
 

@@ -84,6 +84,8 @@ test("a lost value is not shown any more", () => {
   });
 });
 
+const plc1 = { source: { door: "mqtt", name: "plc1" }, requestId: "c1" } as const;
+
 test("a transition names its event, both ends and our command", () => {
   const text = noticePayload(
     {
@@ -95,7 +97,7 @@ test("a transition names its event, both ends and our command", () => {
       from: null,
       to: "STATE_RUNNING",
       owner: "api",
-      commandId: "mqtt:plc1/c1",
+      command: plc1,
     },
     "s1",
   );
@@ -109,6 +111,7 @@ test("a transition names its event, both ends and our command", () => {
     to: "STATE_RUNNING",
     owner: "api",
     command_id: "mqtt:plc1/c1",
+    command: { door: "mqtt", user: "plc1", request_id: "c1" },
   });
 });
 
@@ -118,7 +121,7 @@ test("a command's event says how far it had come, and what was found later", () 
     eventId: "c1",
     robotId: "r1",
     atMs: stamp.receivedAtMs,
-    commandId: "mqtt:plc1/c1",
+    command: plc1,
     operation: "CreateMission",
     from: "received",
     outcome: refusal("NOT_ALLOWED", "no rule"),
