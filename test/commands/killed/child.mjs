@@ -71,7 +71,7 @@ const dispatcher = createDispatcher({
   log: silentLog,
   sessionId: life,
   robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
-  notify: () => {},
+  deliver: () => {},
   audit: () => {},
   stations: [],
   stopRequest: () => ({ operation: move.name, requestJson: "{}" }),
