@@ -186,6 +186,15 @@ it("refuses a store of a newer program by name, and leaves it as it is", async (
   expect(aside()).toEqual([]);
 });
 
+it("puts a store of an older format aside, also after a clean stop", async () => {
+  await (await firstStart()).close();
+  writeFileSync(join(folder, "format.json"), '{"store":"journal","version":0}');
+  const loss = await prepare();
+  expect(loss?.reason).toBe("its records are of version 0, and this program reads version 1");
+  expect(aside()).toHaveLength(1);
+  expect(checked).toEqual([]);
+});
+
 it("renews a store for a world that begins anew", async () => {
   await firstStart();
   await renewStore(folder);

@@ -7,31 +7,29 @@ import {
   type JournalRecord,
   type MadeMission,
   madeBy,
-  type StoredHold,
-  type StoredLease,
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
+import { storedClaims } from "./stored-claims.ts";
+import { packRecord, readRecord } from "./stored-record.ts";
 
-/** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const journalFormat: StoreFormat = { store: "journal", version: 1 };
+/** A store of an older version is put aside as lost: its records are not read. */
+export const journalFormat: StoreFormat = { store: "journal", version: 2 };
 
-/** How many entries one pruning looks at: it must not hold up the commands. */
+/** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
-/** Outcomes that the disk did not take: a sender that asks again in this run is told what it was told. */
+/** Outcomes that the disk did not take are kept in memory: a sender that asks again in this run gets the same one. */
 const MAX_UNKEPT = 10_000;
-/** Missions of earlier runs that are told of: more than a fleet can still be at. */
+/** Missions of earlier runs that are attributed: more than a fleet can still have in hand. */
 const MAX_MADE = 20_000;
-/** Ends of earlier runs that are told of: more than a crash can keep from the audit log. */
+/** Ends of earlier runs that are looked for in the audit log: more than a crash can keep from it. */
 const MAX_ENDED = 10_000;
 
 /**
- * The journal on a store of its own. An entry lies under `c/<identity>`; `o/<number>`
- * holds the order in which commands came, so that the oldest are found without
- * reading all. Both are written as one. A robot's lease lies under `l/<robot>`, a user's hold
- * under `h/<robot and user>`.
+ * The journal on a store of its own. The record of a command is under `c/<identity>`, and the identity under
+ * `o/<number>`, so that the oldest are found without reading all. Both are written in one transaction.
  *
- * Throws when the store holds what cannot be read: then nobody can say what was sent.
+ * Throws when the store holds a record that cannot be read: then nobody can say what was sent.
  *
  * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are recorded,
  *   so nothing else is sent
@@ -41,16 +39,16 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   const order = readOrder(store, shares);
   const unkept = new Map<string, JournalRecord>();
   const pending = new Map<string, JournalRecord>();
-  /** Places in the order that no write has brought to the disk yet. */
+  /** Numbers of commands of which nothing is on the disk yet. */
   const unplaced = new Map<string, number>();
-  /** Places on the disk of unfinished entries: to read one only for that costs more than its sync. */
+  /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
   const placed = order.placed;
   let nextNumber = order.nextNumber;
 
   function placeOf(id: string): number | undefined {
     if (placed.has(id)) return undefined;
     const place = unplaced.get(id);
-    if (place !== undefined || store.get(entryKey(id)) !== undefined) return place;
+    if (place !== undefined || store.get(recordKey(id)) !== undefined) return place;
     unplaced.set(id, nextNumber);
     nextNumber += 1;
     return nextNumber - 1;
@@ -58,79 +56,73 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
 
   function at(place: number): JournalRecord | undefined {
     const id = store.get(orderKey(place));
-    return typeof id === "string" ? asEntry(store.get(entryKey(id))) : undefined;
+    return typeof id === "string" ? readRecord(id, store.get(recordKey(id))) : undefined;
   }
 
-  function keepInMemory(entry: JournalRecord): void {
-    unkept.set(entry.id, entry);
+  function keepInMemory(record: JournalRecord): void {
+    unkept.set(record.id, record);
     const [oldest] = unkept.size > MAX_UNKEPT ? unkept.keys() : [];
     if (oldest !== undefined) unkept.delete(oldest);
   }
 
-  /** Finished entries that are older than they are kept, oldest first. */
+  /** The numbers of finished commands that are older than they are kept, oldest first. */
   function expired(nowMs: number): readonly number[] {
     const places: number[] = [];
     for (const { key } of store.range({ from: "o/", to: "o0", limit: PRUNE_STEP })) {
       const place = Number(key.slice(2));
-      const entry = at(place);
-      if (entry?.outcome === null) continue;
-      if (entry !== undefined && nowMs - entry.acceptedAtMs <= limits.keepMs) break;
+      const record = at(place);
+      if (record?.outcome === null) continue;
+      if (record !== undefined && nowMs - record.acceptedAtMs <= limits.keepMs) break;
       places.push(place);
     }
     return places;
   }
 
   return {
-    find: (id) => pending.get(id) ?? unkept.get(id) ?? asEntry(store.get(entryKey(id))),
+    find: (id) => pending.get(id) ?? unkept.get(id) ?? readRecord(id, store.get(recordKey(id))),
     unfinished: () => order.unfinished,
     made: () => order.made,
     ended: () => order.ended,
-    async write(entry) {
-      const changes: StoreChange[] = [{ key: entryKey(entry.id), value: entry }];
-      const place = placeOf(entry.id);
-      if (place !== undefined) changes.push({ key: orderKey(place), value: entry.id });
-      // Seen at once by `find`; lmdb itself shows a record only when it is committed.
-      pending.set(entry.id, entry);
+    async write(record) {
+      const changes: StoreChange[] = [{ key: recordKey(record.id), value: packRecord(record) }];
+      const place = placeOf(record.id);
+      if (place !== undefined) changes.push({ key: orderKey(place), value: record.id });
+      // `find` shows it at once; lmdb shows a record only when it is committed.
+      pending.set(record.id, record);
       try {
-        if (loss !== null && entry.command.effect !== "stops") throw new StoreFailed(loss);
+        if (loss !== null && record.command.effect !== "stops") throw new StoreFailed(loss);
         await store.write(changes);
-        unkept.delete(entry.id);
-        const known = placed.get(entry.id) ?? unplaced.get(entry.id);
-        unplaced.delete(entry.id);
-        if (entry.outcome !== null) placed.delete(entry.id);
-        else if (known !== undefined) placed.set(entry.id, known);
-        if (entry.outcome !== null && known !== undefined) shares.add(entry, known);
+        unkept.delete(record.id);
+        const known = placed.get(record.id) ?? unplaced.get(record.id);
+        unplaced.delete(record.id);
+        if (record.outcome !== null) placed.delete(record.id);
+        else if (known !== undefined) placed.set(record.id, known);
+        if (record.outcome !== null && known !== undefined) shares.add(record, known);
       } catch (error) {
-        if (entry.outcome !== null) keepInMemory(entry);
+        if (record.outcome !== null) keepInMemory(record);
         throw error;
       } finally {
-        if (pending.get(entry.id) === entry) pending.delete(entry.id);
-        if (!pending.has(entry.id)) unplaced.delete(entry.id);
+        if (pending.get(record.id) === record) pending.delete(record.id);
+        if (!pending.has(record.id)) unplaced.delete(record.id);
       }
     },
-    leases: () => Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value)),
-    writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
-    holds: () =>
-      Array.from(store.range({ from: "h/", to: "h0" }), ({ value }) => asHold(value)).sort(
-        (a, b) => a.sinceMs - b.sinceMs,
-      ),
-    writeHold: (hold, isHeld) => store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }]),
+    ...storedClaims(store),
     async prune(nowMs) {
       const excess = Math.min(PRUNE_STEP, shares.size() + placed.size - limits.keepCount);
       const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
       const dropped: Array<readonly [JournalRecord, number]> = [];
       const changes: StoreChange[] = [];
       for (const place of places) {
-        const entry = at(place);
-        if (entry?.outcome === null) continue;
+        const record = at(place);
+        if (record?.outcome === null) continue;
         changes.push({ key: orderKey(place), value: undefined });
-        if (entry === undefined) continue;
-        changes.push({ key: entryKey(entry.id), value: undefined });
-        dropped.push([entry, place]);
+        if (record === undefined) continue;
+        changes.push({ key: recordKey(record.id), value: undefined });
+        dropped.push([record, place]);
       }
       if (changes.length === 0) return false;
       await store.write(changes);
-      for (const [entry, place] of dropped) shares.remove(entry, place);
+      for (const [record, place] of dropped) shares.remove(record, place);
       return true;
     },
     figures() {
@@ -154,15 +146,15 @@ function readOrder(store: Store, shares: JournalShares) {
   let nextNumber = 1;
   for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
     nextNumber = Number(key.slice(2)) + 1;
-    const entry = typeof value === "string" ? asEntry(store.get(entryKey(value))) : undefined;
-    if (entry === undefined) continue;
-    if (entry.outcome === null) {
-      unfinished.push(entry);
-      placed.set(entry.id, nextNumber - 1);
-    } else shares.add(entry, nextNumber - 1);
-    made.push(...madeBy(entry));
+    const record = typeof value === "string" ? readRecord(value, store.get(recordKey(value))) : undefined;
+    if (record === undefined) continue;
+    if (record.outcome === null) {
+      unfinished.push(record);
+      placed.set(record.id, nextNumber - 1);
+    } else shares.add(record, nextNumber - 1);
+    made.push(...madeBy(record));
     if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
-    if (entry.finalAtMs !== null) ended.push({ id: entry.id, finalAtMs: entry.finalAtMs });
+    if (record.finalAtMs !== null) ended.push({ id: record.id, finalAtMs: record.finalAtMs });
     if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
   }
   return { unfinished, placed, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
@@ -173,37 +165,10 @@ function newest(ended: readonly EndedCommand[]): EndedCommand[] {
   return [...ended].sort((a, b) => a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
 }
 
-function entryKey(id: string): string {
+function recordKey(id: string): string {
   return `c/${id}`;
 }
 
 function orderKey(number: number): string {
   return `o/${String(number).padStart(SEQUENCE_DIGITS, "0")}`;
-}
-
-function holdKey({ robotId, owner }: StoredHold): string {
-  return `h/${JSON.stringify([robotId, owner.door, owner.name])}`;
-}
-
-function asHold(value: unknown): StoredHold {
-  if (typeof value !== "object" || value === null || !("owner" in value) || !("sinceMs" in value)) {
-    throw new Error("the journal has a record under h/ that is not a hold");
-  }
-  return value as StoredHold;
-}
-
-function asLease(value: unknown): StoredLease {
-  if (typeof value !== "object" || value === null || !("station" in value) || !("rolling" in value)) {
-    throw new Error("the journal holds something that is not a lease");
-  }
-  return value as StoredLease;
-}
-
-/** Only this file writes the store, so a look at its outline is enough to catch a foreign one. */
-function asEntry(value: unknown): JournalRecord | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== "object" || value === null || !("digest" in value) || !("command" in value)) {
-    throw new Error("the journal holds something that is not a command");
-  }
-  return value as JournalRecord;
 }

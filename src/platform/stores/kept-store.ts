@@ -106,7 +106,6 @@ export async function renewStore(folder: string): Promise<void> {
 
 function refuseNewer(folder: string, { version }: StoreFormat): void {
   const found = readFormat(folder);
-  // The records of an older version would be rewritten here. There is none: version 1 is the first.
   if (found === null || found.version <= version) return;
   throw new StoreTooNew(
     `${folder} holds the store "${found.store}" in version ${found.version}, and this program knows it up to version ` +
@@ -116,16 +115,19 @@ function refuseNewer(folder: string, { version }: StoreFormat): void {
 
 async function problemOf(
   folder: string,
-  { store }: StoreFormat,
+  { store, version }: StoreFormat,
   { isExpected, check = checkStore }: Preparation,
 ): Promise<string | null> {
+  const format = readFormat(folder);
+  if (format !== null && format.version < version) {
+    return `its records are of version ${format.version}, and this program reads version ${version}`;
+  }
   if (isClosed(folder)) return null;
   const data = statSync(join(folder, DATA_FILE), { throwIfNoEntry: false });
   if (data === undefined) return isExpected ? `${DATA_FILE} is missing` : null;
   if (data.size === 0) return `${DATA_FILE} is empty`;
-  const found = readFormat(folder);
-  if (found === null) return "its format is not recorded";
-  if (found.store !== store) return `it is the store "${found.store}"`;
+  if (format === null) return "its format is not recorded";
+  if (format.store !== store) return `it is the store "${format.store}"`;
   return check(folder);
 }
 

@@ -1,0 +1,33 @@
+import type { Store } from "../../platform/store.ts";
+import type { Journal, StoredHold, StoredLease } from "./journal.ts";
+
+/** The leases and holds of a store: under `l/<robot>`, and under `h/<robot and user>`. */
+export function storedClaims(store: Store): Pick<Journal, "leases" | "writeLease" | "holds" | "writeHold"> {
+  return {
+    leases: () => Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value)),
+    writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
+    holds() {
+      const holds = Array.from(store.range({ from: "h/", to: "h0" }), ({ value }) => asHold(value));
+      return holds.sort((a, b) => a.sinceMs - b.sinceMs);
+    },
+    writeHold: (hold, isHeld) => store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }]),
+  };
+}
+
+function holdKey({ robotId, owner }: StoredHold): string {
+  return `h/${JSON.stringify([robotId, owner.door, owner.name])}`;
+}
+
+function asHold(value: unknown): StoredHold {
+  if (typeof value !== "object" || value === null || !("owner" in value) || !("sinceMs" in value)) {
+    throw new Error("the journal has a record under h/ that is not a hold");
+  }
+  return value as StoredHold;
+}
+
+function asLease(value: unknown): StoredLease {
+  if (typeof value !== "object" || value === null || !("station" in value) || !("rolling" in value)) {
+    throw new Error("the journal has a record under l/ that is not a lease");
+  }
+  return value as StoredLease;
+}
