@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { journalFormat, openDurableJournal } from "./commands/journal/durable-journal.ts";
 import type { Journal } from "./commands/journal/journal.ts";
 import type { Config } from "./config/load.ts";
+import { familiesFormat } from "./fleet/streams/family-memory.ts";
+import { familiesFolder } from "./fleet/streams/streams.ts";
 import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
 import { ticketsFormat } from "./northbound/opcua/memory.ts";
 import type { Health } from "./platform/component.ts";
@@ -80,7 +82,8 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     // The server's own key says that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
   }
-  const { events } = config.fleet;
+  const { events, cacheDirectory } = config.fleet;
+  if (cacheDirectory !== null) await prepare(familiesFolder(cacheDirectory), familiesFormat, false, false);
   if (events.kind === "webhook") {
     await prepare(join(events.webhook.directory, "events"), eventsFormat, false, false);
   }

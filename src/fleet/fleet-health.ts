@@ -105,7 +105,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     robots_refused: streams.refused.size,
     streams_wanted: streams.wanted,
     streams_open: streams.open,
-    streams_resting: streams.resting,
+    streams_suspended: streams.suspended,
     connections: pool.connections,
     command_connections: facts.commandConnections,
     calls_under_way: facts.callsUnderWay,

@@ -88,7 +88,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     sink,
     identifiers,
     port: calls,
-    relief: trust,
+    deliveries: trust,
   });
   const webhooks =
     events.kind === "webhook" && trust !== null

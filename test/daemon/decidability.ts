@@ -132,7 +132,7 @@ async function isKnown(
 /** Waits until missions come by webhook alone: some have been delivered, and their stream rests. */
 async function isDelivered({ rig }: CommandBench, { hasGrpc }: Mode): Promise<void> {
   await rig.until("missions are delivered", () => rig.figure("webhook_sources_proven") === 1);
-  if (hasGrpc) await rig.until("their stream rests", () => rig.figure("streams_resting") === 1);
+  if (hasGrpc) await rig.until("their stream is suspended", () => rig.figure("streams_suspended") === 1);
 }
 
 /** Waits until the gateway has seen what the service had to be told first. */

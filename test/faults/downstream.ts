@@ -127,7 +127,7 @@ export async function startDownstream(
     },
     notGood: () => shownAsElse(state),
     needs: (address) => ({
-      calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_resting"),
+      calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_suspended"),
       connections:
         (overrides.grpcAddress ?? endpoints.grpc) === address ? rig.figure("connections") + forCommands() : 0,
     }),

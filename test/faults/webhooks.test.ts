@@ -110,14 +110,14 @@ const RELIEF_TRIES = 4;
 async function relieved(plant: Plant, rig: FleetRig): Promise<void> {
   await subscribed(plant, rig);
   const undelivered = rig.figure("webhooks_undelivered");
-  const isRelieved = () => rig.figure("streams_resting") === 2;
-  for (let attempt = 1; attempt <= RELIEF_TRIES && !isRelieved(); attempt += 1) {
+  const isSuspended = () => rig.figure("streams_suspended") === 2;
+  for (let attempt = 1; attempt <= RELIEF_TRIES && !isSuspended(); attempt += 1) {
     charge(plant, "cart-01");
     await drive(rig, "base-01", attempt % 2 === 1 ? "Table 1" : "Table 2");
     const untilMs = performance.now() + RELIEF_MS;
-    await rig.until("streams rest, in time", () => isRelieved() || performance.now() > untilMs);
+    await rig.until("streams rest, in time", () => isSuspended() || performance.now() > untilMs);
   }
-  expect(rig.figure("streams_resting"), rig.health().detail).toBe(2);
+  expect(rig.figure("streams_suspended"), rig.health().detail).toBe(2);
   expect(rig.figure("webhooks_undelivered")).toBe(undelivered);
 }
 
@@ -312,7 +312,7 @@ test("deliveries that do not arrive are noticed by the next snapshot: streams st
   charge(plant, "serve-02");
   await rig.until("it is doubted", () => rig.health().detail?.includes("events are not delivered") ?? false);
   expect(rig.figure("webhooks_undelivered")).toBeGreaterThan(0);
-  await rig.until("a stream stands in", () => rig.figure("streams_resting") === 1);
+  await rig.until("a stream stands in", () => rig.figure("streams_suspended") === 1);
   // The mission webhook was not doubted: nothing was missed there.
   await plant.settled(rig);
   await plant.deliveries.plug();
@@ -320,7 +320,7 @@ test("deliveries that do not arrive are noticed by the next snapshot: streams st
   await rig.until("all is well", () => rig.health().state === "up");
 });
 
-test("a service that is away while streams rest is noticed, and found again with its subscriptions", async () => {
+test("a service that is away while streams are suspended is noticed, and found again with its subscriptions", async () => {
   const plant = await openPlant();
   const rig = await plant.listen();
   await relieved(plant, rig);

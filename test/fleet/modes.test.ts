@@ -73,7 +73,7 @@ async function relieve(rig: FleetRig, simulator: RunningSimulator): Promise<void
   charge(simulator, 31);
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
   await rig.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 5_000);
-  await rig.until("streams rest", () => rig.figure("streams_resting") === 2);
+  await rig.until("streams are suspended", () => rig.figure("streams_suspended") === 2);
 }
 
 function charge(simulator: RunningSimulator, percent: number): void {
@@ -168,6 +168,6 @@ test("a delivery that is lost is made up by the next snapshot; when none arrive 
   charge(simulator, 11);
   await rig.next("battery", ({ battery }) => battery.chargePercent === 11);
   expect(performance.now() - sinceMs).toBeLessThan(limits.madeUpMs + SLACK_MS);
-  await rig.until("streams stand in", () => rig.figure("streams_resting") < 2);
+  await rig.until("streams stand in", () => rig.figure("streams_suspended") < 2);
   expect(performance.now() - sinceMs).toBeLessThan((limits.deliveries?.standInMs ?? 0) + SLACK_MS);
 }, 30_000);

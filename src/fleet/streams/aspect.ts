@@ -1,6 +1,6 @@
 import type { RobotId } from "../../domain/robot.ts";
 import type { SequenceVerdict } from "../../domain/sequence.ts";
-import type { LedgerCounts } from "./ledger.ts";
+import type { StreamCounts } from "./sequence-tracker.ts";
 
 /** Which robots one stream is about. */
 export type Selection =
@@ -11,7 +11,7 @@ export type Selection =
 export interface Aspect {
   readonly name: "mission" | "battery" | "conveyors";
   readonly method: string;
-  readonly counts: LedgerCounts;
+  readonly counts: StreamCounts;
   encode(selection: Selection): Buffer;
   /**
    * Decodes, judges and hands on one message. What was judged, or null when the

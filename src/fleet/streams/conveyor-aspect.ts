@@ -7,8 +7,8 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import { conveyorFromProto } from "../translate/conveyor.ts";
 import type { Aspect } from "./aspect.ts";
-import { createCounts } from "./ledger.ts";
 import type { AspectParts } from "./robot-aspects.ts";
+import { createCounts } from "./sequence-tracker.ts";
 
 /**
  * The conveyor streams, one a cart. Their messages have no number and no time: one
@@ -54,8 +54,8 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
     receive(bytes, stream) {
       counts.messages += 1;
       const conveyors = read(bytes);
-      if (conveyors === null || !areNamed(conveyors)) return null;
       const robotId = conveyorRobot(stream);
+      if (robotId === null || conveyors === null || !areNamed(conveyors)) return null;
       const atMs = parts.clock.nowMs();
       const before = held.get(robotId);
       if (before !== undefined && isSame(before, conveyors)) {
@@ -83,8 +83,9 @@ export function conveyorStream(robotId: RobotId): string {
   return PREFIX + robotId;
 }
 
-function conveyorRobot(stream: string): RobotId {
-  return stream.slice(PREFIX.length);
+/** The robot of a conveyor stream; null for another stream. */
+export function conveyorRobot(stream: string): RobotId | null {
+  return stream.startsWith(PREFIX) ? stream.slice(PREFIX.length) : null;
 }
 
 function isSame(a: readonly Conveyor[], b: readonly Conveyor[]): boolean {

@@ -4,6 +4,7 @@ import type { Family, RobotId } from "../../domain/robot.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { FleetTimes } from "../options.ts";
+import type { FoundFamily } from "./family-memory.ts";
 
 /**
  * The family that a robot's missions show. A mission of the cart or the serve family runs on no other robot. Every
@@ -20,11 +21,13 @@ export function familyOf({ missions }: MissionQueue): Family {
   return found;
 }
 
-/** Finds out which robots are carts, where configuration does not say. */
+/** Asks the service which robots are carts, where configuration does not say. */
 export interface FamilyFinder {
-  /** Asks for a robot, once; `onCart` is called if it is one. */
+  /** Asks about a robot until it is answered. The second time it does nothing. */
   ask(robotId: RobotId): void;
-  /** Robots of which it is not known yet. */
+  /** Asks about a robot that an earlier start found to be no cart: later, one such robot a second. */
+  askAgain(robotId: RobotId): void;
+  /** Robots that `ask` has no answer about yet. */
   pending(): number;
 }
 
@@ -34,31 +37,30 @@ export interface FamilyFinderParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly signal: AbortSignal;
-  readonly onCart: (robotId: RobotId) => void;
-  /** Whether its family has been found out otherwise: it need not be asked about. */
+  /** The service's answer about a robot. */
+  readonly onFound: (robotId: RobotId, family: FoundFamily) => void;
+  /** Whether the family is known from elsewhere by now: then the robot is not asked about. */
   readonly isKnown: (robotId: RobotId) => boolean;
 }
 
 /** A thousand robots are asked about in a second at 30 ms a round trip; a command behind them waits some 10 ms. */
 const ASKED_AT_A_TIME = 32;
+/** A robot that was replaced by a cart is found within 17 minutes in a fleet of 1,000. */
+const ASK_AGAIN_MS = 1_000;
 
-/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
+/** `refused`: the service does not tell of this robot. `unsaid`: it could not be asked. */
+type Answer = FoundFamily | "refused" | "unsaid";
+
 export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
-  const { port, times, clock, signal } = parts;
+  const { port, times, clock, signal, isKnown } = parts;
   const queue: RobotId[] = [];
+  const recalled: RobotId[] = [];
   const known = new Set<RobotId>();
   let askers = 0;
   let pending = 0;
+  let isAskingAgain = false;
 
-  /** `refused`: the service does not tell of this robot. `unsaid`: it could not be asked. */
-  async function ask(robotId: RobotId): Promise<"cart" | "none" | "refused" | "unsaid"> {
-    const ending = await port.call("GetConveyorIndex", JSON.stringify({ robotId }), times.callMs);
-    if (ending.kind === "ok") return "cart";
-    if (ending.kind !== "refused") return "unsaid";
-    return ending.code === "INVALID_ARGUMENT" ? "none" : "refused";
-  }
-
-  /** A robot that is refused is asked for as seldom as its streams are. */
+  /** A robot that is refused is asked about as seldom as its streams are opened. */
   async function askLater(robotId: RobotId): Promise<void> {
     if (await sleep(clock, times.refusedRetryMs, signal)) enqueue(robotId);
   }
@@ -68,15 +70,19 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
     if (askers < ASKED_AT_A_TIME) void work();
   }
 
+  function found(robotId: RobotId, family: FoundFamily): void {
+    if (!signal.aborted && !isKnown(robotId)) parts.onFound(robotId, family);
+  }
+
   async function work(): Promise<void> {
     askers += 1;
     const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
     for (let robotId = queue.shift(); robotId !== undefined && !signal.aborted; robotId = queue.shift()) {
-      const answer = parts.isKnown(robotId) ? "none" : await ask(robotId);
-      if (answer === "cart" || answer === "none") {
+      const answer = isKnown(robotId) ? "other" : await askService(port, robotId, times.callMs);
+      if (answer === "cart" || answer === "other") {
         backoff.reset();
         pending -= 1;
-        if (answer === "cart" && !signal.aborted) parts.onCart(robotId);
+        found(robotId, answer);
         continue;
       }
       if (answer === "refused") void askLater(robotId);
@@ -86,6 +92,18 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
     askers -= 1;
   }
 
+  async function workAgain(): Promise<void> {
+    isAskingAgain = true;
+    while (recalled.length > 0 && (await sleep(clock, ASK_AGAIN_MS, signal))) {
+      const robotId = recalled.shift() ?? "";
+      if (isKnown(robotId)) continue;
+      const answer = await askService(port, robotId, times.callMs);
+      if (answer === "cart" || answer === "other") found(robotId, answer);
+      else recalled.push(robotId);
+    }
+    isAskingAgain = false;
+  }
+
   return {
     ask(robotId) {
       if (known.has(robotId)) return;
@@ -93,6 +111,18 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
       pending += 1;
       enqueue(robotId);
     },
+    askAgain(robotId) {
+      recalled.push(robotId);
+      if (!isAskingAgain) void workAgain();
+    },
     pending: () => pending,
   };
+}
+
+/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
+async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
+  const ending = await port.call("GetConveyorIndex", JSON.stringify({ robotId }), deadlineMs);
+  if (ending.kind === "ok") return "cart";
+  if (ending.kind !== "refused") return "unsaid";
+  return ending.code === "INVALID_ARGUMENT" ? "other" : "refused";
 }

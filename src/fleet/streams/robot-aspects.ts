@@ -19,21 +19,21 @@ import { batteryFromProto } from "../translate/battery.ts";
 import { queueFromProto } from "../translate/mission.ts";
 import { stampFromProto } from "../translate/stamp.ts";
 import type { Aspect, Selection } from "./aspect.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
-import type { DeliveredAspect, Relief } from "./relief.ts";
+import type { DeliveredAspect, DeliverySource } from "./delivery-source.ts";
+import { createSequenceTracker, type SequenceTracker } from "./sequence-tracker.ts";
 
 export interface AspectParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly sink: EventSink;
   readonly identifiers: IdentifierGate;
-  /** A robot spoke: called before its first event, and again when it comes back to a stream that had let it go. */
+  /** Called before a robot's first event, and again when it comes back to a stream that no longer expected it. */
   readonly seen: (robotId: RobotId) => void;
-  /** What else brings the same events; null: nothing. */
-  readonly relief: Relief | null;
+  /** What brings the same events beside the streams; null: nothing. */
+  readonly deliveries: DeliverySource | null;
 }
 
-/** An aspect whose events come by webhook too. Both ways share one line per robot. */
+/** An aspect whose events come by webhook too. Both share one sequence per robot. */
 export interface DeliveredAspectOf<Value> extends Aspect {
   /** Judges and hands on what a delivery says. */
   deliver(robotId: RobotId, stamp: Stamp, value: Value): void;
@@ -43,11 +43,11 @@ export interface DeliveredAspectOf<Value> extends Aspect {
 
 /** The mission streams. */
 export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<MissionQueue> {
-  const ledger = createLedger();
+  const tracker = createSequenceTracker();
   return {
     name: "mission",
     method: "SubscribeMissionStatus",
-    ...common(ledger),
+    ...common(tracker),
     encode: (selection) =>
       Buffer.from(
         toBinary(
@@ -56,13 +56,13 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
         ),
       ),
     receive(bytes, stream, call) {
-      const message = decode(() => fromBinary(SubscribeMissionStatusResponseSchema, bytes), ledger, parts);
+      const message = decode(() => fromBinary(SubscribeMissionStatusResponseSchema, bytes), tracker, parts);
       if (message === null) return null;
       const { robotId, metadata, missionStates, missionState } = message;
       const named = missionStates?.missions ?? (missionState === undefined ? [] : [missionState]);
       if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
-      const verdict = judge(ledger, parts, "mission", robotId, stamp, stream, call);
+      const verdict = judge(tracker, parts, "mission", robotId, stamp, stream, call);
       if (isNews(verdict)) {
         const queue = queueFromProto(missionStates, missionState);
         parts.sink({ kind: "mission", robotId, stream, stamp, queue });
@@ -71,7 +71,7 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
     },
     deliver(robotId, stamp, queue) {
       if (!parts.identifiers.robot(robotId) || !areNamed(queue.missions, parts)) return;
-      const stream = judgeDelivery(ledger, parts, "mission", robotId, stamp);
+      const stream = judgeDelivery(tracker, parts, "mission", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "mission", robotId, stream, stamp, queue });
     },
   };
@@ -79,11 +79,11 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
 
 /** The battery streams. */
 export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Battery> {
-  const ledger = createLedger();
+  const tracker = createSequenceTracker();
   return {
     name: "battery",
     method: "SubscribeBatteryStatus",
-    ...common(ledger),
+    ...common(tracker),
     encode: (selection) =>
       Buffer.from(
         toBinary(
@@ -92,12 +92,12 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
         ),
       ),
     receive(bytes, stream, call) {
-      const message = decode(() => fromBinary(SubscribeBatteryStatusResponseSchema, bytes), ledger, parts);
+      const message = decode(() => fromBinary(SubscribeBatteryStatusResponseSchema, bytes), tracker, parts);
       if (message === null) return null;
       const { robotId, metadata, batteryState } = message;
       if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
-      const verdict = judge(ledger, parts, "battery", robotId, stamp, stream, call);
+      const verdict = judge(tracker, parts, "battery", robotId, stamp, stream, call);
       if (isNews(verdict)) {
         parts.sink({ kind: "battery", robotId, stream, stamp, battery: batteryFromProto(batteryState) });
       }
@@ -105,7 +105,7 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
     },
     deliver(robotId, stamp, battery) {
       if (!parts.identifiers.robot(robotId)) return;
-      const stream = judgeDelivery(ledger, parts, "battery", robotId, stamp);
+      const stream = judgeDelivery(tracker, parts, "battery", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "battery", robotId, stream, stamp, battery });
     },
   };
@@ -119,19 +119,19 @@ function areNamed(
   return missions.every(({ missionId }) => missionId === "" || identifiers.text("mission_id", missionId));
 }
 
-function common(ledger: Ledger) {
+function common(tracker: SequenceTracker) {
   return {
-    counts: ledger.counts,
-    unheard: ledger.unheard,
-    releaseUnheard: ledger.releaseUnheard,
-    release: ledger.release,
-    brings: (robotId: RobotId) => ledger.streamOf(robotId) !== null,
+    counts: tracker.counts,
+    unheard: tracker.unheard,
+    releaseUnheard: tracker.releaseUnheard,
+    release: tracker.release,
+    brings: (robotId: RobotId) => tracker.streamOf(robotId) !== null,
   };
 }
 
 /** Judges a message; a repeat is told as proof that the value held still stands. */
 function judge(
-  ledger: Ledger,
+  tracker: SequenceTracker,
   parts: AspectParts,
   aspect: DeliveredAspect,
   robotId: RobotId,
@@ -139,26 +139,28 @@ function judge(
   stream: string,
   call: number,
 ): SequenceVerdict {
-  const isKnown = ledger.has(robotId);
-  if (ledger.streamOf(robotId) === null) parts.seen(robotId);
-  const verdict = ledger.judge(robotId, stamp, stream, call);
+  const isKnown = tracker.has(robotId);
+  if (tracker.streamOf(robotId) === null) parts.seen(robotId);
+  const verdict = tracker.judge(robotId, stamp, stream, call);
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
-  } else if (parts.relief !== null && isKnown && isNews(verdict)) parts.relief.noticed(aspect, robotId);
+  } else if (parts.deliveries !== null && isKnown && isNews(verdict)) {
+    parts.deliveries.streamHadNews(aspect, robotId);
+  }
   return verdict;
 }
 
 /** The stream in whose name the event is told; null when it is no news. */
 function judgeDelivery(
-  ledger: Ledger,
+  tracker: SequenceTracker,
   parts: AspectParts,
   aspect: DeliveredAspect,
   robotId: RobotId,
   stamp: Stamp,
 ): string | null {
-  if (!ledger.has(robotId)) parts.seen(robotId);
-  const verdict = ledger.judgeDelivery(robotId, stamp);
-  const stream = ledger.streamOf(robotId) ?? deliveryStream(aspect);
+  if (!tracker.has(robotId)) parts.seen(robotId);
+  const verdict = tracker.judgeDelivery(robotId, stamp);
+  const stream = tracker.streamOf(robotId) ?? deliveryStream(aspect);
   if (isNews(verdict)) return stream;
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
@@ -172,12 +174,12 @@ export function deliveryStream(aspect: DeliveredAspect): string {
 }
 
 /** Null when the bytes are no such message: counted, and said the first time. */
-function decode<T>(read: () => T, ledger: Ledger, { log }: AspectParts): T | null {
+function decode<T>(read: () => T, tracker: SequenceTracker, { log }: AspectParts): T | null {
   try {
     return read();
   } catch (error) {
-    ledger.counts.malformed += 1;
-    if (ledger.counts.malformed === 1) log.error({ err: error }, "a stream message could not be decoded");
+    tracker.counts.malformed += 1;
+    if (tracker.counts.malformed === 1) log.error({ err: error }, "a stream message could not be decoded");
     return null;
   }
 }

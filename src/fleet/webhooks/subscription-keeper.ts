@@ -9,7 +9,7 @@ import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetTimes, RobotChoice } from "../options.ts";
 import { ReadFailed } from "../polling/reader.ts";
-import { deliveredAspects } from "../streams/relief.ts";
+import { deliveredAspects } from "../streams/delivery-source.ts";
 import type { Identity } from "./identity.ts";
 import { SECRET_HEADER } from "./receiver.ts";
 import { descriptionOf, planSubscriptions, type WantedSubscription } from "./subscription-plan.ts";

@@ -1,6 +1,6 @@
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { RobotChoice } from "../options.ts";
-import type { DeliveredAspect } from "../streams/relief.ts";
+import type { DeliveredAspect } from "../streams/delivery-source.ts";
 import type { Identity } from "./identity.ts";
 import { SECRET_HEADER } from "./receiver.ts";
 

@@ -1,9 +1,9 @@
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type DeliveredAspect, deliveredAspects, type Relief } from "../streams/relief.ts";
+import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "../streams/delivery-source.ts";
 
 /** Whether webhooks may be relied on, and if not, why. */
-export interface Trust extends Relief {
+export interface Trust extends DeliverySource {
   /** The service lists a subscription of ours as enabled, for all that is wanted. */
   confirmed(aspect: DeliveredAspect): void;
   /** It does not. */
@@ -72,7 +72,7 @@ export function createTrust(silenceMs: number, clock: Clock): Trust {
       const standing = aspect === "mission" || aspect === "battery" ? standings[aspect] : null;
       return standing === null ? null : provenAtMs(standing);
     },
-    noticed(aspect, robotId) {
+    streamHadNews(aspect, robotId) {
       const standing = standings[aspect];
       if (provenAtMs(standing) === null || standing.awaited.has(robotId)) return;
       standing.awaited.set(robotId, clock.monotonicMs());

@@ -9,7 +9,7 @@ import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/poll.ts";
-import { deliveredAspects } from "../streams/relief.ts";
+import { deliveredAspects } from "../streams/delivery-source.ts";
 import type { Streams } from "../streams/streams.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import { webhookEventFromJson } from "../translate/webhook-event.ts";
@@ -42,7 +42,7 @@ export interface WebhooksParts {
   readonly robots: RobotChoice;
   readonly trust: Trust;
   readonly identifiers: IdentifierGate;
-  readonly streams: Pick<Streams, "deliver" | "recall" | "refused">;
+  readonly streams: Pick<Streams, "deliver" | "resume" | "refused">;
   readonly port: FleetPort;
   readonly times: FleetTimes;
   readonly clock: Clock;
@@ -92,7 +92,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     receiver.isFull();
     for (const aspect of trust.look()) {
       log.warn({ events: aspect, reason: trust.problem(aspect) }, "streams stand in for webhooks");
-      streams.recall(aspect);
+      streams.resume(aspect);
     }
   }
 

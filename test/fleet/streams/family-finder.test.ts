@@ -21,6 +21,7 @@ let stopping: AbortController;
 /** Robots as they were asked for. */
 let asked: string[];
 let carts: string[];
+let others: string[];
 let known: Set<string>;
 
 beforeEach(() => {
@@ -29,6 +30,7 @@ beforeEach(() => {
   setMaxListeners(0, stopping.signal);
   asked = [];
   carts = [];
+  others = [];
   known = new Set();
 });
 afterEach(() => stopping.abort());
@@ -47,7 +49,7 @@ function finder(answer: (robotId: string) => CallEnding): FamilyFinder {
     chance: () => 0.999,
     signal: stopping.signal,
     isKnown: (robotId) => known.has(robotId),
-    onCart: (robotId) => void carts.push(robotId),
+    onFound: (robotId, family) => void (family === "cart" ? carts : others).push(robotId),
   });
 }
 
@@ -94,6 +96,25 @@ test("a robot whose family was found out otherwise is not asked about", async ()
   const before = timesOf("r1");
   await clock.settle(10 * backoffCapMs);
   expect([timesOf("r1"), timesOf("r2"), families.pending(), carts]).toEqual([before, 0, 0, []]);
+});
+
+test("robots that were no carts once are asked about again one a second, and only once", async () => {
+  let isAway = true;
+  const families = finder((robotId) => {
+    if (isAway) return unsaid;
+    return robotId === "cart-1" ? ok : refused("INVALID_ARGUMENT");
+  });
+  for (const robotId of ["serve-1", "cart-1", "serve-2"]) families.askAgain(robotId);
+  expect([asked, families.pending()]).toEqual([[], 0]);
+  await clock.settle(1_000);
+  expect(asked).toEqual(["serve-1"]);
+  isAway = false;
+  await clock.settle(60_000);
+  expect(asked).toEqual(["serve-1", "cart-1", "serve-2", "serve-1"]);
+  expect([carts, others]).toEqual([["cart-1"], ["serve-2", "serve-1"]]);
+  families.askAgain("serve-3");
+  await clock.settle(1_000);
+  expect(others).toContain("serve-3");
 });
 
 const typed = (...types: ReadonlyArray<Mission["type"]>): MissionQueue => ({

@@ -104,7 +104,7 @@ function start(isUnwelcome: (number: number) => boolean): void {
         },
         refused: async () => false,
         unserved() {},
-        relievedAtMs: () => null,
+        deliveredAtMs: () => null,
       },
       { pool, session, times, clock, chance },
     );

@@ -60,7 +60,7 @@ function start(times: Partial<FleetTimes>, opened: (subscription: Subscription) 
     lost() {},
     refused: async () => false,
     unserved() {},
-    relievedAtMs: () => null,
+    deliveredAtMs: () => null,
   };
   const subscription = createSubscription(subscriber, {
     pool,

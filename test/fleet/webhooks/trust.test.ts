@@ -45,15 +45,15 @@ test("a confirmation holds for the silence that is allowed, and then a delivery 
 
 test("news that only a stream brought is a doubt once the delivery is overdue", () => {
   rely();
-  trust.noticed("mission", "r1");
+  trust.streamHadNews("mission", "r1");
   clock.advance(SILENCE_MS / 2);
   trust.confirmed("mission");
   expect(trust.look()).toEqual([]);
   trust.delivered("mission", "r1");
-  trust.noticed("mission", "r2");
+  trust.streamHadNews("mission", "r2");
   clock.advance(SILENCE_MS / 2);
   trust.confirmed("mission");
-  trust.noticed("mission", "r2");
+  trust.streamHadNews("mission", "r2");
   clock.advance(SILENCE_MS / 2 + 1);
   trust.confirmed("mission");
   expect(trust.look()).toEqual(["mission"]);

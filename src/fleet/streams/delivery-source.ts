@@ -5,12 +5,12 @@ export const deliveredAspects = ["mission", "battery"] as const;
 export type DeliveredAspect = (typeof deliveredAspects)[number];
 
 /**
- * Something that brings the events of streams beside them. While it does, a stream takes
- * its snapshot and rests until the next one is due; when it does not, streams stay open.
+ * Deliveries that bring the events of streams. While they do, a stream takes its snapshot and is suspended until the
+ * next one is due; while they do not, streams stay open.
  */
-export interface Relief {
+export interface DeliverySource {
   /** Monotonic time of the last proof that it brings an aspect's events; null while there is none. */
   provenAtMs(aspect: string): number | null;
-  /** A stream brought news of a robot: the relief should bring the same. */
-  noticed(aspect: DeliveredAspect, robotId: RobotId): void;
+  /** A stream brought news of a robot: a delivery should bring the same. */
+  streamHadNews(aspect: DeliveredAspect, robotId: RobotId): void;
 }

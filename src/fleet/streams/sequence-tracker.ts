@@ -3,7 +3,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isNews, judgeSequence, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
 
 /** What was counted of one kind of stream since the start. Nothing is dropped in silence. */
-export interface LedgerCounts {
+export interface StreamCounts {
   messages: number;
   repeats: number;
   /** Numbers that were skipped within a subscription. */
@@ -11,7 +11,7 @@ export interface LedgerCounts {
   resets: number;
   /** Messages older than the value held, dropped. */
   outdated: number;
-  /** Older ones that were believed, as one subscription after the other brought them. */
+  /** Older messages that were accepted, because one subscription after the other brought them. */
   setBack: number;
   /** Lower numbers that were no reset: each made us subscribe again. */
   regressed: number;
@@ -19,9 +19,9 @@ export interface LedgerCounts {
   malformed: number;
 }
 
-/** Where each robot's line of one event type stands. */
-export interface Ledger {
-  readonly counts: LedgerCounts;
+/** The sequence numbers of one event type, robot by robot (design, Sequence numbers). */
+export interface SequenceTracker {
+  readonly counts: StreamCounts;
   /** Judges a message that came by this call of this stream, and counts it. */
   judge(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
   /**
@@ -40,7 +40,7 @@ export interface Ledger {
   release(robotId: RobotId): void;
 }
 
-interface Line {
+interface Sequence {
   mark: Stamp | null;
   stream: string;
   call: number;
@@ -49,7 +49,7 @@ interface Line {
 }
 
 /** Counts that begin. */
-export function createCounts(): LedgerCounts {
+export function createCounts(): StreamCounts {
   return {
     messages: 0,
     repeats: 0,
@@ -62,9 +62,9 @@ export function createCounts(): LedgerCounts {
   };
 }
 
-/** One line per robot, kept for as long as the process lives: a robot that comes back goes on with it. */
-export function createLedger(): Ledger {
-  const lines = new Map<RobotId, Line>();
+/** One sequence per robot, kept for as long as the process lives: a robot that comes back goes on with it. */
+export function createSequenceTracker(): SequenceTracker {
+  const sequences = new Map<RobotId, Sequence>();
   const counts = createCounts();
 
   function count(verdict: SequenceVerdict): void {
@@ -75,57 +75,59 @@ export function createLedger(): Ledger {
     else if (verdict === "regressed") counts.regressed += 1;
   }
 
-  function lineOf(robotId: RobotId): Line {
-    let line = lines.get(robotId);
-    if (line === undefined) {
-      line = { mark: null, stream: "", call: -1, outdated: 0 };
-      lines.set(robotId, line);
+  function sequenceOf(robotId: RobotId): Sequence {
+    let sequence = sequences.get(robotId);
+    if (sequence === undefined) {
+      sequence = { mark: null, stream: "", call: -1, outdated: 0 };
+      sequences.set(robotId, sequence);
     }
-    return line;
+    return sequence;
   }
 
-  function settle(line: Line, stamp: Stamp, verdict: SequenceVerdict): void {
+  function settle(sequence: Sequence, stamp: Stamp, verdict: SequenceVerdict): void {
     counts.messages += 1;
     count(verdict);
-    if (verdict !== "outdated") line.outdated = 0;
-    if (isNews(verdict)) line.mark = stamp;
+    if (verdict !== "outdated") sequence.outdated = 0;
+    if (isNews(verdict)) sequence.mark = stamp;
   }
 
   return {
     counts,
     judge(robotId, stamp, stream, call) {
-      const line = lineOf(robotId);
-      const isFirst = line.call !== call || line.stream !== stream;
-      const verdict = judgeSequence(line.mark, stamp, isFirst, line.outdated);
-      if (!isFirst && verdict === "fresh") counts.missed += missedBetween(line.mark, stamp);
-      if (verdict === "outdated") line.outdated += 1;
-      line.stream = stream;
-      line.call = call;
-      settle(line, stamp, verdict);
+      const sequence = sequenceOf(robotId);
+      const isFirst = sequence.call !== call || sequence.stream !== stream;
+      const verdict = judgeSequence(sequence.mark, stamp, isFirst, sequence.outdated);
+      if (!isFirst && verdict === "fresh") counts.missed += missedBetween(sequence.mark, stamp);
+      if (verdict === "outdated") sequence.outdated += 1;
+      sequence.stream = stream;
+      sequence.call = call;
+      settle(sequence, stamp, verdict);
       return verdict;
     },
     judgeDelivery(robotId, stamp) {
-      const line = lineOf(robotId);
-      const verdict = judgeSequence(line.mark, stamp, true);
-      settle(line, stamp, verdict);
+      const sequence = sequenceOf(robotId);
+      const verdict = judgeSequence(sequence.mark, stamp, true);
+      settle(sequence, stamp, verdict);
       return verdict;
     },
     streamOf(robotId) {
-      const stream = lines.get(robotId)?.stream ?? "";
+      const stream = sequences.get(robotId)?.stream ?? "";
       return stream === "" ? null : stream;
     },
-    has: (robotId) => lines.has(robotId),
+    has: (robotId) => sequences.has(robotId),
     unheard(stream, call) {
       let unheard = 0;
-      for (const line of lines.values()) if (line.stream === stream && line.call < call) unheard += 1;
+      for (const sequence of sequences.values())
+        if (sequence.stream === stream && sequence.call < call) unheard += 1;
       return unheard;
     },
     releaseUnheard(stream, call) {
-      for (const line of lines.values()) if (line.stream === stream && line.call < call) line.stream = "";
+      for (const sequence of sequences.values())
+        if (sequence.stream === stream && sequence.call < call) sequence.stream = "";
     },
     release(robotId) {
-      const line = lines.get(robotId);
-      if (line !== undefined) line.stream = "";
+      const sequence = sequences.get(robotId);
+      if (sequence !== undefined) sequence.stream = "";
     },
   };
 }

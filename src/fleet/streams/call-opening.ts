@@ -1,0 +1,90 @@
+import type { Clock } from "../../platform/clock.ts";
+import { onAbort } from "../../platform/on-abort.ts";
+import type { StreamPool, StreamSlot } from "../channels/stream-pool.ts";
+import type { Session } from "../session/session.ts";
+import { openStream, type StreamCall, type StreamRequest } from "./stream-call.ts";
+import type { StreamEnding } from "./stream-ending.ts";
+
+/** How the opening of a call went. */
+export type Opening =
+  | { readonly kind: "taken" }
+  | { readonly kind: "ended"; readonly ending: StreamEnding }
+  | { readonly kind: "aborted" };
+
+/** A call that the service took. Calls of a subscription are numbered upwards. */
+export interface OpenCall {
+  readonly number: number;
+  readonly stream: StreamCall;
+  readonly permit: StreamSlot;
+}
+
+export interface CallOpeningParts {
+  readonly pool: StreamPool;
+  readonly session: Session;
+  readonly clock: Clock;
+  /** How long the service may take to take a call. */
+  readonly connectMs: number;
+  /** The call leaves now. @returns its number */
+  readonly begin: () => number;
+  /** The service took the call. */
+  readonly taken: (call: OpenCall) => void;
+  readonly receive: (bytes: Buffer, call: number) => void;
+  /** The call's connection takes no new calls, and may be closed soon. */
+  readonly leaving: (call: number) => void;
+  /** The call ended, and not because the signal was aborted. */
+  readonly ended: (call: number, ending: StreamEnding) => void;
+}
+
+/** Opens one call, which lives until the signal is aborted. Waits for a token and for a connection first. */
+export async function openCall(
+  request: StreamRequest,
+  parts: CallOpeningParts,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const { session, pool } = parts;
+  const jwt = await session.authorized(signal);
+  if (jwt === null) return { kind: "aborted" };
+  const holder = { leaving: () => {}, silent: () => {} };
+  const permit = await pool.acquire(holder, signal);
+  if (permit === null) return { kind: "aborted" };
+  const number = parts.begin();
+  const stream = openStream(request, jwt, permit, (bytes) => parts.receive(bytes, number));
+  holder.leaving = () => parts.leaving(number);
+  holder.silent = () => stream.cancel();
+  const unlisten = onAbort(signal, () => stream.cancel());
+  let over: StreamEnding | null = null;
+  void stream.ended.then((ending) => {
+    over = ending;
+    unlisten();
+    if (!signal.aborted) parts.ended(number, ending);
+  });
+  const ending = (await endingBeforeTaken(stream, permit, parts)) ?? over;
+  if (ending === null) {
+    parts.taken({ number, stream, permit });
+    return { kind: "taken" };
+  }
+  if (ending.code === "UNAUTHENTICATED") await session.replace(jwt, signal);
+  return { kind: "ended", ending };
+}
+
+/** Null when the service took the call. */
+async function endingBeforeTaken(
+  stream: StreamCall,
+  permit: StreamSlot,
+  { clock, connectMs }: CallOpeningParts,
+): Promise<StreamEnding | null> {
+  let cancelTimer = () => {};
+  const late = new Promise<"late">((resolve) => {
+    cancelTimer = clock.after(connectMs, () => resolve("late"));
+  });
+  const first = await Promise.race([stream.accepted, late]);
+  cancelTimer();
+  if (first === true) return null;
+  if (first === false) return stream.ended;
+  // A server with nothing to send yet need not answer a stream. But if it leaves a plain call unanswered too,
+  // the stream waits in a queue that grpc-js does not show.
+  if (await permit.prove()) return null;
+  permit.unanswered();
+  stream.cancel();
+  return { code: "UNAVAILABLE", message: `no answer within ${connectMs} ms` };
+}

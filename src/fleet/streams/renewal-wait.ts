@@ -1,0 +1,105 @@
+import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { onAbort } from "../../platform/on-abort.ts";
+import { SETTLED_MS } from "../channels/stream-pool.ts";
+import type { FleetTimes } from "../options.ts";
+import { planRenewals } from "./renewal-plan.ts";
+
+/** Renewals on request keep this distance, which grows while they go on; none is later than the planned one. */
+const ON_REQUEST = { baseMs: 1_000, capMs: 30_000 };
+/** The calls of a connection that takes no more leave it spread over this time: it may be closed in a second. */
+const MOVE_MS = 100;
+
+/** Waits between the calls of one subscription. */
+export interface RenewalWait {
+  /** A renewal is wanted soon. */
+  request(): void;
+  /** The newest call's connection takes no new calls: the next call is due at once. */
+  connectionLeaves(): void;
+  /** A new call is being made. */
+  called(): void;
+  /** No call serves any more. */
+  lost(): void;
+  /** Waits for the planned renewal, for a request, for a connection that leaves, or until no call serves. */
+  untilDue(signal: AbortSignal): Promise<void>;
+  /** Waits until a renewal is requested, or until the time has passed. */
+  untilRequested(delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** @param isServing whether a call serves at this moment */
+export function createRenewalWait(
+  times: FleetTimes,
+  clock: Clock,
+  chance: Chance,
+  isServing: () => boolean,
+): RenewalWait {
+  const plan = planRenewals(times.resyncMs, chance);
+  const requestBackoff = createBackoff(ON_REQUEST, () => 1);
+  // It grows only where every connection leaves as soon as it is there.
+  const moveBackoff = createBackoff({ baseMs: MOVE_MS, capMs: times.backoffCapMs }, chance);
+  let isRequested = false;
+  let isLeaving = false;
+  let calledAtMs = 0;
+  let wake: () => void = () => {};
+
+  /** Waits no longer than until `isEnough` when it is woken, or until no call serves. */
+  function wait(delayMs: number, signal: AbortSignal, isEnough: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      let unlisten = () => {};
+      const done = () => {
+        cancel();
+        unlisten();
+        wake = () => {};
+        resolve();
+      };
+      const cancel = clock.after(delayMs, done);
+      wake = () => {
+        if (isEnough() || !isServing()) done();
+      };
+      unlisten = onAbort(signal, done);
+    });
+  }
+
+  const isDue = () => isRequested || isLeaving;
+
+  return {
+    request() {
+      isRequested = true;
+      wake();
+    },
+    connectionLeaves() {
+      isLeaving = true;
+      wake();
+    },
+    called() {
+      isLeaving = false;
+      calledAtMs = clock.monotonicMs();
+    },
+    lost() {
+      plan.restart();
+      wake();
+    },
+    async untilDue(signal) {
+      const plannedMs = plan.delayMs(clock.monotonicMs());
+      if (!isDue()) {
+        await wait(plannedMs, signal, isDue);
+        if (!isDue()) requestBackoff.reset();
+      }
+      if (isRequested && !isLeaving && isServing()) {
+        const delayMs = plan.hastenedMs(clock.monotonicMs(), requestBackoff.nextMs());
+        await wait(delayMs, signal, () => isLeaving);
+      }
+      // Requests come again and again; a connection that leaves does not wait.
+      if (isLeaving && isServing()) {
+        if (clock.monotonicMs() - calledAtMs >= SETTLED_MS) moveBackoff.reset();
+        await wait(plan.hastenedMs(clock.monotonicMs(), moveBackoff.nextMs()), signal, () => false);
+      }
+      // A request that comes while one waits, or while no call serves, is met by the next call.
+      isRequested = false;
+    },
+    async untilRequested(delayMs, signal) {
+      isRequested = false;
+      await wait(delayMs, signal, () => true);
+    },
+  };
+}

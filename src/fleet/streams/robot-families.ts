@@ -1,0 +1,98 @@
+import type { EventSink } from "../../contracts/event-sink.ts";
+import type { Family, RobotId } from "../../domain/robot.ts";
+import { createFamilyFinder, type FamilyFinder, type FamilyFinderParts } from "./family-finder.ts";
+import { type FamilyMemory, forgetfulFamilyMemory } from "./family-memory.ts";
+
+/** The robots that the gateway is for, and the family of each as far as it is known. */
+export interface RobotFamilies {
+  has(robotId: RobotId): boolean;
+  size(): number;
+  /** Whether a robot was met whose family is not known. */
+  isUnknown(robotId: RobotId): boolean;
+  /** A robot is there, or is back. */
+  meet(robotId: RobotId): void;
+  /** The robot's messages show its family. What is known already stays: a contradiction proves neither. */
+  learn(robotId: RobotId, family: Family): void;
+  /** The service refuses to tell of this robot's conveyors, as it does for all but carts. True: it was only recalled to be a cart. */
+  refusedAsCart(robotId: RobotId): boolean;
+  /** Robots whose family is being asked for. */
+  pending(): number;
+  /** From now on families are asked for, and kept in the memory. */
+  open(memory: FamilyMemory, finder: Omit<FamilyFinderParts, "onFound" | "isKnown">): void;
+}
+
+export interface RobotFamiliesParts {
+  readonly configured: ReadonlyMap<RobotId, Family>;
+  readonly sink: EventSink;
+  /** Called for each cart that is met. Does nothing the second time. */
+  readonly startConveyors: (robotId: RobotId) => void;
+}
+
+/**
+ * The family comes from the configuration; or from the robot's messages; or from the service's answer. A family that is
+ * recalled from an earlier start is told to nobody before the service has confirmed it: for a cart, by its first
+ * conveyor message.
+ */
+export function createRobotFamilies({ configured, sink, startConveyors }: RobotFamiliesParts): RobotFamilies {
+  const families = new Map<RobotId, Family>();
+  const recalledCarts = new Set<RobotId>();
+  let memory = forgetfulFamilyMemory();
+  let finder: FamilyFinder | null = null;
+
+  function learn(robotId: RobotId, family: Family): void {
+    if (family === "unknown" || families.get(robotId) !== "unknown") return;
+    recalledCarts.delete(robotId);
+    families.set(robotId, family);
+    memory.note(robotId, family === "cart" ? "cart" : "other");
+    sink({ kind: "robot", robotId, family });
+    if (family === "cart") startConveyors(robotId);
+  }
+
+  /** What an earlier start found out saves the call, not the proof. */
+  function findOut(robotId: RobotId): void {
+    const recalled = memory.recall(robotId);
+    if (recalled === null) finder?.ask(robotId);
+    else if (recalled === "other") finder?.askAgain(robotId);
+    else {
+      recalledCarts.add(robotId);
+      startConveyors(robotId);
+    }
+  }
+
+  return {
+    has: (robotId) => families.has(robotId),
+    size: () => families.size,
+    isUnknown: (robotId) => families.get(robotId) === "unknown",
+    meet(robotId) {
+      if (families.has(robotId)) {
+        if (families.get(robotId) === "cart" || recalledCarts.has(robotId)) startConveyors(robotId);
+        return;
+      }
+      const family = configured.get(robotId) ?? "unknown";
+      families.set(robotId, family);
+      sink({ kind: "robot", robotId, family });
+      if (family === "cart") startConveyors(robotId);
+      else if (family === "unknown") findOut(robotId);
+    },
+    learn,
+    refusedAsCart(robotId) {
+      if (!recalledCarts.delete(robotId)) return false;
+      finder?.ask(robotId);
+      return true;
+    },
+    pending: () => finder?.pending() ?? 0,
+    open(kept, parts) {
+      memory = kept;
+      const metBefore = [...families].filter(([, family]) => family === "unknown");
+      finder = createFamilyFinder({
+        ...parts,
+        isKnown: (robotId) => families.get(robotId) !== "unknown",
+        onFound(robotId, found) {
+          if (found === "cart") learn(robotId, "cart");
+          else memory.note(robotId, "other");
+        },
+      });
+      for (const [robotId] of metBefore) findOut(robotId);
+    },
+  };
+}

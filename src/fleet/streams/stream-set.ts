@@ -1,0 +1,170 @@
+import type { EventSink } from "../../contracts/event-sink.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { onAbort } from "../../platform/on-abort.ts";
+import type { Aspect, Selection } from "./aspect.ts";
+import { createStream, type Stream, type StreamParts } from "./stream.ts";
+import type { StreamEnding } from "./stream-ending.ts";
+import { NOT_OPEN_YET } from "./subscription.ts";
+
+/** What the wanted streams say of themselves together. */
+export interface StreamSetState {
+  readonly wanted: number;
+  readonly open: number;
+  /** Of these, how many are suspended until their next snapshot, as webhooks bring what happens. */
+  readonly suspended: number;
+  /** What is refused: robots and locations, each with what the service says. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** Why streams are not open, one sentence a reason. */
+  readonly problems: readonly string[];
+  /** Whether none that is not open has failed so far. */
+  readonly isUntried: boolean;
+}
+
+/** The streams that are wanted now. */
+export interface StreamSet {
+  /** Starts a stream. Does nothing when one with this id is wanted already. */
+  start(id: string, aspect: Aspect, selection: Selection): void;
+  /** Ends a stream for good. */
+  end(id: string): void;
+  find(id: string): Stream | undefined;
+  all(): Iterable<Stream>;
+  refused(): ReadonlyMap<string, string>;
+  state(): StreamSetState;
+  /** Tells that a quiet stream is live whose connection was proven alive: now and then, and soon after a silence. */
+  tellLive(): void;
+  tellLink(state: "up" | "down", cause: string): void;
+  /** Streams that start from now on run until the signal is aborted. */
+  open(signal: AbortSignal): void;
+  /** Resolves when every stream has ended. */
+  ended(): Promise<void>;
+}
+
+export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onLost" | "onUnserved"> {
+  readonly sink: EventSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A stream that is proven alive is told to be live this often. */
+  readonly tellingMs: number;
+}
+
+interface Running {
+  readonly stream: Stream;
+  readonly end: () => void;
+  /** The proof that was told last, and when. */
+  toldMs: number;
+  toldAtMs: number;
+}
+
+export function createStreamSet(parts: StreamSetParts): StreamSet {
+  const { clock, sink } = parts;
+  const streams = new Map<string, Running>();
+  const open = new Set<string>();
+  const runs = new Set<Promise<void>>();
+  let signal: AbortSignal = AbortSignal.abort();
+
+  const warnUnserved = createUnservedLog(parts);
+  const streamParts: StreamParts = {
+    ...parts,
+    onOpen(id, method) {
+      // A renewal opens a stream that is open already; only the first of all brings the link up.
+      if (open.size === 0) tellLink("up", "");
+      open.add(id);
+      warnUnserved.served(method);
+    },
+    onUnserved: warnUnserved.unserved,
+    onLost(id, ending) {
+      open.delete(id);
+      if (open.size === 0) tellLink("down", `${ending.code}: ${ending.message}`);
+    },
+  };
+
+  function tellLink(state: "up" | "down", cause: string): void {
+    sink({ kind: "link", state, atMs: clock.nowMs(), cause });
+  }
+
+  function refused(): ReadonlyMap<string, string> {
+    return new Map(Array.from(streams.values(), ({ stream }) => [...stream.refused]).flat());
+  }
+
+  return {
+    start(id, aspect, selection) {
+      if (streams.has(id)) return;
+      const stream = createStream(id, aspect, selection, streamParts);
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      const forget = onAbort(signal, end);
+      streams.set(id, { stream, end, toldMs: 0, toldAtMs: 0 });
+      const run = stream.run(ending.signal).finally(() => {
+        forget();
+        runs.delete(run);
+      });
+      runs.add(run);
+    },
+    end(id) {
+      streams.get(id)?.end();
+      streams.delete(id);
+      open.delete(id);
+    },
+    find: (id) => streams.get(id)?.stream,
+    *all() {
+      for (const { stream } of streams.values()) yield stream;
+    },
+    refused,
+    state: () => ({
+      wanted: streams.size,
+      open: open.size,
+      refused: refused(),
+      ...problemsOf(streams.values()),
+    }),
+    tellLive() {
+      const nowMs = clock.monotonicMs();
+      for (const running of streams.values()) {
+        if (nowMs - running.toldAtMs < parts.tellingMs) continue;
+        const provenMs = running.stream.subscription.provenAtMs();
+        if (provenMs === null || provenMs <= running.toldMs) continue;
+        running.toldMs = provenMs;
+        running.toldAtMs = nowMs;
+        sink({ kind: "stream", stream: running.stream.id, state: "live", atMs: clock.nowMs() });
+      }
+    },
+    tellLink,
+    open(outer) {
+      signal = outer;
+    },
+    async ended() {
+      await Promise.all(runs);
+    },
+  };
+}
+
+function problemsOf(
+  streams: Iterable<Running>,
+): Pick<StreamSetState, "suspended" | "problems" | "isUntried"> {
+  const problems = new Set<string>();
+  let suspended = 0;
+  for (const { stream } of streams) {
+    const { problem, isSuspended } = stream.subscription.state();
+    if (isSuspended) suspended += 1;
+    if (problem !== null) problems.add(problem);
+  }
+  const isUntried = [...problems].every((problem) => problem === NOT_OPEN_YET);
+  return { suspended, problems: [...problems], isUntried };
+}
+
+/** Logs each method that the service does not have once, until it has it. */
+function createUnservedLog({ serviceName, log }: Pick<StreamSetParts, "serviceName" | "log">) {
+  const unserved = new Map<string, string>();
+  return {
+    served: (method: string) => void unserved.delete(method),
+    unserved(method: string, { code, message }: StreamEnding): void {
+      const problem = `${code}: ${message}`;
+      if (unserved.get(method) === problem) return;
+      unserved.set(method, problem);
+      log.warn(
+        { serviceName, method, problem },
+        "the service does not have a stream: is fleet.grpc.serviceName right?",
+      );
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { FoundFamily } from "../../../src/fleet/streams/family-memory.ts";
+import { openFamilyMemory } from "../../../src/fleet/streams/family-memory.ts";
+import { familiesFolder } from "../../../src/fleet/streams/streams.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { type FleetRig, type RigOverrides, startFleetSession } from "../../support/fleet-rig.ts";
+import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
+
+let folder = "";
+let simulator: RunningSimulator;
+const rigs: FleetRig[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fleetgate-families-"));
+  simulator = await startSimulator();
+});
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) if (!rig.isStopped()) await rig.stop();
+  await simulator.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function start(overrides: RigOverrides = {}): Promise<FleetRig> {
+  const rig = await startFleetSession(simulator.endpoints, { cacheDirectory: folder, ...overrides });
+  rigs.push(rig);
+  return rig;
+}
+
+/** Until the conveyors of every cart are read and no family is asked for. */
+async function allKnown(rig: FleetRig): Promise<void> {
+  await rig.event("conveyors");
+  await rig.until("all streams are open", () => {
+    const { robots = 0, families_pending, streams_open, streams_wanted } = rig.health().figures ?? {};
+    return robots > 2 && families_pending === 0 && streams_open === streams_wanted;
+  });
+}
+
+async function remember(families: Readonly<Record<string, FoundFamily>>): Promise<void> {
+  const memory = await openFamilyMemory(familiesFolder(folder), silentLog);
+  for (const [robotId, family] of Object.entries(families)) memory.note(robotId, family);
+  await memory.close();
+}
+
+async function recalled(...robotIds: readonly string[]): Promise<readonly (FoundFamily | null)[]> {
+  const memory = await openFamilyMemory(familiesFolder(folder), silentLog);
+  try {
+    return robotIds.map(memory.recall);
+  } finally {
+    await memory.close();
+  }
+}
+
+/** From now on no question for a family is answered. */
+function answerNoFamily(): void {
+  const { kind, effect, count } = { kind: "command", effect: "internal-before", count: 1_000_000 } as const;
+  simulator.control.apply({ kind, operation: "GetConveyorIndex", effect, count });
+}
+
+function familiesTold(rig: FleetRig, robotId: string): readonly string[] {
+  return rig.events.flatMap((event) =>
+    event.kind === "robot" && event.robotId === robotId ? [event.family] : [],
+  );
+}
+
+test("a restart asks for no family that was found out before, and tells a cart when its conveyors have come", async () => {
+  const first = await start();
+  await allKnown(first);
+  await first.stop();
+
+  answerNoFamily();
+  const second = await start();
+  await allKnown(second);
+  expect(second.figure("streams_wanted")).toBe(first.figure("streams_wanted"));
+  await second.event("robot", ({ robotId, family }) => robotId === "cart-01" && family === "cart");
+  expect(familiesTold(second, "cart-01")).toEqual(["unknown", "cart"]);
+  expect(familiesTold(second, "serve-01")).toEqual(["unknown"]);
+});
+
+test("a robot that is wrongly remembered as a cart is asked about, shown as no cart, and forgotten as one", async () => {
+  await remember({ "serve-01": "cart" });
+  const rig = await start();
+  await allKnown(rig);
+  await rig.stop();
+  expect(familiesTold(rig, "serve-01")).toEqual(["unknown"]);
+  expect(rig.events.filter((event) => event.kind === "conveyors" && event.robotId === "serve-01")).toEqual(
+    [],
+  );
+  expect(rig.health().figures?.robots_refused).toBe(0);
+  expect(await recalled("serve-01", "cart-01")).toEqual(["other", "cart"]);
+});
+
+test("a cart that is wrongly remembered as another robot is found, and remembered", async () => {
+  await remember({ "cart-01": "other" });
+  const rig = await start();
+  await rig.event("robot", ({ robotId, family }) => robotId === "cart-01" && family === "cart");
+  await rig.event("conveyors", ({ robotId }) => robotId === "cart-01");
+  await rig.stop();
+  expect(await recalled("cart-01")).toEqual(["cart"]);
+});
+
+test("where the memory cannot be kept, robots are asked about as without one", async () => {
+  await writeFile(join(folder, "families"), "no folder");
+  const rig = await start();
+  await allKnown(rig);
+  expect(familiesTold(rig, "cart-01")).toEqual(["unknown", "cart"]);
+});
