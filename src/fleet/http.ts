@@ -28,7 +28,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
+  readonly bytes: Buffer;
 }
 
 /** It is certain that the request did not leave: no connection could be made. */
@@ -139,7 +139,7 @@ function exchange(
           if (bytes <= largestBytes) chunks.push(chunk);
           else controller.abort(new Error(`the answer is larger than ${largestBytes} bytes`));
         },
-        onResponseEnd: () => resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") }),
+        onResponseEnd: () => resolve({ status, headers, bytes: Buffer.concat(chunks) }),
         onResponseError(_, error) {
           clearTimeout(late);
           reject(begun === null ? new NothingSent(errorText(error), { cause: error }) : error);

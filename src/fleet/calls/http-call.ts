@@ -37,9 +37,9 @@ export async function callHttp(
     });
     if (answer.status !== 200) {
       const code = codeOfHttp(answer.status, answer.headers);
-      return unhappyEnding(code, messageOfHttp(answer.status, answer.headers, answer.text));
+      return unhappyEnding(code, messageOfHttp(answer.status, answer.headers, String(answer.bytes)));
     }
-    return await readAnswer(method, answer.text);
+    return await readAnswer(method, String(answer.bytes));
   } catch (error) {
     const message = errorText(error);
     if (error instanceof NothingSent) return { kind: "not_sent", message };

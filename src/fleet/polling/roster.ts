@@ -44,13 +44,13 @@ export interface Roster {
 }
 
 /**
- * A fleet at rest answers the same text again and again: then nothing is parsed. A robot that
- * is listed as before keeps its Presence, the same object, so that whoever holds it need not look.
+ * The answer of a fleet at rest is the same each time, and is not parsed. A robot that is listed as before keeps its
+ * Presence, the same object: state that holds it sees without comparing that nothing changed.
  */
 export function createRoster(parts: RosterParts): Roster {
   const { identifiers } = parts;
   const byNumber = new Map([...parts.amrIds].map(([robotId, amrId]) => [amrId, robotId]));
-  let lastText: string | null = null;
+  let lastAnswer: Buffer | null = null;
   /** By the service's own words. */
   let listed: ReadonlyMap<string, Listed> = new Map();
   let malformed = 0;
@@ -110,10 +110,11 @@ export function createRoster(parts: RosterParts): Roster {
     chainIds: () =>
       Array.from(listed.values(), ({ chainId }) => chainId).filter((chainId) => chainId !== null),
     async turn() {
-      const text = await parts.read("GetOnlineRobots", {});
-      if (text !== lastText) {
-        listed = await readRobots(text);
-        lastText = text;
+      const answer = await parts.read("GetOnlineRobots", {});
+      // Compared before it is decoded: a text of 1,000 robots costs more than all that follows from no change.
+      if (lastAnswer === null || !answer.equals(lastAnswer)) {
+        listed = await readRobots(String(answer));
+        lastAnswer = answer;
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
       isOfStrangers = robots.length === 0 && listed.size > 0;

@@ -67,7 +67,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
   }
 
   async function query(chainIds: readonly number[]): Promise<void> {
-    const text = await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] });
+    const text = String(await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] }));
     const turns = createTurns();
     const split = await splitList(text, ["taskChains", "task_chains"], turns);
     if (split === null || !isJsonObject(JSON.parse(split.rest))) {

@@ -84,7 +84,11 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
   }
 
   function refused(): ReadonlyMap<string, string> {
-    return new Map(Array.from(streams.values(), ({ stream }) => [...stream.refused]).flat());
+    const all = new Map<string, string>();
+    for (const { stream } of streams.values()) {
+      for (const [name, message] of stream.refused) all.set(name, message);
+    }
+    return all;
   }
 
   return {
@@ -144,8 +148,8 @@ function problemsOf(
   const problems = new Set<string>();
   let suspended = 0;
   for (const { stream } of streams) {
-    const { problem, isSuspended } = stream.subscription.state();
-    if (isSuspended) suspended += 1;
+    const { standing, problem } = stream.subscription.state();
+    if (standing === "suspended") suspended += 1;
     if (problem !== null) problems.add(problem);
   }
   const isUntried = [...problems].every((problem) => problem === NOT_OPEN_YET);

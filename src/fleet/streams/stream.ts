@@ -129,7 +129,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     subscription,
     refused: robots.refused,
     resume() {
-      if (!subscription.state().isSuspended) return;
+      if (subscription.state().standing !== "suspended") return;
       tell("lost");
       subscription.renewSoon();
     },

@@ -30,10 +30,10 @@ export interface Subscriber {
 }
 
 export interface SubscriptionState {
-  /** Why no call serves; null while one does. */
+  /** `suspended`: no call serves, and none is wanted before the next renewal. */
+  readonly standing: "closed" | "open" | "suspended";
+  /** Why it is closed; null while it is not. */
   readonly problem: string | null;
-  /** No call serves, and none is wanted before the next renewal. */
-  readonly isSuspended: boolean;
 }
 
 /** A logical stream, which outlives the calls that serve it one after the other. */
@@ -63,9 +63,9 @@ const REFUSED_BASE_MS = 1_000;
 export const NOT_OPEN_YET = "not open yet";
 
 type Standing =
-  | { readonly state: "closed"; readonly problem: string }
-  | { readonly state: "open"; readonly call: OpenCall }
-  | { readonly state: "suspended" };
+  | { readonly standing: "closed"; readonly problem: string }
+  | { readonly standing: "open"; readonly problem: null; readonly call: OpenCall }
+  | { readonly standing: "suspended"; readonly problem: null };
 
 /**
  * Keeps a stream open whatever happens to the calls under it: opens the new one before it ends the old, renews in good
@@ -73,10 +73,10 @@ type Standing =
  */
 export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
   const { times, clock } = parts;
-  let standing: Standing = { state: "closed", problem: NOT_OPEN_YET };
+  let now: Standing = { standing: "closed", problem: NOT_OPEN_YET };
   let calls = 0;
   let calledAtMs = 0;
-  const wait = createRenewalWait(times, clock, parts.chance, () => standing.state === "open");
+  const wait = createRenewalWait(times, clock, parts.chance, () => now.standing === "open");
   const opening: CallOpeningParts = {
     ...parts,
     connectMs: times.connectMs,
@@ -87,10 +87,10 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       return calls;
     },
     taken(call) {
-      const before = standing;
-      standing = { state: "open", call };
+      const before = now;
+      now = { standing: "open", problem: null, call };
       subscriber.opened(call.number);
-      if (before.state === "open") before.call.stream.cancel();
+      if (before.standing === "open") before.call.stream.cancel();
     },
     receive: subscriber.receive,
     leaving(call) {
@@ -98,22 +98,22 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       if (call === calls) wait.connectionLeaves();
     },
     ended(call, ending) {
-      if (standing.state !== "open" || standing.call.number !== call) return;
-      standing = closedBy(ending);
+      if (now.standing !== "open" || now.call.number !== call) return;
+      now = closedBy(ending);
       subscriber.lost(ending);
       wait.lost();
     },
   };
 
   function notTaken(ending: StreamEnding): void {
-    if (standing.state === "open") return;
-    if (standing.state === "suspended") subscriber.lost(ending);
-    standing = closedBy(ending);
+    if (now.standing === "open") return;
+    if (now.standing === "suspended") subscriber.lost(ending);
+    now = closedBy(ending);
   }
 
   /** A suspended subscription is lost when there is no connection to open a call on. */
   async function open(request: StreamRequest, signal: AbortSignal): Promise<Opening> {
-    if (standing.state !== "suspended") return openCall(request, opening, signal);
+    if (now.standing !== "suspended") return openCall(request, opening, signal);
     const message = `no stream within ${times.connectMs} ms`;
     const cancel = clock.after(times.connectMs, () => notTaken({ code: "UNAVAILABLE", message }));
     const opened = await openCall(request, opening, signal);
@@ -122,24 +122,21 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   }
 
   function cancelOpen(): void {
-    if (standing.state === "open") standing.call.stream.cancel();
+    if (now.standing === "open") now.call.stream.cancel();
   }
 
   return {
     renewSoon: wait.request,
     suspend() {
-      const before = standing;
-      if (before.state !== "open") return;
-      standing = { state: "suspended" };
+      const before = now;
+      if (before.standing !== "open") return;
+      now = { standing: "suspended", problem: null };
       before.call.stream.cancel();
     },
-    state: () => ({
-      problem: standing.state === "closed" ? standing.problem : null,
-      isSuspended: standing.state === "suspended",
-    }),
+    state: () => now,
     provenAtMs() {
-      if (standing.state === "open") return standing.call.permit.provenAtMs();
-      return standing.state === "suspended" ? subscriber.deliveredAtMs() : null;
+      if (now.standing === "open") return now.call.permit.provenAtMs();
+      return now.standing === "suspended" ? subscriber.deliveredAtMs() : null;
     },
     async run(signal) {
       const pace = createPace(parts, () => calledAtMs);
@@ -155,7 +152,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
         if (opened.kind === "taken") {
           pace.taken();
           await wait.untilDue(signal);
-          if (standing.state === "closed") await pace.afterLoss(signal);
+          if (now.standing === "closed") await pace.afterLoss(signal);
           else pace.served();
           continue;
         }
@@ -171,7 +168,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
 }
 
 function closedBy({ code, message }: StreamEnding): Standing {
-  return { state: "closed", problem: `${code}: ${message}` };
+  return { standing: "closed", problem: `${code}: ${message}` };
 }
 
 /** The waits before the next call is tried. */

@@ -111,7 +111,7 @@ const session = {
 /** A front before the service that answers so, whatever it is asked. */
 function front(answer: Partial<HttpAnswer>): Http {
   return {
-    send: async () => ({ status: 500, headers: {}, text: "", ...answer }),
+    send: async () => ({ status: 500, headers: {}, bytes: Buffer.alloc(0), ...answer }),
     async [Symbol.asyncDispose]() {},
   };
 }
@@ -120,9 +120,9 @@ function front(answer: Partial<HttpAnswer>): Http {
 const echoes: ReadonlyArray<readonly [string, Partial<HttpAnswer>]> = [
   ["the header grpc-message", { headers: { "grpc-message": `token%20Bearer%20${JWT}%0a` } }],
   ["a header that is not encoded", { headers: { "grpc-message": `100% wrong: Bearer ${JWT}` } }],
-  ["the body's message", { text: JSON.stringify({ message: `token Bearer ${JWT}` }) }],
+  ["the body's message", { bytes: Buffer.from(JSON.stringify({ message: `token Bearer ${JWT}` })) }],
   // A short one is quoted as a whole by the error of JSON.parse.
-  ["an answer that is no JSON", { status: 200, text: JWT.slice(0, 18) }],
+  ["an answer that is no JSON", { status: 200, bytes: Buffer.from(JWT.slice(0, 18)) }],
 ];
 
 test.each(echoes)("a REST call's ending shows no token of %s", async (_, answer) => {

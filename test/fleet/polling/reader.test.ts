@@ -13,7 +13,7 @@ function reader(taken: readonly string[], replacement: string | null) {
     async send({ headers }) {
       const jwt = String(headers.authorization).replace("Bearer ", "");
       shown.push(jwt);
-      return { status: taken.includes(jwt) ? 200 : 401, headers: {}, text: "{}" };
+      return { status: taken.includes(jwt) ? 200 : 401, headers: {}, bytes: Buffer.from("{}") };
     },
     async [Symbol.asyncDispose]() {},
   };
@@ -26,7 +26,7 @@ function reader(taken: readonly string[], replacement: string | null) {
 
 test("a poll whose token is refused asks once more with another token", async () => {
   const { shown, read } = reader(["new"], "new");
-  expect(await read("GetOnlineRobots", {})).toBe("{}");
+  expect(await read("GetOnlineRobots", {})).toEqual(Buffer.from("{}"));
   expect(shown).toEqual(["old", "new"]);
 });
 

@@ -16,7 +16,7 @@ test("a robot that is listed as before keeps its Presence, the same object, wher
   const rosters: Array<Map<string, unknown>> = [];
   const roster = createRoster({
     identifiers: anyIdentifiers(),
-    read: async () => answers[rosters.length] ?? "",
+    read: async () => Buffer.from(answers[rosters.length] ?? ""),
     clock: createManualClock(),
     log: silentLog,
     sink(event: FleetEvent) {
@@ -44,7 +44,7 @@ test("a robot whose record cannot be read is listed all the same: nobody takes i
   const told: FleetEvent[] = [];
   const roster = createRoster({
     identifiers: anyIdentifiers(),
-    read: async () => answers[told.length] ?? "",
+    read: async () => Buffer.from(answers[told.length] ?? ""),
     clock: createManualClock(),
     log: silentLog,
     sink: (event) => void told.push(event),
@@ -78,7 +78,7 @@ test("a listed name that cannot be one, or comes twice, is left out; odd numbers
   const told: FleetEvent[] = [];
   const roster = createRoster({
     identifiers,
-    read: async () => JSON.stringify({ robots: listed }).replace('"mapId":1.5', '"mapId":1e999'),
+    read: async () => Buffer.from(JSON.stringify({ robots: listed }).replace('"mapId":1.5', '"mapId":1e999')),
     clock: createManualClock(),
     log: silentLog,
     sink: (event) => void told.push(event),

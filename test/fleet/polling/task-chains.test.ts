@@ -22,7 +22,7 @@ function start(told: ReadonlyArray<Record<string, string> | null>) {
       const chain = told[Math.min(turn, told.length - 1)];
       turn += 1;
       const taskChains = chain === null ? [] : [{ taskChainState: { id: "7", amrId: "1", ...chain } }];
-      return JSON.stringify({ taskChains });
+      return Buffer.from(JSON.stringify({ taskChains }));
     },
     clock,
     log: silentLog,
@@ -77,7 +77,7 @@ function startThree(turns: ReadonlyArray<readonly unknown[]>) {
   let turn = 0;
   const chains = createTaskChains({
     identifiers: anyIdentifiers(),
-    read: async () => JSON.stringify({ taskChains: turns[turn++] }),
+    read: async () => Buffer.from(JSON.stringify({ taskChains: turns[turn++] })),
     clock,
     log: createLog("debug", { write: (line) => void lines.push(JSON.parse(line)) }),
     sink: (event) => void told.push(event),
@@ -156,7 +156,7 @@ test("chains that were not asked for are left out, and so is a second word about
   const taskChains = ids.map((id) => ({ taskChainState: { id, amrId: "1", ...GOES } }));
   const chains = createTaskChains({
     identifiers,
-    read: async () => JSON.stringify({ taskChains }),
+    read: async () => Buffer.from(JSON.stringify({ taskChains })),
     clock: createManualClock(),
     log: silentLog,
     sink: (event) => void (event.kind === "task_chain" && told.push(event.chain.chainId)),
@@ -170,7 +170,7 @@ test("a service that names ever more chains makes the gateway follow 10,000 of t
   const identifiers = anyIdentifiers();
   const chains = createTaskChains({
     identifiers,
-    read: async () => JSON.stringify({ taskChains: [] }),
+    read: async () => Buffer.from(JSON.stringify({ taskChains: [] })),
     clock: createManualClock(),
     log: silentLog,
     sink: () => {},

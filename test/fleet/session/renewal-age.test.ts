@@ -29,7 +29,11 @@ test.each([
       async send() {
         askedAtMs.push(clock.monotonicMs());
         const exp = Math.floor((clock.nowMs() + lifeMinutes * MINUTE_MS) / 1_000);
-        return { status: 200, headers: {}, text: `${part({ alg: "none" })}.${part({ exp })}.x` };
+        return {
+          status: 200,
+          headers: {},
+          bytes: Buffer.from(`${part({ alg: "none" })}.${part({ exp })}.x`),
+        };
       },
       async [Symbol.asyncDispose]() {},
     };

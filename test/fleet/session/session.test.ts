@@ -79,8 +79,8 @@ const http: Http = {
       date: new Date(clock.nowMs()).toUTCString(),
       ...(retryAfter === null ? {} : { "retry-after": retryAfter }),
     };
-    if (answer === "token") return { status: 200, headers, text: newToken() };
-    return { status: answer, headers, text: "" };
+    if (answer === "token") return { status: 200, headers, bytes: Buffer.from(newToken()) };
+    return { status: answer, headers, bytes: Buffer.alloc(0) };
   },
   async [Symbol.asyncDispose]() {},
 };

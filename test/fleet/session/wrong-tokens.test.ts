@@ -46,7 +46,7 @@ const options = {
 const answering = (text: () => string, asked: () => void = () => {}): Http => ({
   async send() {
     asked();
-    return { status: 200, headers: {}, text: text() };
+    return { status: 200, headers: {}, bytes: Buffer.from(text()) };
   },
   async [Symbol.asyncDispose]() {},
 });

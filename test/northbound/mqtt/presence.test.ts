@@ -38,7 +38,7 @@ test("a robot that the online list shows as before is not published again", asyn
   let answer: readonly object[] = [];
   const roster = createRoster({
     identifiers: anyIdentifiers(),
-    read: async () => JSON.stringify({ robots: answer }),
+    read: async () => Buffer.from(JSON.stringify({ robots: answer })),
     clock,
     log,
     sink: (event) => fanOut.offer(state.apply(event)),
