@@ -58,13 +58,13 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       const ending = await callHttp(http, options.httpsUrl, method, request, jwt, manner, times, signal);
       return isOvertaken ? overtaken : ending;
     }
-    const place = await channel.ready(Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), order);
-    if (typeof place === "string") return { kind: "not_sent", message: place };
+    const permit = await channel.ready(Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), order);
+    if (typeof permit === "string") return { kind: "not_sent", message: permit };
     try {
       if (!leaves()) return overtaken;
-      return await callGrpc(place.client, options.serviceName, method, request, jwt, time.leftMs());
+      return await callGrpc(permit.client, options.serviceName, method, request, jwt, time.leftMs());
     } finally {
-      place.free();
+      permit.release();
     }
   }
 

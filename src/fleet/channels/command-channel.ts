@@ -4,16 +4,16 @@ import { type Clock, every, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
-import { type Caller, createCallPlaces, type Place } from "./call-places.ts";
+import { type Caller, type CallPermit, createCallCapacity } from "./call-capacity.ts";
 import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
 
 /** The connections of unary calls: their own, so that none waits behind streams (pitfalls, gRPC). */
 export interface CommandChannel {
   /**
-   * A place for one call, waiting for it at most `waitMs`. The last places are kept for stops, and when others have to
-   * wait another connection is made. A text: why there is no place, and nothing was sent.
+   * A permit for one call, waiting for it at most `waitMs`. The last ones are kept for stops, and when other calls have
+   * to wait another connection is made. A text: why there is none, and nothing was sent.
    */
-  ready(waitMs: number, caller: Caller): Promise<Place | string>;
+  ready(waitMs: number, caller: Caller): Promise<CallPermit | string>;
   /** Why there is no connection; null while there is one. */
   problem(): string | null;
   /** Connections that are open, and calls that are under way on them. */
@@ -37,7 +37,7 @@ const MOST_FURTHER = 3;
 
 /**
  * One connection after the other, with backoff between them; the time that an attempt took counts as waited. Beside
- * it up to three more when its places are used up, each closed when it was not used for a while.
+ * it up to three more when its capacity is used up, each closed when it was not used for a while.
  */
 export function createCommandChannel(parts: CommandChannelParts): CommandChannel {
   const { clock, times, log } = parts;
@@ -48,7 +48,7 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
   let running: AbortSignal | null = null;
   let further = 0;
   let isWidening = false;
-  const places = createCallPlaces({
+  const capacity = createCallCapacity({
     clock,
     problem: () => problem ?? "none yet",
     onShort: () => {
@@ -56,9 +56,9 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     },
   });
 
-  /** Makes another connection, as the places of those that are open are used up. One at a time, with backoff after a failure. */
+  /** Makes another connection, as the capacity of those that are open is used up. One at a time, with backoff after a failure. */
   async function widen(signal: AbortSignal): Promise<void> {
-    if (isWidening || further >= MOST_FURTHER || places.figures().connections === 0) return;
+    if (isWidening || further >= MOST_FURTHER || capacity.figures().connections === 0) return;
     isWidening = true;
     const connection = await parts.connect(signal).catch(async (error: unknown) => {
       if (!signal.aborted) log.warn({ problem: messageOf(error) }, "no further connection for commands");
@@ -73,30 +73,28 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
       await serve(connection, signal, true);
       further -= 1;
     }
-    // Who has waited since is not heard of by anybody else.
-    if (places.waiting() > 0 && !signal.aborted) void widen(signal);
+    // Nothing else tells of a call that has waited since.
+    if (capacity.waiting() > 0 && !signal.aborted) void widen(signal);
   }
 
-  /** Makes calls on a connection until it is lost; on one that `mayRest`, also until it was not used for a while. */
-  async function serve(connection: Connection, signal: AbortSignal, mayRest: boolean): Promise<void> {
+  /** Makes calls on a connection until it is lost; on a further one, also until it was not used for a while. */
+  async function serve(connection: Connection, signal: AbortSignal, isFurther: boolean): Promise<void> {
     const { client, streamLimit } = connection;
     if (signal.aborted) return connection.close();
     problem = null;
-    const current = places.add(client, streamLimit);
+    const current = capacity.add(client, streamLimit);
     const over = new AbortController();
-    // Closing it is what makes it `lost`: when the gateway stops, or when the other side is
-    // silent. A command that is written to a dead connection has an unknown ending, so an
-    // idle one is looked after.
+    // Closing it is what makes it `lost`. A command that is written to a dead connection has an unknown ending, so an
+    // idle one is asked for a sign of life.
     const close = () => {
-      // At once, not when it is seen to be lost: nobody must take a place on it meanwhile.
+      // At once, not when it is seen to be lost: no call may take a permit on it meanwhile.
       current.remove();
       connection.close();
     };
     signal.addEventListener("abort", close, { once: true });
     every(clock, times.streamSilenceMs / 2, over.signal, () => {
       // The last one stays: the main one may be lost, and not come back.
-      const isSpare = mayRest && places.figures().connections > 1;
-      if (!current.wasUsed() && isSpare) return close();
+      if (!current.wasUsed() && isFurther && capacity.figures().connections > 1) return close();
       // In line behind calls, the question would get no answer, and that would say nothing.
       if (current.inUse() >= streamLimit) return;
       void parts.prove(client).then((answers) => {
@@ -107,13 +105,18 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     over.abort();
     signal.removeEventListener("abort", close);
     close();
-    if (places.figures().connections === 0) problem = "the connection was lost";
+    if (capacity.figures().connections === 0) problem = "the connection was lost";
+  }
+
+  function noteFailure(message: string, signal: AbortSignal): void {
+    if (problem !== message && !signal.aborted) log.warn({ problem: message }, "no connection for commands");
+    if (capacity.figures().connections === 0) problem = message;
   }
 
   return {
-    ready: (waitMs, caller) => places.find(caller, waitMs),
+    ready: (waitMs, caller) => capacity.acquire(caller, waitMs),
     problem: () => problem,
-    figures: places.figures,
+    figures: capacity.figures,
     async run(signal) {
       running = signal;
       while (!signal.aborted) {
@@ -125,15 +128,12 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
           if (clock.monotonicMs() - openedAtMs > times.backoffCapMs) backoff.reset();
         } catch (error) {
           if (error instanceof ConnectFailed) failedAtMs = error.beganAtMs;
-          const message = messageOf(error);
-          if (problem !== message && !signal.aborted)
-            log.warn({ problem: message }, "no connection for commands");
-          if (places.figures().connections === 0) problem = message;
+          noteFailure(messageOf(error), signal);
         }
         const waitedMs = failedAtMs === null ? 0 : clock.monotonicMs() - failedAtMs;
         await sleep(clock, backoff.nextMs() - waitedMs, signal);
       }
-      places.giveUp();
+      capacity.giveUp();
     },
   };
 }

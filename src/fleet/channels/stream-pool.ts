@@ -1,37 +1,21 @@
 import type { Client } from "@grpc/grpc-js";
 import { silenceLookMs } from "../../domain/detection.ts";
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import type { Chance } from "../../platform/backoff.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
+import { aborted } from "../../platform/component.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { FleetTimes } from "../options.ts";
+import { createConnectPace } from "./connect-pace.ts";
 import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
-
-/** Room for one stream on a connection. */
-export interface StreamSlot {
-  readonly client: Client;
-  /** Something came from the server on this connection. */
-  proven(): void;
-  /** Monotonic time of the last proof that the connection is alive. */
-  provenAtMs(): number;
-  /** Asks the server for a sign of life now; resolves whether one came. */
-  prove(): Promise<boolean>;
-  /**
-   * The server left a stream and a plain call unanswered. Either it hangs; or it allows fewer streams than
-   * it says; or, where it never answered anything on this connection, the connection is dead.
-   */
-  unanswered(): void;
-  release(): void;
-}
-
-/** What the holder of a slot is told. */
-export interface SlotHolder {
-  /** The connection takes no new calls; the ones on it may end soon. */
-  leaving(): void;
-  /** The connection is dead: nothing came for too long. */
-  silent(): void;
-}
+import {
+  capacityOf,
+  createPooledConnection,
+  type PermitHolder,
+  type PooledConnection,
+  type StreamPermit,
+} from "./pooled-connection.ts";
 
 export interface PoolState {
   readonly connections: number;
@@ -48,7 +32,7 @@ export interface PoolState {
 /** As many connections as the streams need, made when they are needed. */
 export interface StreamPool {
   /** Waits for room. Resolves null when the signal is aborted first. */
-  acquire(holder: SlotHolder, signal: AbortSignal): Promise<StreamSlot | null>;
+  acquire(holder: PermitHolder, signal: AbortSignal): Promise<StreamPermit | null>;
   state(): PoolState;
   /** Makes and watches connections until the signal is aborted, then closes them. */
   run(signal: AbortSignal): Promise<void>;
@@ -64,309 +48,184 @@ export interface StreamPoolParts {
   readonly log: Log;
 }
 
-interface Lane {
-  readonly connection: Connection;
-  readonly holders: Set<SlotHolder>;
-  readonly openedAtMs: number;
-  capacity: number;
-  /** Whether anything ever came on it. */
-  isHeard: boolean;
-  provenAtMs: number;
-  proving: Promise<boolean> | null;
-  /** When it was last asked for a sign of life. */
-  askedAtMs: number;
-  /** Since when it leaves plain calls unanswered; null: it does not. */
-  muteSinceMs: number | null;
-  /** Whether other streams were heard while it left a plain call unanswered. */
-  isCrowdSuspect: boolean;
-  /** When its capacity was lowered; null: it is what the server says. */
-  crowdedAtMs: number | null;
-  leaving: boolean;
-  isGivenUp: boolean;
-}
-
 interface Waiter {
-  readonly holder: SlotHolder;
-  readonly resolve: (slot: StreamSlot | null) => void;
+  readonly holder: PermitHolder;
+  readonly resolve: (permit: StreamPermit | null) => void;
 }
 
 /** What most HTTP/2 servers allow (pitfalls, gRPC): taken until the server has said. */
 const USUAL_LIMIT = 100;
-/** Beyond this, one connection's flow control and loss hurt too many streams at once. */
-const MOST_STREAMS = 1_000;
-/** An answer that had only waited for room comes within this time. */
-const AT_ONCE_MS = 1_000;
-/** How long a connection that took fewer streams than the server says is not asked for more. */
-const CROWDED_MS = 10 * 60_000;
-/** A connection that lived this long was no failed attempt, also if the server tells it to go then. */
-export const SETTLED_MS = 1_000;
-/** The first attempt after a GOAWAY is made within this time: gateways that were told together come spread. */
-const HANDOVER_MS = 100;
 
-/**
- * While there is no connection at all, one attempt is made at a time: a service that
- * comes back is not met by all our connections at once. The time that an attempt took
- * counts as waited: one that hung until its end must not delay the next one further.
- */
 export function createStreamPool(parts: StreamPoolParts): StreamPool {
   const { clock, times, log } = parts;
-  const lanes = new Set<Lane>();
+  const connections = new Set<PooledConnection>();
   const waiters = new Set<Waiter>();
-  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
+  const pace = createConnectPace(times, clock, parts.chance);
+  const failures = createFailures(log);
   let limit: number | null = null;
   let connecting = 0;
-  let problem: string | null = "not connected yet";
-  let failures = 0;
-  /** When the last attempt began that came to nothing, or its connection was lost; null: no wait is due. */
-  let failedAtMs: number | null = null;
-  /** When a connection was lost last that had hardly begun; null: none was. */
-  let shortLivedAtMs: number | null = null;
-  /** The last connection, where it was told to go: its streams may live on for the moment. */
-  let handover: Lane | null = null;
   let running: AbortSignal = AbortSignal.abort();
 
-  function pump(): void {
-    for (const lane of lanes) {
+  const usable = () => [...connections].filter((each) => each.standing() === "open").length;
+
+  /** Gives waiters what room there is, and makes connections for the others. */
+  function admit(): void {
+    for (const connection of connections) {
       for (const waiter of waiters) {
-        if (!isAnswering(lane) || lane.holders.size >= lane.capacity) break;
+        if (!connection.hasRoom()) break;
         waiters.delete(waiter);
-        waiter.resolve(occupy(lane, waiter.holder));
+        waiter.resolve(connection.occupy(waiter.holder));
       }
     }
     if (running.aborted || waiters.size === 0) return;
-    const wanted = ![...lanes].some(isAnswering)
-      ? 1
-      : Math.ceil(waiters.size / capacityOf(limit ?? USUAL_LIMIT));
-    for (let missing = wanted - connecting; missing > 0; missing -= 1) void addLane(running);
+    const wanted = wantedConnections(connections, waiters.size, limit);
+    for (let missing = wanted - connecting; missing > 0; missing -= 1) void connect(running);
   }
 
-  const isAnswering = (lane: Lane) => !lane.leaving && lane.muteSinceMs === null;
-  const usableLanes = () => [...lanes].filter((lane) => !lane.leaving).length;
-
-  function occupy(lane: Lane, holder: SlotHolder): StreamSlot {
-    lane.holders.add(holder);
-    return {
-      client: lane.connection.client,
-      proven() {
-        hear(lane);
-      },
-      provenAtMs: () => lane.provenAtMs,
-      prove: () => prove(lane),
-      unanswered() {
-        if (lane.isHeard) mute(lane);
-        else giveUp(lane, "a connection answers nothing: it is given up");
-      },
-      release() {
-        if (!lane.holders.delete(holder)) return;
-        if (lane.muteSinceMs !== null) void prove(lane);
-        closeIfIdle(lane);
-        pump();
-      },
-    };
-  }
-
-  function hear(lane: Lane): void {
-    lane.isHeard = true;
-    lane.provenAtMs = clock.monotonicMs();
-  }
-
-  /** New streams go elsewhere until a plain call is answered again. */
-  function mute(lane: Lane): void {
-    if (!isAnswering(lane)) return;
-    lane.muteSinceMs = clock.monotonicMs();
-    lane.isCrowdSuspect = lane.provenAtMs > lane.askedAtMs;
-    const why = lane.isCrowdSuspect
-      ? "a connection takes no further stream: new ones go elsewhere"
-      : "a connection does not answer: new streams go elsewhere";
-    log.warn({ streams: lane.holders.size, silentMs: Math.round(lane.muteSinceMs - lane.provenAtMs) }, why);
-  }
-
-  /**
-   * A server that went on with other streams, or answers as soon as one stream less waits, was not hanging:
-   * it allows no more than those that are left.
-   */
-  function unmute(lane: Lane, sinceMs: number): void {
-    const nowMs = clock.monotonicMs();
-    lane.muteSinceMs = null;
-    if (lane.leaving) return;
-    if (lane.isCrowdSuspect || nowMs - sinceMs < AT_ONCE_MS) {
-      lane.crowdedAtMs = nowMs;
-      lane.capacity = Math.max(1, Math.min(lane.capacity, lane.holders.size));
-      log.warn(
-        { streams: lane.capacity },
-        "the service answers fewer streams on a connection than it allows",
-      );
-    } else log.info({ muteMs: Math.round(nowMs - sinceMs) }, "a connection answers again");
-    pump();
-  }
-
-  function prove(lane: Lane): Promise<boolean> {
-    if (lane.proving === null) lane.askedAtMs = clock.monotonicMs();
-    lane.proving ??= parts.prove(lane.connection.client).then((answered) => {
-      lane.proving = null;
-      if (answered) hear(lane);
-      if (answered && lane.muteSinceMs !== null) unmute(lane, lane.muteSinceMs);
-      return answered;
-    });
-    return lane.proving;
-  }
-
-  /** How long the next attempt has to wait. Other connections that live are no reason to hammer at the server. */
-  function delayOfAttempt(): number {
-    const nowMs = clock.monotonicMs();
-    const left = handover;
-    handover = null;
-    // Streams that still live on it are no failure: the new connection must be there before they are cut.
-    if (left !== null && left.holders.size > 0) return parts.chance() * HANDOVER_MS;
-    const isShortLived = shortLivedAtMs !== null && nowMs - shortLivedAtMs < times.backoffCapMs;
-    const sinceMs = failedAtMs ?? (isShortLived ? shortLivedAtMs : null);
-    return sinceMs === null ? 0 : backoff.nextMs() - (nowMs - sinceMs);
-  }
-
-  async function addLane(signal: AbortSignal): Promise<void> {
+  async function connect(signal: AbortSignal): Promise<void> {
     connecting += 1;
     try {
-      const delayMs = delayOfAttempt();
+      const delayMs = pace.delayMs();
       if (delayMs > 0) await sleep(clock, delayMs, signal);
-      if (signal.aborted) return;
-      const connection = await parts.connect(signal);
-      openLane(connection);
+      if (!signal.aborted) opened(await parts.connect(signal));
     } catch (error) {
-      const message = messageOf(error);
-      failures += 1;
-      failedAtMs = error instanceof ConnectFailed ? error.beganAtMs : clock.monotonicMs();
-      if (problem !== message && !signal.aborted)
-        log.warn({ problem: message }, "no connection to the service");
-      problem = message;
+      failures.note(error, signal);
+      pace.failed(error instanceof ConnectFailed ? error.beganAtMs : clock.monotonicMs());
     } finally {
       connecting -= 1;
-      pump();
+      admit();
     }
   }
 
-  function openLane(connection: Connection): void {
-    const nowMs = clock.monotonicMs();
+  function opened(connection: Connection): void {
     limit = connection.streamLimit;
-    const lane: Lane = {
-      connection,
-      holders: new Set(),
-      openedAtMs: nowMs,
-      capacity: capacityOf(limit),
-      isHeard: false,
-      provenAtMs: nowMs,
-      proving: null,
-      askedAtMs: nowMs,
-      muteSinceMs: null,
-      isCrowdSuspect: false,
-      crowdedAtMs: null,
-      leaving: false,
-      isGivenUp: false,
-    };
-    if (lanes.size === 0) log.info({ streamLimit: limit }, "connected to the service");
-    failedAtMs = null;
-    problem = null;
-    lanes.add(lane);
-    void connection.lost.then(() => leave(lane));
-    pump();
-    // Whoever it was made for may have found room meanwhile.
-    closeIfIdle(lane);
+    const pooled: PooledConnection = createPooledConnection(connection, {
+      ...parts,
+      onRoom: admit,
+      onReleased() {
+        closeIfIdle(pooled);
+        admit();
+      },
+      onLeft: () => left(pooled),
+    });
+    if (connections.size === 0) log.info({ streamLimit: limit }, "connected to the service");
+    pace.opened();
+    failures.over();
+    connections.add(pooled);
+    void connection.lost.then(pooled.leave);
+    admit();
+    // Its waiters may have found room elsewhere meanwhile.
+    closeIfIdle(pooled);
   }
 
   /** No new calls on it; the ones there end by themselves, or move when they can. */
-  function leave(lane: Lane): void {
-    if (lane.leaving) return;
-    lane.leaving = true;
-    // A connection that lived was no failure: the next attempt need not wait long.
-    const nowMs = clock.monotonicMs();
-    const livedMs = nowMs - lane.openedAtMs;
-    if (livedMs > times.backoffCapMs) backoff.reset();
-    if (livedMs < SETTLED_MS) shortLivedAtMs = nowMs;
-    if (usableLanes() === 0) {
+  function left(connection: PooledConnection): void {
+    const isLast = usable() === 0;
+    pace.left(connection, isLast);
+    if (isLast) {
       limit = null;
-      failedAtMs = nowMs;
-      if (livedMs >= SETTLED_MS && !lane.isGivenUp) handover = lane;
-      problem ??= "the connection was lost";
-      if (!running.aborted) log.warn({}, "the connection to the service was lost");
+      failures.lost(running);
     }
-    for (const holder of [...lane.holders]) holder.leaving();
-    closeIfIdle(lane);
-    pump();
+    connection.tellHolders();
+    closeIfIdle(connection);
+    admit();
   }
 
-  function closeIfIdle(lane: Lane): void {
-    if (lane.holders.size > 0) return;
-    if (!lane.leaving && ![...lanes].some((other) => other !== lane && isAnswering(other))) return;
-    lane.leaving = true;
-    lanes.delete(lane);
-    lane.connection.close();
-  }
-
-  function look(): void {
-    const nowMs = clock.monotonicMs();
-    for (const lane of [...lanes]) {
-      const silentMs = nowMs - lane.provenAtMs;
-      if (silentMs > times.streamSilenceMs) giveUp(lane, "a connection is silent: it is given up");
-      // A call on one that is leaving would go by another connection, and prove that one.
-      else if (!lane.leaving && (!isAnswering(lane) || silentMs > times.streamSilenceMs / 2))
-        void prove(lane);
-      // It may have been a hang after all: then the connection that was made for the others can go.
-      if (lane.crowdedAtMs !== null && nowMs - lane.crowdedAtMs > CROWDED_MS) {
-        lane.crowdedAtMs = null;
-        lane.capacity = capacityOf(lane.connection.streamLimit);
-      }
-    }
-  }
-
-  function giveUp(lane: Lane, why: string): void {
-    if (lane.isGivenUp || (lane.leaving && lane.holders.size === 0)) return;
-    lane.isGivenUp = true;
-    log.warn({ silentMs: Math.round(clock.monotonicMs() - lane.provenAtMs) }, why);
-    for (const holder of [...lane.holders]) holder.silent();
-    leave(lane);
+  function closeIfIdle(connection: PooledConnection): void {
+    if (connection.streams() > 0 || isNeeded(connection, connections)) return;
+    connections.delete(connection);
+    connection.close();
   }
 
   return {
-    acquire(holder, signal) {
-      if (signal.aborted) return Promise.resolve(null);
-      return new Promise((resolve) => {
-        const waiter: Waiter = {
-          holder,
-          resolve(slot) {
-            letGo();
-            resolve(slot);
-          },
-        };
-        const letGo = onAbort(signal, () => {
-          waiters.delete(waiter);
-          resolve(null);
-        });
-        waiters.add(waiter);
-        pump();
-      });
-    },
+    acquire: (holder, signal) => waitFor(waiters, holder, signal, admit),
     state: () => ({
-      connections: usableLanes(),
-      streams: [...lanes].reduce((sum, lane) => sum + lane.holders.size, 0),
+      connections: usable(),
+      streams: streamsOn(connections),
       waiting: waiters.size,
       streamLimit: limit,
-      failures,
-      problem: usableLanes() === 0 ? problem : null,
+      failures: failures.count(),
+      problem: usable() === 0 ? failures.problem() : null,
     }),
     async run(signal) {
       running = signal;
-      every(clock, silenceLookMs(times.streamSilenceMs), signal, look);
-      pump();
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
+      every(clock, silenceLookMs(times.streamSilenceMs), signal, () => {
+        for (const connection of [...connections]) connection.look();
       });
-      for (const lane of lanes) lane.connection.close();
-      lanes.clear();
+      admit();
+      await aborted(signal);
+      for (const connection of connections) connection.close();
+      connections.clear();
     },
   };
 }
 
-/** One stream's room is kept for the calls that ask for a sign of life. */
-function capacityOf(limit: number): number {
-  return Math.max(1, Math.min(limit - 1, MOST_STREAMS));
+/**
+ * How many further connections the waiting streams want. While there is no connection at all, one attempt is made at a
+ * time: all our connections at once would burden a service that comes back.
+ */
+function wantedConnections(
+  connections: ReadonlySet<PooledConnection>,
+  waiting: number,
+  limit: number | null,
+): number {
+  const isAny = [...connections].some((each) => each.takesStreams());
+  return isAny ? Math.ceil(waiting / capacityOf(limit ?? USUAL_LIMIT)) : 1;
+}
+
+/** The last connection stays open without a stream. */
+function isNeeded(connection: PooledConnection, connections: ReadonlySet<PooledConnection>): boolean {
+  if (connection.standing() !== "open") return false;
+  return ![...connections].some((other) => other !== connection && other.takesStreams());
+}
+
+function streamsOn(connections: ReadonlySet<PooledConnection>): number {
+  return [...connections].reduce((sum, connection) => sum + connection.streams(), 0);
+}
+
+/** Why there is no connection. Logged when it is another reason than before. */
+function createFailures(log: Log) {
+  let problem: string | null = "not connected yet";
+  let count = 0;
+  return {
+    problem: () => problem,
+    count: () => count,
+    note(error: unknown, { aborted: isStopping }: AbortSignal): void {
+      const message = messageOf(error);
+      count += 1;
+      if (problem !== message && !isStopping) log.warn({ problem: message }, "no connection to the service");
+      problem = message;
+    },
+    lost({ aborted: isStopping }: AbortSignal): void {
+      problem ??= "the connection was lost";
+      if (!isStopping) log.warn({}, "the connection to the service was lost");
+    },
+    over(): void {
+      problem = null;
+    },
+  };
+}
+
+function waitFor(
+  waiters: Set<Waiter>,
+  holder: PermitHolder,
+  signal: AbortSignal,
+  admit: () => void,
+): Promise<StreamPermit | null> {
+  if (signal.aborted) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const waiter: Waiter = {
+      holder,
+      resolve(permit) {
+        unlisten();
+        resolve(permit);
+      },
+    };
+    const unlisten = onAbort(signal, () => {
+      waiters.delete(waiter);
+      resolve(null);
+    });
+    waiters.add(waiter);
+    admit();
+  });
 }

@@ -8,7 +8,7 @@ import type { FleetOptions } from "../options.ts";
 import { type ExchangeEnding, exchangeToken, type Token } from "./exchange.ts";
 import { createExchangeBudget } from "./exchange-budget.ts";
 import type { ExchangeHistory } from "./exchange-history.ts";
-import { createExchangeRecord } from "./exchange-record.ts";
+import { createExchangeRecord, type ExchangeRecord } from "./exchange-record.ts";
 import { createRetryPlan, REFUSED_RETRY_MS } from "./retry-plan.ts";
 
 /** What the session can say of itself. */
@@ -101,14 +101,6 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
     return settle(ending, beganAtMs);
   }
 
-  /** Whether another token may be asked for in the place of a refused one. */
-  function mayReplace(refused: Token): boolean {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - refused.obtainedAtMs < YOUNGEST_REPLACED_MS) return false;
-    // After a failure a retry is due already, at a distance that spares the authentication server.
-    return record.failuresInARow === 0 && budget.left(nowMs) > KEPT_BACK;
-  }
-
   return {
     token: () => usable()?.jwt ?? null,
     async authorized(signal) {
@@ -122,7 +114,10 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       const other = usable();
       if (other !== null && other.jwt !== refused) return other.jwt;
       refusals.note();
-      if (signal.aborted || token === null || !mayReplace(token)) return null;
+      const nowMs = clock.monotonicMs();
+      if (signal.aborted || token === null || nowMs - token.obtainedAtMs < YOUNGEST_REPLACED_MS) return null;
+      // After a failure a retry is due already, at a distance that spares the authentication server.
+      if (record.failuresInARow > 0 || budget.left(nowMs) <= KEPT_BACK) return null;
       refusals.tell();
       rejected = refused;
       const ending = endings.next(signal);
@@ -132,19 +127,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       // After an exchange that failed the refused one counts again, and is no other.
       return found === null || found.jwt === refused ? null : found.jwt;
     },
-    state() {
-      const nowMs = clock.monotonicMs();
-      const inUse = usable();
-      return {
-        problem: inUse === null ? record.problem() : null,
-        renewalProblem: inUse === null ? null : record.renewalProblem(inUse),
-        isRefused: record.isRefused,
-        tokenAgeSeconds: token === null ? null : Math.round((nowMs - token.obtainedAtMs) / 1000),
-        tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
-        exchanges: record.exchanges,
-        failures: record.failures,
-      };
-    },
+    state: () => stateOf(token, usable(), record, clock.monotonicMs()),
     async run(signal) {
       if (parts.history !== null) {
         const earlier = await noLaterThan(clock, DISK_WAIT_MS, parts.history.load(), []);
@@ -165,6 +148,23 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       }
       endings.tell();
     },
+  };
+}
+
+function stateOf(
+  token: Token | null,
+  inUse: Token | null,
+  record: ExchangeRecord,
+  nowMs: number,
+): SessionState {
+  return {
+    problem: inUse === null ? record.problem() : null,
+    renewalProblem: inUse === null ? null : record.renewalProblem(inUse),
+    isRefused: record.isRefused,
+    tokenAgeSeconds: token === null ? null : Math.round((nowMs - token.obtainedAtMs) / 1000),
+    tokenSecondsLeft: token === null ? null : Math.round((token.expiresAtMs - nowMs) / 1000),
+    exchanges: record.exchanges,
+    failures: record.failures,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
-import type { StreamPool, StreamSlot } from "../channels/stream-pool.ts";
+import type { StreamPermit } from "../channels/pooled-connection.ts";
+import type { StreamPool } from "../channels/stream-pool.ts";
 import type { Session } from "../session/session.ts";
 import { openStream, type StreamCall, type StreamRequest } from "./stream-call.ts";
 import type { StreamEnding } from "./stream-ending.ts";
@@ -15,7 +16,7 @@ export type Opening =
 export interface OpenCall {
   readonly number: number;
   readonly stream: StreamCall;
-  readonly permit: StreamSlot;
+  readonly permit: StreamPermit;
 }
 
 export interface CallOpeningParts {
@@ -70,7 +71,7 @@ export async function openCall(
 /** Null when the service took the call. */
 async function endingBeforeTaken(
   stream: StreamCall,
-  permit: StreamSlot,
+  permit: StreamPermit,
   { clock, connectMs }: CallOpeningParts,
 ): Promise<StreamEnding | null> {
   let cancelTimer = () => {};

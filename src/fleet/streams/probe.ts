@@ -17,9 +17,9 @@ export async function probeStream(
   signal: AbortSignal,
 ): Promise<{ readonly refused: boolean; readonly message: string }> {
   const jwt = await session.authorized(signal);
-  const slot = jwt === null ? null : await pool.acquire({ leaving() {}, silent() {} }, signal);
-  if (jwt === null || slot === null) throw new CannotAsk("the gateway stops");
-  const call = openStream(request, jwt, slot, () => {});
+  const permit = jwt === null ? null : await pool.acquire({ leaving() {}, silent() {} }, signal);
+  if (jwt === null || permit === null) throw new CannotAsk("the gateway stops");
+  const call = openStream(request, jwt, permit, () => {});
   const timer = setTimeout(() => call.cancel(), patienceMs);
   const accepted = await call.accepted;
   call.cancel();

@@ -1,7 +1,7 @@
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
-import { SETTLED_MS } from "../channels/stream-pool.ts";
+import { SETTLED_MS } from "../channels/pooled-connection.ts";
 import type { FleetTimes } from "../options.ts";
 import { planRenewals } from "./renewal-plan.ts";
 

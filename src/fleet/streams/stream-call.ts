@@ -2,7 +2,7 @@ import { type Metadata, status } from "@grpc/grpc-js";
 import { grpcCodeNames } from "../../domain/errors.ts";
 import { authorization } from "../channels/authorization.ts";
 import { isNoGrpc } from "../channels/no-grpc.ts";
-import type { StreamSlot } from "../channels/stream-pool.ts";
+import type { StreamPermit } from "../channels/pooled-connection.ts";
 import { withoutStack } from "../channels/without-stack.ts";
 import { serviceText } from "../error-text.ts";
 import type { StreamEnding } from "./stream-ending.ts";
@@ -27,17 +27,17 @@ export interface StreamRequest {
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 /**
- * Opens a stream in the room of `slot`, which is given back when it ends. Messages
+ * Opens a stream with `permit`, which is released when the stream ends. Messages
  * are handed over as they come off the wire, synchronously: no promise a message.
  */
 export function openStream(
   request: StreamRequest,
   jwt: string,
-  slot: StreamSlot,
+  permit: StreamPermit,
   onMessage: (bytes: Buffer) => void,
 ): StreamCall {
   const stream = withoutStack(() =>
-    slot.client.makeServerStreamRequest(request.path, asIs, asIs, request.bytes, authorization(jwt)),
+    permit.client.makeServerStreamRequest(request.path, asIs, asIs, request.bytes, authorization(jwt)),
   );
   let isOpen = true;
   let accept: (accepted: boolean) => void = () => {};
@@ -47,12 +47,12 @@ export function openStream(
   stream.on("metadata", (metadata: Metadata) => {
     // Headers of a page that a balancer answers with are no sign of the service.
     if (!String(metadata.get("content-type")[0]).startsWith("application/grpc")) return;
-    slot.proven();
+    permit.proven();
     accept(true);
   });
   stream.on("data", (bytes: Buffer) => {
     if (!isOpen) return;
-    slot.proven();
+    permit.proven();
     accept(true);
     onMessage(bytes);
   });
@@ -61,7 +61,7 @@ export function openStream(
   const ended = new Promise<StreamEnding>((resolve) => {
     stream.on("status", ({ code, details }) => {
       isOpen = false;
-      slot.release();
+      permit.release();
       accept(false);
       resolve(endingOf(code, serviceText(details)));
     });

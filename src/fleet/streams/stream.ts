@@ -83,13 +83,6 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     if (deliveredAtMs() !== null) subscription.suspend();
   }
 
-  /** The stream goes on: its other robots have done nothing. */
-  function leaveOut(bytes: number): void {
-    aspect.counts.malformed += 1;
-    if (aspect.counts.malformed > 1) return;
-    log.error({ stream: id, bytes, limit: LARGEST_MESSAGE_BYTES }, "a stream message is too large: left out");
-  }
-
   const subscription = createSubscription(
     {
       request() {
@@ -97,7 +90,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         return selected === null ? null : requestFor(selected);
       },
       receive(bytes, call) {
-        if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(bytes.length);
+        if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(id, aspect, bytes.length, log);
         if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
       },
       opened(call) {
@@ -146,4 +139,11 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
       await asking;
     },
   };
+}
+
+/** The stream goes on: its other robots have done nothing. */
+function leaveOut(stream: string, { counts }: Aspect, bytes: number, log: Log): void {
+  counts.malformed += 1;
+  if (counts.malformed > 1) return;
+  log.error({ stream, bytes, limit: LARGEST_MESSAGE_BYTES }, "a stream message is too large: left out");
 }

@@ -1,11 +1,8 @@
-import { fromJsonString } from "@bufbuild/protobuf";
-import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
-import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetTimes, RobotChoice } from "../options.ts";
 import { ReadFailed } from "../polling/reader.ts";
@@ -14,6 +11,7 @@ import type { Identity } from "./identity.ts";
 import { SECRET_HEADER } from "./receiver.ts";
 import { descriptionOf, planSubscriptions, type WantedSubscription } from "./subscription-plan.ts";
 import type { Trust } from "./trust.ts";
+import { codeOf, createWebhookCalls, type WebhookCalls } from "./webhook-calls.ts";
 
 /** Sees to it that the service has our subscriptions, one an event type. */
 export interface SubscriptionKeeper {
@@ -41,30 +39,21 @@ export interface SubscriptionKeeperParts {
 
 const TRY_AGAIN_MS = 250;
 
-/** A call that left and was not answered; without a connection there is no use in waiting for one. */
-function isWorthAnotherTry({ code }: ReadFailed): boolean {
-  return code === "DEADLINE_EXCEEDED";
-}
-
 /**
  * CreateWebhook is never repeated (design, Commands): each turn lists before, and the next one
  * finds what an unanswered call has made. So subscriptions of an earlier run are taken over too.
  */
 export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): SubscriptionKeeper {
   const { identity, trust, port, times, clock, log } = parts;
-  const patience = createBackoff({ baseMs: times.backoffCapMs, capMs: times.refusedRetryMs }, parts.chance);
+  const makeBackoff = createBackoff(
+    { baseMs: times.backoffCapMs, capMs: times.refusedRetryMs },
+    parts.chance,
+  );
+  const calls = createWebhookCalls(port, parts.identifiers);
   let nextMakingAtMs = 0;
   let made = 0;
   let isLeaving = false;
   let underWay: Promise<void> = Promise.resolve();
-
-  async function list(deadlineMs: number): Promise<readonly WebhookSubscription[]> {
-    const ending = await port.call("ListWebhooks", "{}", deadlineMs);
-    if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
-    const options = { ignoreUnknownFields: true };
-    const { webhooks } = fromJsonString(ListWebhooksResponseSchema, ending.responseJson, options);
-    return webhooks.filter(({ id }) => parts.identifiers.text("webhook_id", id));
-  }
 
   function wanted(): readonly WantedSubscription[] {
     const robots = parts.robots();
@@ -94,35 +83,22 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
     if (clock.monotonicMs() < nextMakingAtMs) return false;
     const results = await Promise.all(missing.map(({ wanted: one, reason }) => make(one, reason)));
     if (results.every((isMade) => isMade)) {
-      patience.reset();
+      makeBackoff.reset();
       return true;
     }
-    nextMakingAtMs = clock.monotonicMs() + patience.nextMs();
+    nextMakingAtMs = clock.monotonicMs() + makeBackoff.nextMs();
     return false;
-  }
-
-  /** All at the same time. Those that may be there still, each with why. */
-  async function deleteAll(ids: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, string>> {
-    const left = new Map<string, string>();
-    await Promise.all(
-      ids.map(async (id) => {
-        const ending = await port.call("DeleteWebhook", JSON.stringify({ id }), deadlineMs);
-        if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) return;
-        left.set(id, `${codeOf(ending)}: ${ending.message}`);
-      }),
-    );
-    return left;
   }
 
   async function reconcile(): Promise<void> {
     // One answer that does not come must not cost the proof that the next one would give.
     const watchMs = Math.min(times.callMs, times.streamSilenceMs / LOOKS_A_SILENCE);
-    const plan = planSubscriptions(await list(watchMs), wanted(), identity);
+    const plan = planSubscriptions(await calls.list(watchMs), wanted(), identity);
     for (const { aspect } of plan.kept) trust.confirmed(aspect);
     for (const { wanted: one, reason } of plan.missing) trust.denied(one.aspect, reason);
     // New before old: one that serves a part of what is wanted serves on until then.
     if (!(await makeAll(plan.missing))) return;
-    tellLeft(await deleteAll(plan.useless, times.callMs));
+    tellLeft(await calls.remove(plan.useless, times.callMs));
   }
 
   function tellLeft(left: ReadonlyMap<string, string>): void {
@@ -133,31 +109,11 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
     );
   }
 
-  /** Deleting may be repeated (design, Commands): until none is left, or the time is over. Rejects when nobody lists them. */
-  async function removeUntil(untilMs: number, callMs: number): Promise<ReadonlyMap<string, string>> {
-    for (;;) {
-      const leftMs = () => Math.max(1, Math.min(callMs, untilMs - clock.monotonicMs()));
-      const isLastTry = untilMs - clock.monotonicMs() <= callMs;
-      const listed = await list(leftMs()).catch((error: unknown) => {
-        if (isLastTry || !(error instanceof ReadFailed) || !isWorthAnotherTry(error)) throw error;
-        return null;
-      });
-      if (listed === null) continue;
-      const ours = listed.filter(({ description }) => description === descriptionOf(identity));
-      const left = await deleteAll(
-        ours.map(({ id }) => id),
-        leftMs(),
-      );
-      if (left.size === 0 || clock.monotonicMs() >= untilMs) return left;
-      await sleep(clock, TRY_AGAIN_MS, new AbortController().signal);
-    }
-  }
-
   return {
     made: () => made,
     turn() {
       const turn = reconcile();
-      // Its failure is the caller's; whoever leaves only waits for its end.
+      // Its failure is the caller's; `remove` only waits for its end.
       underWay = turn.then(
         () => {},
         () => {},
@@ -171,12 +127,44 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
       await Promise.race([underWay, sleep(clock, budgetMs, budgetOver.signal)]);
       budgetOver.abort();
       try {
-        tellLeft(await removeUntil(untilMs, budgetMs / 2));
+        tellLeft(await removeUntil(calls, identity, untilMs, budgetMs / 2, clock));
       } catch (error) {
         log.warn({ err: error }, "webhook subscriptions are left behind: the service does not list them");
       }
     },
   };
+}
+
+/**
+ * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated (design, Commands).
+ * Resolves with those that may be there still. Rejects when the service does not list them.
+ */
+async function removeUntil(
+  calls: WebhookCalls,
+  identity: Identity,
+  untilMs: number,
+  callMs: number,
+  clock: Clock,
+): Promise<ReadonlyMap<string, string>> {
+  for (;;) {
+    const leftMs = () => Math.max(1, Math.min(callMs, untilMs - clock.monotonicMs()));
+    const isLastTry = untilMs - clock.monotonicMs() <= callMs;
+    const listed = await calls.list(leftMs()).catch((error: unknown) => {
+      if (isLastTry || !(error instanceof ReadFailed) || !isWorthAnotherTry(error)) throw error;
+      return null;
+    });
+    if (listed === null) continue;
+    const ours = listed.filter(({ description }) => description === descriptionOf(identity));
+    const ids = ours.map(({ id }) => id);
+    const left = await calls.remove(ids, leftMs());
+    if (left.size === 0 || clock.monotonicMs() >= untilMs) return left;
+    await sleep(clock, TRY_AGAIN_MS, new AbortController().signal);
+  }
+}
+
+/** A call that left and was not answered; without a connection there is no use in waiting for one. */
+function isWorthAnotherTry({ code }: ReadFailed): boolean {
+  return code === "DEADLINE_EXCEEDED";
 }
 
 function requestOf({ aspect, url, robots }: WantedSubscription, identity: Identity): string {
@@ -187,8 +175,4 @@ function requestOf({ aspect, url, robots }: WantedSubscription, identity: Identi
       robots.kind === "ids" ? { robotIds: { ids: robots.ids } } : { locationIds: { ids: robots.locations } },
     options: { description: descriptionOf(identity), headers: { [SECRET_HEADER]: identity.secret } },
   });
-}
-
-function codeOf(ending: Exclude<CallEnding, { kind: "ok" }>) {
-  return ending.kind === "not_sent" ? "UNAVAILABLE" : ending.code;
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { createCalls } from "../../../src/fleet/calls/calls.ts";
 import { callGrpc } from "../../../src/fleet/calls/grpc-call.ts";
 import type { CommandChannel } from "../../../src/fleet/channels/command-channel.ts";
-import type { StreamSlot } from "../../../src/fleet/channels/stream-pool.ts";
+import type { StreamPermit } from "../../../src/fleet/channels/pooled-connection.ts";
 import { errorText, serviceText } from "../../../src/fleet/error-text.ts";
 import type { Http, HttpAnswer } from "../../../src/fleet/http.ts";
 import { methods } from "../../../src/fleet/operations/method.ts";
@@ -188,8 +188,8 @@ test("neither does the ending of a gRPC call, or of a stream", async () => {
   );
   expect(ending).toEqual({ kind: "unknown", code: "INTERNAL", message: "token Bearer (hidden)" });
 
-  const slot = { client, proven() {}, release() {} } as unknown as StreamSlot;
-  const call = openStream({ path: "/x.Service/Watch", bytes: Buffer.alloc(0) }, JWT, slot, () => {});
+  const permit = { client, proven() {}, release() {} } as unknown as StreamPermit;
+  const call = openStream({ path: "/x.Service/Watch", bytes: Buffer.alloc(0) }, JWT, permit, () => {});
   stream.emit("status", { code: status.UNAUTHENTICATED, details });
   expect(await call.ended).toEqual({ code: "UNAUTHENTICATED", message: "token Bearer (hidden)" });
 });

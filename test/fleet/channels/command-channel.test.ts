@@ -121,7 +121,7 @@ test("a stop goes on the connection of its robot's start, so that it cannot come
   const others = [await take(), await take()];
   const start = await take({ isStop: false, robot: "robot/r1" });
   expect(start.client).not.toBe(others[0]?.client);
-  others[0]?.free();
+  others[0]?.release();
   expect((await take({ isStop: true, robot: "robot/r1" })).client).toBe(start.client);
   expect((await take({ isStop: true, robot: "robot/r2" })).client).toBe(others[0]?.client);
 });

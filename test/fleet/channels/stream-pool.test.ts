@@ -1,11 +1,8 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConnectFailed, type Connection } from "../../../src/fleet/channels/connection.ts";
-import {
-  createStreamPool,
-  type StreamPool,
-  type StreamSlot,
-} from "../../../src/fleet/channels/stream-pool.ts";
+import type { StreamPermit } from "../../../src/fleet/channels/pooled-connection.ts";
+import { createStreamPool, type StreamPool } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
@@ -110,12 +107,12 @@ test("an attempt that fails at once is followed after a wait, not at once", asyn
   expect(attemptsAtMs).toHaveLength(1 + Math.floor(30_000 / (backoffCapMs * 0.999)));
 });
 
-async function occupied(pool: StreamPool): Promise<StreamSlot> {
+async function occupied(pool: StreamPool): Promise<StreamPermit> {
   const acquiring = pool.acquire({ ...nobody }, stopping.signal);
   await clock.settle(backoffCapMs);
-  const slot = await acquiring;
-  if (slot === null) throw new Error("there is no room");
-  return slot;
+  const permit = await acquiring;
+  if (permit === null) throw new Error("there is no room");
+  return permit;
 }
 
 test("a connection on which nothing was ever answered is given up with the first stream, one that was heard is not", async () => {
@@ -134,18 +131,18 @@ test("a connection on which nothing was ever answered is given up with the first
 });
 
 /** Room for so many streams, and each has been answered. */
-async function served(pool: StreamPool, count: number): Promise<StreamSlot[]> {
-  const slots: StreamSlot[] = [];
+async function served(pool: StreamPool, count: number): Promise<StreamPermit[]> {
+  const slots: StreamPermit[] = [];
   for (let index = 0; index < count; index += 1) slots.push(await occupied(pool));
-  for (const slot of slots) slot.proven();
+  for (const permit of slots) permit.proven();
   return slots;
 }
 
 /** What a stream does that is not answered, until its room is given back. */
-async function leftUnanswered(slots: readonly StreamSlot[]): Promise<void> {
-  await Promise.all(slots.map((slot) => slot.prove()));
-  for (const slot of slots) slot.unanswered();
-  for (const slot of slots) slot.release();
+async function leftUnanswered(slots: readonly StreamPermit[]): Promise<void> {
+  await Promise.all(slots.map((permit) => permit.prove()));
+  for (const permit of slots) permit.unanswered();
+  for (const permit of slots) permit.release();
 }
 
 const SAID_HUNG = "a connection does not answer: new streams go elsewhere";
@@ -209,8 +206,8 @@ test("a service that answers fewer streams than it says is told from one that ha
 test("a connection that never answered is given up once, whoever tells", async () => {
   const pool = startPool({ connect: async () => connection(), prove: async () => false });
   const slots = [await occupied(pool), await occupied(pool), await occupied(pool)];
-  for (const slot of slots) slot.unanswered();
-  for (const slot of slots) slot.release();
+  for (const permit of slots) permit.unanswered();
+  for (const permit of slots) permit.release();
   expect(lines.filter((line) => line.includes("given up"))).toHaveLength(1);
 });
 
@@ -224,13 +221,13 @@ test("a silent connection is asked for a sign of life until it gives one: its si
       return isAnswering;
     },
   });
-  const slot = await occupied(pool);
+  const permit = await occupied(pool);
   await clock.settle(streamSilenceMs - backoffCapMs - 3_000);
   expect(questions).toBeGreaterThan(5);
   isAnswering = true;
   const sinceMs = clock.monotonicMs();
   await clock.settle(1_500);
-  expect(slot.provenAtMs()).toBeGreaterThanOrEqual(sinceMs);
+  expect(permit.provenAtMs()).toBeGreaterThanOrEqual(sinceMs);
   const asked = questions;
   await clock.settle(5_000);
   expect(questions).toBe(asked);

@@ -1,0 +1,189 @@
+import type { Client } from "@grpc/grpc-js";
+import type { Clock } from "../../platform/clock.ts";
+
+/** The right to one call on a connection that is READY. */
+export interface CallPermit {
+  readonly client: Client;
+  /** The call is over. Once. */
+  release(): void;
+}
+
+/** A call that wants a permit. */
+export interface Caller {
+  readonly isStop: boolean;
+  /** Names the robot that the call is about: a stop follows a start of it on the same connection. */
+  readonly robot?: string | undefined;
+}
+
+/** A connection on which calls are made. */
+export interface CallConnection {
+  readonly client: Client;
+  /** Calls on it now. */
+  inUse(): number;
+  /** Whether it has had a call since this was asked last. */
+  wasUsed(): boolean;
+  /** Gives it no call any more, from this moment on. */
+  remove(): void;
+}
+
+/**
+ * How many calls the open connections take. The server allows so many at once on each. A call beyond that would wait
+ * inside the connection, out of reach, and leave when it is no longer wanted.
+ */
+export interface CallCapacity {
+  /** A permit, waiting for it at most `waitMs`. A text: why there is none. */
+  acquire(caller: Caller, waitMs: number): Promise<CallPermit | string>;
+  /** Calls are made on this one too, from now on. */
+  add(client: Client, streamLimit: number): CallConnection;
+  /** Calls that wait for a permit. */
+  waiting(): number;
+  /** Ends the waiting of all. */
+  giveUp(): void;
+  figures(): { readonly connections: number; readonly calls: number };
+}
+
+export interface CallCapacityParts {
+  readonly clock: Clock;
+  /** Why there is no connection. */
+  readonly problem: () => string;
+  /** A call waits, and goes on waiting with the connections that there are. */
+  readonly onShort: () => void;
+}
+
+/** Of the calls that the server takes on a connection: so many are left to stops, one in ten at most. */
+const KEPT_FOR_STOPS = 20;
+
+interface Connection {
+  readonly client: Client;
+  readonly limit: number;
+  readonly keptForStops: number;
+  inUse: number;
+  wasUsed: boolean;
+}
+
+interface Waiter {
+  readonly caller: Caller;
+  readonly settle: (found: CallPermit | string) => void;
+}
+
+export function createCallCapacity({ clock, problem, onShort }: CallCapacityParts): CallCapacity {
+  const open = new Set<Connection>();
+  // Whether there is capacity depends on nothing else of a caller: only the first of each is looked at.
+  const waiting = { stops: new Set<Waiter>(), others: new Set<Waiter>() };
+  /** Where a robot's start is under way: on another connection, a stop might come before it. */
+  const starts = new Map<string, Connection>();
+  let calls = 0;
+
+  function take({ isStop, robot }: Caller): CallPermit | null {
+    const before = isStop && robot !== undefined ? starts.get(robot) : undefined;
+    for (const connection of before !== undefined && open.has(before) ? [before, ...open] : open) {
+      if (connection.inUse < connection.limit - (isStop ? 0 : connection.keptForStops)) {
+        return permitOn(connection, isStop ? undefined : robot);
+      }
+    }
+    return null;
+  }
+
+  function permitOn(connection: Connection, started: string | undefined): CallPermit {
+    connection.inUse += 1;
+    connection.wasUsed = true;
+    calls += 1;
+    if (started !== undefined) starts.set(started, connection);
+    return {
+      client: connection.client,
+      release() {
+        connection.inUse -= 1;
+        if (open.has(connection)) calls -= 1;
+        if (started !== undefined && starts.get(started) === connection) starts.delete(started);
+        admit();
+      },
+    };
+  }
+
+  const waitingCalls = () => waiting.stops.size + waiting.others.size;
+
+  /** Stops first, then the call that has waited longest. */
+  function admit(): void {
+    for (const waiters of [waiting.stops, waiting.others]) {
+      for (const { caller, settle } of waiters) {
+        const permit = take(caller);
+        if (permit === null) break;
+        settle(permit);
+      }
+    }
+    if (waitingCalls() > 0) onShort();
+  }
+
+  function whyNone(): string {
+    if (open.size === 0) return `no connection to the service: ${problem()}`;
+    return `${calls} calls are under way, and the service takes no more at once`;
+  }
+
+  function remove(connection: Connection): void {
+    if (!open.delete(connection)) return;
+    calls -= connection.inUse;
+    admit();
+  }
+
+  return {
+    acquire(caller, waitMs) {
+      const permit = take(caller);
+      if (permit !== null) return Promise.resolve(permit);
+      const waiters = caller.isStop ? waiting.stops : waiting.others;
+      const waited = wait(waiters, caller, (settle) => clock.after(waitMs, () => settle(whyNone())));
+      onShort();
+      return waited;
+    },
+    add(client, streamLimit) {
+      const connection = connectionOf(client, streamLimit);
+      open.add(connection);
+      admit();
+      return {
+        client,
+        inUse: () => connection.inUse,
+        wasUsed() {
+          const { wasUsed } = connection;
+          connection.wasUsed = connection.inUse > 0;
+          return wasUsed;
+        },
+        remove: () => remove(connection),
+      };
+    },
+    waiting: waitingCalls,
+    giveUp() {
+      for (const { settle } of [...waiting.stops, ...waiting.others]) settle(whyNone());
+    },
+    figures: () => ({ connections: open.size, calls }),
+  };
+}
+
+function connectionOf(client: Client, streamLimit: number): Connection {
+  return {
+    client,
+    // One stream is left for the sign of life: without it, a connection that is full would seem dead.
+    limit: Math.max(1, streamLimit - 1),
+    keptForStops: Math.min(KEPT_FOR_STOPS, Math.floor(streamLimit / 10)),
+    inUse: 0,
+    wasUsed: true,
+  };
+}
+
+/** Waits among `waiters` until it is settled. `startTimer` gives what cancels the timer. */
+function wait(
+  waiters: Set<Waiter>,
+  caller: Caller,
+  startTimer: (settle: Waiter["settle"]) => () => void,
+): Promise<CallPermit | string> {
+  return new Promise((resolve) => {
+    const waiter: Waiter = {
+      caller,
+      settle(found) {
+        waiters.delete(waiter);
+        cancel();
+        resolve(found);
+      },
+    };
+    const cancel = startTimer(waiter.settle);
+    waiters.add(waiter);
+  });
+}

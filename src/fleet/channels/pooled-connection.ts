@@ -1,0 +1,193 @@
+import type { Client } from "@grpc/grpc-js";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { FleetTimes } from "../options.ts";
+import type { Connection } from "./connection.ts";
+import { createLiveness, type Unresponsive } from "./liveness.ts";
+
+/** The right to one stream on a connection. */
+export interface StreamPermit {
+  readonly client: Client;
+  /** Something came from the server on this connection. */
+  proven(): void;
+  /** Monotonic time of the last proof that the connection is alive. */
+  provenAtMs(): number;
+  /** Asks the server for a sign of life now; resolves whether one came. */
+  prove(): Promise<boolean>;
+  /**
+   * The server left a stream and a plain call unanswered. Either it hangs; or it allows fewer streams than it says;
+   * or, if it never answered anything on this connection, the connection is dead.
+   */
+  unanswered(): void;
+  release(): void;
+}
+
+/** What the holder of a permit is told. */
+export interface PermitHolder {
+  /** The connection takes no new calls; the ones on it may end soon. */
+  leaving(): void;
+  /** The connection is dead: nothing came for too long. */
+  silent(): void;
+}
+
+/** A connection of the pool, with the streams on it. */
+export interface PooledConnection {
+  readonly openedAtMs: number;
+  streams(): number;
+  /** `leaving`: it takes no new calls, and those on it end by themselves. `dead`: the same, and it is silent. */
+  standing(): "open" | "leaving" | "dead";
+  /** Whether new streams go to it at all. */
+  takesStreams(): boolean;
+  hasRoom(): boolean;
+  occupy(holder: PermitHolder): StreamPermit;
+  /** It was cut, or the server said GOAWAY. */
+  leave(): void;
+  /** Tells the holders of permits that it leaves. */
+  tellHolders(): void;
+  /** Looks whether it is silent. */
+  look(): void;
+  /** Closes it; calls that are still open on it go on to their end. */
+  close(): void;
+}
+
+export interface PooledConnectionParts {
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether the server gives any answer on this connection. */
+  readonly prove: (client: Client) => Promise<boolean>;
+  /** There may be room for another stream. */
+  readonly onRoom: () => void;
+  readonly onReleased: () => void;
+  /** It takes no new calls from now on. Once, and not when it is closed. */
+  readonly onLeft: () => void;
+}
+
+/** Beyond this, one connection's flow control and loss hurt too many streams at once. */
+const MOST_STREAMS = 1_000;
+/** An answer that had only waited for room comes within this time. */
+const AT_ONCE_MS = 1_000;
+/** How long a connection that took fewer streams than the server says is not asked for more. */
+const LOWERED_MS = 10 * 60_000;
+/** A connection that lived this long was no failed attempt, also if the server tells it to go then. */
+export const SETTLED_MS = 1_000;
+
+/** How many streams a connection takes. One is kept for the calls that ask for a sign of life. */
+export function capacityOf(streamLimit: number): number {
+  return Math.max(1, Math.min(streamLimit - 1, MOST_STREAMS));
+}
+
+export function createPooledConnection(
+  connection: Connection,
+  parts: PooledConnectionParts,
+): PooledConnection {
+  const { client, streamLimit } = connection;
+  const { clock, log, times } = parts;
+  const holders = new Set<PermitHolder>();
+  const liveness = createLiveness({ clock, ask: () => parts.prove(client), onAnswered });
+  let standing: ReturnType<PooledConnection["standing"]> = "open";
+  let capacity = fullCapacity(streamLimit);
+
+  function onAnswered(before: Unresponsive): void {
+    if (standing !== "open") return;
+    capacity = capacityAfter(before, { capacity, streams: holders.size, nowMs: clock.monotonicMs(), log });
+    parts.onRoom();
+  }
+
+  function giveUp(why: string): void {
+    const before = standing;
+    if (before === "dead" || (before === "leaving" && holders.size === 0)) return;
+    standing = "dead";
+    log.warn({ silentMs: Math.round(clock.monotonicMs() - liveness.provenAtMs()) }, why);
+    for (const holder of [...holders]) holder.silent();
+    if (before === "open") parts.onLeft();
+  }
+
+  const permit = (holder: PermitHolder): StreamPermit => ({
+    client,
+    proven: liveness.hear,
+    provenAtMs: liveness.provenAtMs,
+    prove: liveness.prove,
+    unanswered() {
+      if (!liveness.isHeard()) giveUp("a connection answers nothing: it is given up");
+      else if (standing === "open")
+        logUnresponsive(liveness.unanswered(), holders.size, liveness.provenAtMs(), log);
+    },
+    release() {
+      if (!holders.delete(holder)) return;
+      if (!liveness.isResponsive()) void liveness.prove();
+      parts.onReleased();
+    },
+  });
+
+  return {
+    openedAtMs: clock.monotonicMs(),
+    streams: () => holders.size,
+    standing: () => standing,
+    takesStreams: () => standing === "open" && liveness.isResponsive(),
+    hasRoom: () => standing === "open" && liveness.isResponsive() && holders.size < capacity.streams,
+    occupy(holder) {
+      holders.add(holder);
+      return permit(holder);
+    },
+    leave() {
+      if (standing !== "open") return;
+      standing = "leaving";
+      parts.onLeft();
+    },
+    tellHolders() {
+      for (const holder of [...holders]) holder.leaving();
+    },
+    look() {
+      const nowMs = clock.monotonicMs();
+      const silentMs = nowMs - liveness.provenAtMs();
+      if (silentMs > times.streamSilenceMs) giveUp("a connection is silent: it is given up");
+      // A call on one that is leaving would go by another connection, and prove that one.
+      else if (standing === "open" && (!liveness.isResponsive() || silentMs > times.streamSilenceMs / 2)) {
+        void liveness.prove();
+      }
+      // It may have been a hang after all: then the connection that was made for the others can go.
+      if (capacity.loweredAtMs !== null && nowMs - capacity.loweredAtMs > LOWERED_MS) {
+        capacity = fullCapacity(streamLimit);
+      }
+    },
+    close() {
+      if (standing === "open") standing = "leaving";
+      connection.close();
+    },
+  };
+}
+
+/** How many streams it takes, and since when these are fewer than the server says; null: they are not. */
+type Capacity = { readonly streams: number; readonly loweredAtMs: number | null };
+
+function fullCapacity(streamLimit: number): Capacity {
+  return { streams: capacityOf(streamLimit), loweredAtMs: null };
+}
+
+/**
+ * A server that went on with other streams, or answers as soon as one stream less waits, was not hanging: it allows
+ * no more than those that are left.
+ */
+function capacityAfter(
+  { sinceMs, isOthersHeard }: Unresponsive,
+  now: { readonly capacity: Capacity; readonly streams: number; readonly nowMs: number; readonly log: Log },
+): Capacity {
+  const { capacity, nowMs, log } = now;
+  if (!isOthersHeard && nowMs - sinceMs >= AT_ONCE_MS) {
+    log.info({ muteMs: Math.round(nowMs - sinceMs) }, "a connection answers again");
+    return capacity;
+  }
+  const streams = Math.max(1, Math.min(capacity.streams, now.streams));
+  log.warn({ streams }, "the service answers fewer streams on a connection than it allows");
+  return { streams, loweredAtMs: nowMs };
+}
+
+/** New streams go elsewhere until a plain call is answered again. */
+function logUnresponsive(now: Unresponsive | null, streams: number, provenAtMs: number, log: Log): void {
+  if (now === null) return;
+  const why = now.isOthersHeard
+    ? "a connection takes no further stream: new ones go elsewhere"
+    : "a connection does not answer: new streams go elsewhere";
+  log.warn({ streams, silentMs: Math.round(now.sinceMs - provenAtMs) }, why);
+}

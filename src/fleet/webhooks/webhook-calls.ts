@@ -1,0 +1,42 @@
+import { fromJsonString } from "@bufbuild/protobuf";
+import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
+import { ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
+import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import type { IdentifierGate } from "../identifiers.ts";
+import { ReadFailed } from "../polling/reader.ts";
+
+/** The calls about subscriptions that may be repeated (design, Commands). */
+export interface WebhookCalls {
+  /** What the service lists. Rejects with ReadFailed when it does not. */
+  list(deadlineMs: number): Promise<readonly WebhookSubscription[]>;
+  /** Deletes all at the same time. @returns those that may be there still, each with why */
+  remove(ids: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, string>>;
+}
+
+export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate): WebhookCalls {
+  return {
+    async list(deadlineMs) {
+      const ending = await port.call("ListWebhooks", "{}", deadlineMs);
+      if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
+      const options = { ignoreUnknownFields: true };
+      const { webhooks } = fromJsonString(ListWebhooksResponseSchema, ending.responseJson, options);
+      return webhooks.filter(({ id }) => identifiers.text("webhook_id", id));
+    },
+    async remove(ids, deadlineMs) {
+      const left = new Map<string, string>();
+      await Promise.all(
+        ids.map(async (id) => {
+          const ending = await port.call("DeleteWebhook", JSON.stringify({ id }), deadlineMs);
+          if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) return;
+          left.set(id, `${codeOf(ending)}: ${ending.message}`);
+        }),
+      );
+      return left;
+    },
+  };
+}
+
+/** The gRPC code of a call that did not succeed. */
+export function codeOf(ending: Exclude<CallEnding, { kind: "ok" }>) {
+  return ending.kind === "not_sent" ? "UNAVAILABLE" : ending.code;
+}
