@@ -15,18 +15,18 @@ import { proveAlive } from "./channels/proof.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
 import { createClockSkew } from "./clock-skew.ts";
 import { describeHealth } from "./fleet-health.ts";
-import { createHttp } from "./http.ts";
+import { createHttp, type HearDate } from "./http.ts";
 import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache } from "./maps.ts";
 import type { FleetOptions } from "./options.ts";
 import { createMapsOnce } from "./polling/maps-once.ts";
-import { createPoll } from "./polling/poll.ts";
+import { createPoll, type PollParts } from "./polling/poll.ts";
 import { createReader } from "./polling/reader.ts";
 import { createRoster } from "./polling/roster.ts";
 import { createTaskChains } from "./polling/task-chains.ts";
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
-import { createStreams } from "./streams/streams.ts";
+import { createStreams, type Streams } from "./streams/streams.ts";
 import { hideSecrets } from "./webhooks/hidden-secret.ts";
 import { createTrust } from "./webhooks/trust.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
@@ -50,128 +50,39 @@ const SKEW_LOOK_MS = 1_000;
 
 /** Wires the southbound together. Nothing is opened before `run`. */
 export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
-  const { clock, chance, sink } = parts;
-  const { times } = options;
+  const { clock } = parts;
   const log = parts.log.child({ part: "fleet" });
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every stream and every wait listens to it: their number is no leak.
   setMaxListeners(0, signal);
-
   const skew = createClockSkew(clock);
-  const http = createHttp(options, clock, skew.heard);
-  const { cacheDirectory } = options;
-  const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
-  const session = createSession(options, { http, clock, chance, log, history });
-  const connect = createConnect(options, clock, createPreflight(options, clock));
-  const prove = (client: Client) => proveAlive(client, options, session.token());
-  const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
-  const pool = createStreamPool({
-    connect,
-    prove,
-    times,
-    clock,
-    chance,
-    log,
-  });
-  const calls = createCalls(options, { session, channel, http, signal });
-  const read = createReader(options, { http, session, signal });
-  const { events, robots } = options;
-  const identifiers = createIdentifierGate(robots, log);
-  const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
-  const streams = createStreams(options, {
-    pool,
-    session,
-    clock,
-    chance,
-    log,
-    sink,
-    identifiers,
-    port: calls,
-    deliveries: trust,
-  });
-  const webhooks =
-    events.kind === "webhook" && trust !== null
-      ? createWebhooks(events.webhook, {
-          robots,
-          trust,
-          streams,
-          identifiers,
-          port: calls,
-          times,
-          clock,
-          chance,
-          log,
-        })
-      : null;
-  const maps =
-    cacheDirectory === null ? null : createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
-  const mapsOnce =
-    maps === null
-      ? null
-      : createMapsOnce({
-          isKept: maps.isKept,
-          async ask(mapId) {
-            const requestJson = JSON.stringify({ mapId });
-            const ending = await calls.call("GetMap", requestJson, times.callMs);
-            return ending.kind === "ok" && (await maps.settle(requestJson, ending)).kind === "ok";
-          },
-          retryMs: times.refusedRetryMs,
-          clock,
-          signal,
-        });
-  const roster = createRoster({
-    read,
-    clock,
-    log,
-    sink,
-    identifiers,
-    knows: streams.knows,
-    amrIds: options.amrIds,
-  });
-  const chains = createTaskChains({ read, clock, log, sink, identifiers, current: roster.chainIds });
-  const poll = (
-    name: string,
-    periodMs: number | null,
-    turn: () => Promise<void>,
-    isEarly: () => boolean = () => false,
-  ) =>
-    periodMs === null
-      ? []
-      : [createPoll({ name, periodMs, unimplementedMs: times.refusedRetryMs, clock, log, turn, isEarly })];
-  const polls = [
-    ...poll(
-      "GetOnlineRobots",
-      times.rosterPollMs,
-      async () => {
-        await roster.turn();
-        mapsOnce?.want(roster.mapIds());
-      },
-      // The robots of a location are known when its streams have told of them, and the list is there before.
-      () => robots.kind === "locations" && roster.isOfStrangers(),
-    ),
-    ...poll("QueryTaskChain", times.taskChainPollMs, chains.turn),
-  ];
+  const wires = createWires(options, { ...parts, log }, skew.heard, signal);
+  const { session, channel, pool, http, calls } = wires;
+  const identifiers = createIdentifierGate(options.robots, log);
+  const { streams, webhooks } = createEventSources(options, { ...parts, log }, wires, identifiers);
+  const maps = createMaps(options, { ...parts, log }, calls, signal);
+  const polling = createPolling(options, { ...parts, log }, wires, { identifiers, streams, maps });
 
-  const port: FleetPort = {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs, order) {
-      const answered = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, order);
-      const ending = withNamedMissions(answered, identifiers);
-      if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
-      if (ending.kind !== "ok") return ending;
-      if (operation === "AddTaskChain") {
-        const chainId = chainIdOf(ending.responseJson);
-        if (identifiers.number("task_chain_id", chainId)) chains.follow(chainId);
-      }
-      // Whether webhooks are on here or not: the distributor's other gateways may have them.
-      if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
-      return { ...ending, responseJson: hideSecrets(ending.responseJson) };
-    },
-  };
+  /** Runs everything until the signal is aborted. */
+  function runAll(ready: () => void): readonly Promise<void>[] {
+    every(clock, SKEW_LOOK_MS, signal, () => {
+      const skewMs = skew.nowMs();
+      if (skewMs !== null) parts.onClockSkew?.(skewMs);
+    });
+    return [
+      ...(webhooks === null ? [] : [webhooks.run(signal, ready)]),
+      session.run(signal),
+      ...(options.transport === "grpc" ? [channel.run(signal)] : []),
+      pool.run(signal),
+      streams.run(signal),
+      ...polling.polls.map((each) => each.run(signal)),
+    ];
+  }
 
   return {
     name: "fleet",
-    port,
+    port: createPort(calls, { identifiers, maps, follow: polling.chains.follow }),
     async run(outer, ready) {
       const stop = () => stopping.abort();
       // What is to be said to the service at the end is said while there is a connection.
@@ -179,18 +90,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
       outer.addEventListener("abort", leave, { once: true });
       if (outer.aborted) stop();
       if (webhooks === null) ready();
-      every(clock, SKEW_LOOK_MS, signal, () => {
-        const skewMs = skew.nowMs();
-        if (skewMs !== null) parts.onClockSkew?.(skewMs);
-      });
-      const runs = [
-        ...(webhooks === null ? [] : [webhooks.run(signal, ready)]),
-        session.run(signal),
-        ...(options.transport === "grpc" ? [channel.run(signal)] : []),
-        pool.run(signal),
-        streams.run(signal),
-        ...polls.map((each) => each.run(signal)),
-      ];
+      const runs = runAll(ready);
       try {
         await Promise.all(runs);
       } finally {
@@ -207,15 +107,140 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         pool: pool.state(),
         streams: streams.state(),
         webhooks: webhooks?.state() ?? null,
-        polls: polls.map((each) => each.state()),
+        polls: polling.polls.map((each) => each.state()),
         commandProblem: options.transport === "grpc" ? channel.problem() : null,
         commandConnections: channel.figures().connections,
         callsUnderWay: channel.figures().calls,
-        followedChains: chains.followed,
-        malformedRobots: roster.malformed,
-        malformedChains: chains.malformed,
+        followedChains: polling.chains.followed,
+        malformedRobots: polling.roster.malformed,
+        malformedChains: polling.chains.malformed,
         identifiersRefused: identifiers.refused,
       }),
+  };
+}
+
+type Wires = ReturnType<typeof createWires>;
+
+/** The token, and every way to the service. */
+function createWires(
+  options: FleetOptions,
+  { clock, chance, log }: FleetSessionParts,
+  hearDate: HearDate,
+  signal: AbortSignal,
+) {
+  const { times, cacheDirectory } = options;
+  const http = createHttp(options, clock, hearDate);
+  const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
+  const session = createSession(options, { http, clock, chance, log, history });
+  const connect = createConnect(options, clock, createPreflight(options, clock));
+  const prove = (client: Client) => proveAlive(client, options, session.token());
+  const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
+  const pool = createStreamPool({ connect, prove, times, clock, chance, log });
+  const calls = createCalls(options, { session, channel, http, signal });
+  const read = createReader(options, { http, session, signal });
+  return { http, session, channel, pool, calls, read };
+}
+
+/** Streams, and webhooks beside them where they are configured. */
+function createEventSources(
+  options: FleetOptions,
+  { clock, chance, log, sink }: FleetSessionParts,
+  { pool, session, calls: port }: Wires,
+  identifiers: IdentifierGate,
+) {
+  const { events, robots, times } = options;
+  const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
+  const common = { identifiers, port, clock, chance, log };
+  const streams = createStreams(options, { ...common, pool, session, sink, deliveries: trust });
+  const webhooks =
+    events.kind === "webhook" && trust !== null
+      ? createWebhooks(events.webhook, { ...common, robots, trust, streams, times })
+      : null;
+  return { streams, webhooks };
+}
+
+/** Where maps are kept, and what fetches each once; null: nothing may be kept on disk. */
+function createMaps(
+  { cacheDirectory, times }: FleetOptions,
+  { clock, log }: FleetSessionParts,
+  calls: FleetPort,
+  signal: AbortSignal,
+) {
+  if (cacheDirectory === null) return null;
+  const cache = createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
+  const once = createMapsOnce({
+    isKept: cache.isKept,
+    async ask(mapId) {
+      const requestJson = JSON.stringify({ mapId });
+      const ending = await calls.call("GetMap", requestJson, times.callMs);
+      return ending.kind === "ok" && (await cache.settle(requestJson, ending)).kind === "ok";
+    },
+    retryMs: times.refusedRetryMs,
+    clock,
+    signal,
+  });
+  return { settle: cache.settle, want: once.want };
+}
+
+type Maps = ReturnType<typeof createMaps>;
+
+interface PollingParts {
+  readonly identifiers: IdentifierGate;
+  readonly streams: Pick<Streams, "knows">;
+  readonly maps: Maps;
+}
+
+/** What is asked for again and again, as the service has no streams of it. */
+function createPolling(
+  { times, robots, amrIds }: FleetOptions,
+  { clock, log, sink }: FleetSessionParts,
+  { read }: Wires,
+  { identifiers, streams, maps }: PollingParts,
+) {
+  const { knows } = streams;
+  const roster = createRoster({ read, clock, log, sink, identifiers, knows, amrIds });
+  const chains = createTaskChains({ read, clock, log, sink, identifiers, current: roster.chainIds });
+  const poll = (name: string, periodMs: number | null, what: Pick<PollParts, "turn" | "isEarly">) =>
+    periodMs === null
+      ? []
+      : [createPoll({ name, periodMs, unimplementedMs: times.refusedRetryMs, clock, log, ...what })];
+  const polls = [
+    ...poll("GetOnlineRobots", times.rosterPollMs, {
+      async turn() {
+        await roster.turn();
+        maps?.want(roster.mapIds());
+      },
+      // The robots of a location are known when its streams have told of them, and the list is there before.
+      isEarly: () => robots.kind === "locations" && roster.isOfStrangers(),
+    }),
+    ...poll("QueryTaskChain", times.taskChainPollMs, { turn: chains.turn }),
+  ];
+  return { polls, roster, chains };
+}
+
+interface PortParts {
+  readonly identifiers: IdentifierGate;
+  readonly maps: Maps;
+  /** A task chain was made, and is to be followed. */
+  readonly follow: (chainId: number) => void;
+}
+
+/** What the dispatcher calls: the service's answers, as far as they may be shown. */
+function createPort(calls: FleetPort, { identifiers, maps, follow }: PortParts): FleetPort {
+  return {
+    async call(operation, requestJson, deadlineMs, leaveWithinMs, order) {
+      const answered = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, order);
+      const ending = withNamedMissions(answered, identifiers);
+      if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
+      if (ending.kind !== "ok") return ending;
+      if (operation === "AddTaskChain") {
+        const chainId = chainIdOf(ending.responseJson);
+        if (identifiers.number("task_chain_id", chainId)) follow(chainId);
+      }
+      // Whether webhooks are on here or not: the distributor's other gateways may have them.
+      if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
+      return { ...ending, responseJson: hideSecrets(ending.responseJson) };
+    },
   };
 }
 

@@ -51,7 +51,7 @@ export interface Http extends AsyncDisposable {
 const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Hears the Date of each answer that has begun, and when its request had left, on the monotonic clock. */
-type HearDate = (date: string | undefined, sentAtMs: number) => void;
+export type HearDate = (date: string | undefined, sentAtMs: number) => void;
 
 /**
  * Two pools. Requests that the method's name promises to be harmless may share

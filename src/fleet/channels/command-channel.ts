@@ -45,20 +45,16 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
   const backoff = createBackoff(backoffTimes, parts.chance);
   const furtherBackoff = createBackoff(backoffTimes, parts.chance);
   let problem: string | null = "not connected yet";
-  let running: AbortSignal | null = null;
+  let running: AbortSignal = AbortSignal.abort();
   let further = 0;
   let isWidening = false;
-  const capacity = createCallCapacity({
-    clock,
-    problem: () => problem ?? "none yet",
-    onShort: () => {
-      if (running !== null && !running.aborted) void widen(running);
-    },
-  });
+  const whyNone = () => problem ?? "none yet";
+  const capacity = createCallCapacity({ clock, problem: whyNone, onShort: () => void widen(running) });
 
   /** Makes another connection, as the capacity of those that are open is used up. One at a time, with backoff after a failure. */
   async function widen(signal: AbortSignal): Promise<void> {
-    if (isWidening || further >= MOST_FURTHER || capacity.figures().connections === 0) return;
+    const isReady = !signal.aborted && !isWidening && capacity.figures().connections > 0;
+    if (!isReady || further >= MOST_FURTHER) return;
     isWidening = true;
     const connection = await parts.connect(signal).catch(async (error: unknown) => {
       if (!signal.aborted) log.warn({ problem: messageOf(error) }, "no further connection for commands");
@@ -74,7 +70,7 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
       further -= 1;
     }
     // Nothing else tells of a call that has waited since.
-    if (capacity.waiting() > 0 && !signal.aborted) void widen(signal);
+    if (capacity.waiting() > 0) void widen(signal);
   }
 
   /** Makes calls on a connection until it is lost; on a further one, also until it was not used for a while. */

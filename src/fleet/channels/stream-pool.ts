@@ -66,8 +66,6 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
   let connecting = 0;
   let running: AbortSignal = AbortSignal.abort();
 
-  const usable = () => [...connections].filter((each) => each.standing() === "open").length;
-
   /** Gives waiters what room there is, and makes connections for the others. */
   function admit(): void {
     for (const connection of connections) {
@@ -120,7 +118,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
 
   /** No new calls on it; the ones there end by themselves, or move when they can. */
   function left(connection: PooledConnection): void {
-    const isLast = usable() === 0;
+    const isLast = openOf(connections) === 0;
     pace.left(connection, isLast);
     if (isLast) {
       limit = null;
@@ -139,14 +137,7 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
 
   return {
     acquire: (holder, signal) => waitFor(waiters, holder, signal, admit),
-    state: () => ({
-      connections: usable(),
-      streams: streamsOn(connections),
-      waiting: waiters.size,
-      streamLimit: limit,
-      failures: failures.count(),
-      problem: usable() === 0 ? failures.problem() : null,
-    }),
+    state: () => ({ ...stateOf(connections, failures), waiting: waiters.size, streamLimit: limit }),
     async run(signal) {
       running = signal;
       every(clock, silenceLookMs(times.streamSilenceMs), signal, () => {
@@ -179,8 +170,17 @@ function isNeeded(connection: PooledConnection, connections: ReadonlySet<PooledC
   return ![...connections].some((other) => other !== connection && other.takesStreams());
 }
 
-function streamsOn(connections: ReadonlySet<PooledConnection>): number {
-  return [...connections].reduce((sum, connection) => sum + connection.streams(), 0);
+function openOf(connections: ReadonlySet<PooledConnection>): number {
+  return [...connections].filter((each) => each.standing() === "open").length;
+}
+
+function stateOf(connections: ReadonlySet<PooledConnection>, failures: ReturnType<typeof createFailures>) {
+  return {
+    connections: openOf(connections),
+    streams: [...connections].reduce((sum, connection) => sum + connection.streams(), 0),
+    failures: failures.count(),
+    problem: openOf(connections) === 0 ? failures.problem() : null,
+  };
 }
 
 /** Why there is no connection. Logged when it is another reason than before. */

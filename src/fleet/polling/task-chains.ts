@@ -33,7 +33,7 @@ export interface TaskChains {
 /** Chains a request: their numbers travel in the URL. */
 const CHAINS_A_REQUEST = 100;
 /** The service leaves out chains that it does not know; one may also be too new for it. */
-const MISSES_BEFORE_LETTING_GO = 3;
+const MOST_MISSES = 3;
 
 /** As many as the state holds: a service that invents chains must not fill the memory. */
 const MOST_FOLLOWED = 10_000;
@@ -51,15 +51,14 @@ interface Followed {
 
 /**
  * Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more.
- * One that is told in the same words keeps its TaskChain, the same object, so that whoever holds it need not look.
- * One whose record cannot be read counts as not told: it turns stale, and is followed on, for the service knows it.
+ * One that is told in the same words keeps its TaskChain, the same object: state that holds it sees that nothing
+ * changed. One whose record cannot be read counts as not told: it turns stale, and is followed on, for the service
+ * knows it.
  */
 export function createTaskChains(parts: TaskChainsParts): TaskChains {
   const followed = new Map<number, Followed>();
   const done = new Set<number>();
-  let malformed = 0;
-  /** Of records that do not say whose they are. Their wordings are as few as the message's fields. */
-  const namelessComplaints = new Set<string>();
+  const complaints = createComplaints(parts.log);
 
   function finish(chainId: number): void {
     followed.delete(chainId);
@@ -82,7 +81,9 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
       const chain = readChain(json);
       if (chain instanceof MalformedAnswer) {
         const chainId = chainIdIn(json);
-        complain(chainId, chain);
+        const known = chainId === null ? undefined : followed.get(chainId);
+        if (known !== undefined) known.misses = 0;
+        complaints.note(chainId, chain, known?.complaints);
         if (chainId === null) hasNameless = true;
         else found.add(chainId);
         continue;
@@ -98,16 +99,6 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     // Any that seems to be left out may be the one that does not say its number.
     if (hasNameless) return;
     for (const chainId of chainIds) if (!found.has(chainId)) miss(chainId);
-  }
-
-  function complain(chainId: number | null, error: MalformedAnswer): void {
-    malformed += 1;
-    const known = chainId === null ? undefined : followed.get(chainId);
-    if (known !== undefined) known.misses = 0;
-    const complaints = known?.complaints ?? namelessComplaints;
-    if (complaints.has(error.message)) return;
-    complaints.add(error.message);
-    parts.log.error({ err: error, chainId }, "a chain of QueryTaskChain cannot be read");
   }
 
   function readChain(json: Json): TaskChain | MalformedAnswer {
@@ -127,7 +118,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     const known = followed.get(chainId);
     if (known === undefined) return;
     known.misses += 1;
-    if (known.misses >= MISSES_BEFORE_LETTING_GO) finish(chainId);
+    if (known.misses >= MOST_MISSES) finish(chainId);
   }
 
   function follow(chainId: number): void {
@@ -144,7 +135,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
       return followed.size;
     },
     get malformed() {
-      return malformed;
+      return complaints.count();
     },
     follow,
     async turn() {
@@ -156,6 +147,22 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
       for (let from = 0; from < chainIds.length; from += CHAINS_A_REQUEST) {
         await query(chainIds.slice(from, from + CHAINS_A_REQUEST));
       }
+    },
+  };
+}
+
+/** Records that cannot be read: each complaint about a chain is logged once. */
+function createComplaints(log: Log) {
+  let count = 0;
+  /** About records that do not say their chain. Their wordings are as few as the message's fields. */
+  const nameless = new Set<string>();
+  return {
+    count: () => count,
+    note(chainId: number | null, error: MalformedAnswer, logged: Set<string> = nameless): void {
+      count += 1;
+      if (logged.has(error.message)) return;
+      logged.add(error.message);
+      log.error({ err: error, chainId }, "a chain of QueryTaskChain cannot be read");
     },
   };
 }

@@ -15,7 +15,7 @@ import { MalformedAnswer } from "../translate/snake-record.ts";
 import { webhookEventFromJson } from "../translate/webhook-event.ts";
 import { createEventMemory, type EventMemory, eventsFormat } from "./event-memory.ts";
 import { type Identity, loadIdentity } from "./identity.ts";
-import { createReceiver } from "./receiver.ts";
+import { createReceiver, type Receiver } from "./receiver.ts";
 import { createSubscriptionKeeper, type SubscriptionKeeper } from "./subscription-keeper.ts";
 import type { Trust } from "./trust.ts";
 
@@ -79,16 +79,8 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     }
   }
 
-  function robotsNow(): RobotChoice {
-    const refused = streams.refused();
-    const { robots } = parts;
-    return robots.kind === "ids"
-      ? { kind: "ids", ids: robots.ids.filter((robotId) => !refused.has(robotId)) }
-      : { kind: "locations", locations: robots.locations.filter((location) => !refused.has(location)) };
-  }
-
   function look(): void {
-    // It says when room is there again, also to nobody who asks.
+    // The look itself logs that there is room again.
     receiver.isFull();
     for (const aspect of trust.look()) {
       log.warn({ events: aspect, reason: trust.problem(aspect) }, "streams stand in for webhooks");
@@ -107,7 +99,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
       log,
       identity,
       publicUrl: options.publicUrl,
-      robots: robotsNow,
+      robots: () => withoutRefused(parts.robots, streams.refused()),
     });
     return store.close;
   }
@@ -115,23 +107,11 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   return {
     state: () => ({
       poll: poll?.state() ?? null,
-      problems: [
-        ...(receiver.isFull()
-          ? [`deliveries may find no room: ${receiver.counts.connections} connections are there`]
-          : []),
-        ...deliveredAspects.flatMap((aspect) => {
-          const problem = trust.problem(aspect);
-          return problem === null ? [] : [`streams stand in for ${aspect} webhooks: ${problem}`];
-        }),
-      ],
+      problems: problemsOf(receiver, trust),
       figures: {
-        webhooks_received: receiver.counts.received,
+        ...receiverFigures(receiver),
         webhooks_repeated: repeats,
         webhooks_malformed: malformed,
-        webhooks_unfit: receiver.counts.unfit,
-        webhooks_strangers: receiver.counts.strangers,
-        webhook_connections: receiver.counts.connections,
-        webhook_connections_cut: receiver.counts.cut,
         webhooks_of_other_robots: others,
         webhooks_undelivered: trust.undelivered(),
         webhook_subscriptions_made: keeper?.made() ?? 0,
@@ -167,4 +147,31 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
       if (budgetMs > 0) await keeper?.remove(budgetMs);
     },
   };
+}
+
+function problemsOf(receiver: Receiver, trust: Trust): readonly string[] {
+  const { connections } = receiver.counts;
+  return [
+    ...(receiver.isFull() ? [`deliveries may find no room: ${connections} connections are there`] : []),
+    ...deliveredAspects.flatMap((aspect) => {
+      const problem = trust.problem(aspect);
+      return problem === null ? [] : [`streams stand in for ${aspect} webhooks: ${problem}`];
+    }),
+  ];
+}
+
+function receiverFigures({ counts }: Receiver) {
+  return {
+    webhooks_received: counts.received,
+    webhooks_unfit: counts.unfit,
+    webhooks_strangers: counts.strangers,
+    webhook_connections: counts.connections,
+    webhook_connections_cut: counts.cut,
+  };
+}
+
+function withoutRefused(robots: RobotChoice, refused: ReadonlyMap<string, string>): RobotChoice {
+  return robots.kind === "ids"
+    ? { kind: "ids", ids: robots.ids.filter((robotId) => !refused.has(robotId)) }
+    : { kind: "locations", locations: robots.locations.filter((location) => !refused.has(location)) };
 }

@@ -63,10 +63,10 @@ async function open(streamLimit = 1, prove: () => Promise<boolean> = async () =>
   return { clock, made, channel, stopping, run, service, take, pass };
 }
 
-test("the last connection is not closed for rest when the main one is lost and does not come back", async () => {
+test("the last connection is not closed for lack of use when the main one is lost and does not come back", async () => {
   const { clock, made, channel, service, take, pass } = await open();
-  const places = [await take(), await take()];
-  for (const { free } of places) free();
+  const permits = [await take(), await take()];
+  for (const { release } of permits) release();
   expect(channel.figures()).toEqual({ connections: 2, calls: 0 });
   service.isReachable = false;
   made[0]?.lose();
@@ -126,7 +126,7 @@ test("a stop goes on the connection of its robot's start, so that it cannot come
   expect((await take({ isStop: true, robot: "robot/r2" })).client).toBe(others[0]?.client);
 });
 
-test("a connection that was just closed gives no places", async () => {
+test("a connection that was just closed gives no permits", async () => {
   const { made, channel, pass } = await open(5, async () => false);
   const seen: unknown[] = [];
   const connection = made[0];
