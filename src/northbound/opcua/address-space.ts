@@ -3,7 +3,6 @@ import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
 import { addMethods } from "./commands/methods.ts";
-import type { MissionRobot } from "./commands/mission-request.ts";
 import { watchPatience } from "./commands/patience.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
@@ -15,10 +14,12 @@ import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./method-access.ts";
 import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
+import { findOnDemand } from "./node-lookup.ts";
 import { nodeName } from "./node-name.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { knownRobots } from "./robot-register.ts";
 import { addRobotTags, type RobotParts } from "./robot-tags.ts";
+import { addRobotsFolder } from "./robots-folder.ts";
 import { reviseRequests } from "./sampling.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 import { openServiceLevel } from "./service-level.ts";
@@ -50,24 +51,24 @@ const TICK_MS = 1_000;
 /**
  * Gives an initialised server our nodes: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as robots are
  * heard of. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old tickets are replaced.
- * Resolves, when every robot known before has its nodes, with what shows the gateway's own tags.
+ * Answers with what shows the gateway's own tags.
  */
-export async function openAddressSpace(
+export function openAddressSpace(
   server: OPCUAServer,
   space: FleetSpace,
   options: OpcUaOptions,
   parts: OpcUaParts,
   memory: Memory,
   signal: AbortSignal,
-): Promise<Pick<GatewayTags, "showLink" | "showHold">> {
+): Pick<GatewayTags, "showLink" | "showHold"> {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
   // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and memory.
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-  const builder = createNodeBuilder(namespace, addressSpace.rootFolder.objects, writerPermissions());
-  const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
+  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions());
+  const robots = addRobotsFolder(builder, parts);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
   const gateway = addGatewayTags(builder, parts.facts, holds);
@@ -83,24 +84,30 @@ export async function openAddressSpace(
   const showLevel = openServiceLevel(addressSpace);
   const stations = addStations(builder, options.stations, {
     stations: parts.stations,
-    findRobot: (name, number) => findRobot(space, name, number),
+    findRobot: (name, number) => space.find(name, number)?.robot(),
     slots,
   });
   for (const station of stations) writes.add(station);
 
   const ageing: RobotParts["ageing"] = new Set();
   const robotParts = { slots, holds, addSlot: writes.add, methods, note: memory.robots.note, ageing };
-  const known = space.open(knownRobots(options.robots, memory.robots.seen), (name, robot) => {
-    const { robotId, family, conveyorIndexes } = robot;
-    const tags = addRobotTags(builder, robots, name, robot, robotParts);
-    if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
-    for (const index of conveyorIndexes) tags.ensureConveyor(index);
-    return tags;
+  findOnDemand(namespace, space);
+  space.open(knownRobots(options.robots, memory.robots.seen), {
+    list: robots.list,
+    build(name, robot) {
+      const { robotId, family, conveyorIndexes } = robot;
+      const tags = addRobotTags(builder, robots.find(name), robotId, robotParts);
+      if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
+      for (const index of conveyorIndexes) tags.ensureConveyor(index);
+      return tags;
+    },
+    changed: () => robots.show(space.listedCount, space.missingCount),
   });
+  const notGood = () => ageing.size + space.missingNotGoodCount;
   const tick = () => {
     const nowMs = clock.nowMs();
-    showLevel(nowMs, parts.facts.fleetLinkUp(), ageing.size);
-    gateway.tick(nowMs, { robotCount: space.robotCount, robotsNotShown: space.refusedCount });
+    showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
+    gateway.tick(nowMs, { robotCount: space.listedCount, robotsNotShown: space.refusedCount });
     for (const age of ageing) age(nowMs);
     for (const slot of writes.slots()) slot.tick();
     for (const station of stations) station.showLease();
@@ -108,11 +115,10 @@ export async function openAddressSpace(
   tick();
   every(clock, TICK_MS, signal, tick);
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
-  await known;
   return {
     showHold: gateway.showHold,
     showLink(nowMs) {
-      showLevel(nowMs, parts.facts.fleetLinkUp(), ageing.size);
+      showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
       gateway.showLink(nowMs);
     },
   };
@@ -132,15 +138,4 @@ function addStations(
   if (names.length === 0) return [];
   const folder = builder.root("Stations", "Every station of the configuration, with its slot");
   return names.map((name) => addStationSlot(builder, builder.folder(folder, nodeName(name)), name, parts));
-}
-
-/** By the name of its nodes or its id; by number only where no name is given. */
-function findRobot(space: FleetSpace, name: string, number: number): MissionRobot | undefined {
-  for (const tags of space.robots()) {
-    const robot = tags.robot();
-    if (name === "" ? number !== 0 && tags.number === number : tags.name === name || robot.robotId === name) {
-      return robot;
-    }
-  }
-  return undefined;
 }

@@ -5,8 +5,8 @@ import { createEnumTable } from "./enumeration.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./tag.ts";
 
-const stateTable = createEnumTable(batteryStateNames);
-const methodTable = createEnumTable(chargeMethodNames);
+const stateTable = createEnumTable("BatteryState", batteryStateNames);
+const methodTable = createEnumTable("ChargeMethod", chargeMethodNames);
 
 /** A robot's `Battery` folder. */
 export interface BatteryTags {

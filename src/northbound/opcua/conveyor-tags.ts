@@ -11,10 +11,10 @@ import { createEnumTable } from "./enumeration.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./tag.ts";
 
-const operationTable = createEnumTable(operationStateNames);
-const payloadTable = createEnumTable(payloadStateNames);
-const healthTable = createEnumTable(healthStateNames);
-const installationTable = createEnumTable(installationStateNames);
+const operationTable = createEnumTable("ConveyorOperation", operationStateNames);
+const payloadTable = createEnumTable("ConveyorPayload", payloadStateNames);
+const healthTable = createEnumTable("ConveyorHealth", healthStateNames);
+const installationTable = createEnumTable("ConveyorInstallation", installationStateNames);
 
 /** One folder of a cart's `Conveyors`, named by the conveyor's index. */
 export interface ConveyorTags {

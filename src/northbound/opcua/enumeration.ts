@@ -8,34 +8,34 @@ import {
   type StatusCode,
   StatusCodes,
   type UAObject,
+  type UAVariable,
   VariableTypeIds,
   Variant,
   VariantArrayType,
 } from "node-opcua";
+import type { LeanNodes } from "./lean-nodes.ts";
 import { Tag, type TagTimes } from "./tag.ts";
 
 /** The names of an enum as OPC UA shows them: made once, shared by every node of that enum. */
 export interface EnumTable {
+  /** Unlike that of every other table. */
+  readonly name: string;
   readonly texts: readonly LocalizedText[];
   readonly values: Variant;
 }
-
-// By id: node-opcua looks a name up each time.
-const multiStateValue = resolveNodeId(VariableTypeIds.MultiStateValueDiscreteType);
-const enumValue = resolveNodeId(DataTypeIds.EnumValueType);
 
 /** What ValueAsText shows for a number without a name: nothing, rather than a guess. */
 const noText = new LocalizedText({ text: "" });
 
 /** A table of names whose place in the list is their number. */
-export function createEnumTable(names: readonly string[]): EnumTable {
+export function createEnumTable(name: string, names: readonly string[]): EnumTable {
   const texts = names.map((text) => new LocalizedText({ text }));
   const values = new Variant({
     dataType: DataType.ExtensionObject,
     arrayType: VariantArrayType.Array,
     value: texts.map((displayName, raw) => new EnumValueType({ value: [0, raw], displayName })),
   });
-  return { texts, values };
+  return { name, texts, values };
 }
 
 /** An enum as a number, and as text for people. A number that has no name is passed through. */
@@ -66,47 +66,57 @@ export class EnumTag {
   }
 }
 
-/**
- * A MultiStateValueDiscrete by hand: node-opcua's own maker costs ten times as much, and refuses numbers that have
- * no name, which the service may well send after its next release.
- */
-export function addEnumeration(
-  namespace: INamespace,
-  parent: UAObject,
-  path: string,
-  name: string,
-  table: EnumTable,
-): EnumTag {
-  const common = { accessLevel: "CurrentRead", minimumSamplingInterval: 0 } as const;
-  const number = namespace.addVariable({
-    ...common,
-    componentOf: parent,
-    browseName: name,
-    nodeId: `s=${path}`,
-    typeDefinition: multiStateValue,
-    dataType: DataType.Int32,
-  });
-  const values = namespace.addVariable({
-    ...common,
-    propertyOf: number,
-    browseName: { name: "EnumValues", namespaceIndex: 0 },
-    nodeId: `s=${path}.EnumValues`,
-    typeDefinition: "PropertyType",
-    dataType: enumValue,
-    valueRank: 1,
-  });
-  values.setValueFromSource(table.values, StatusCodes.Good);
-  const text = namespace.addVariable({
-    ...common,
-    propertyOf: number,
-    browseName: { name: "ValueAsText", namespaceIndex: 0 },
-    nodeId: `s=${path}.ValueAsText`,
-    typeDefinition: "PropertyType",
-    dataType: DataType.LocalizedText,
-  });
-  return new EnumTag(
-    new Tag(number, DataType.Int32, false),
-    new Tag(text, DataType.LocalizedText, false),
-    table,
-  );
+/** Adds enumerations to an address space. */
+export interface Enumerations {
+  add(parent: UAObject, path: string, name: string, table: EnumTable): EnumTag;
 }
+
+/**
+ * Makes each a MultiStateValueDiscrete by hand: node-opcua's own maker costs ten times as much, and refuses numbers
+ * that have no name, which the service may well send after its next release. All of a table share one `EnumValues`.
+ */
+export function createEnumerations(nodes: LeanNodes, namespace: INamespace): Enumerations {
+  const valuesOf = new Map<EnumTable, UAVariable>();
+
+  function sharedValues(table: EnumTable): UAVariable {
+    const known = valuesOf.get(table);
+    if (known !== undefined) return known;
+    const variable = namespace.addVariable({
+      browseName: { name: ENUM_VALUES, namespaceIndex: 0 },
+      nodeId: `s=${ENUM_VALUES}.${table.name}`,
+      typeDefinition: resolveNodeId(VariableTypeIds.PropertyType),
+      dataType: resolveNodeId(DataTypeIds.EnumValueType),
+      valueRank: 1,
+      accessLevel: "CurrentRead",
+      minimumSamplingInterval: 0,
+    });
+    variable.setValueFromSource(table.values, StatusCodes.Good);
+    valuesOf.set(table, variable);
+    return variable;
+  }
+
+  return {
+    add(parent, path, name, table) {
+      const scalar = { length: null, writers: null };
+      const number = nodes.variable(parent, path, name, {
+        ...scalar,
+        dataType: DataType.Int32,
+        kind: "enumeration",
+      });
+      nodes.share(number, sharedValues(table));
+      const text = nodes.variable(number, `${path}.ValueAsText`, "ValueAsText", {
+        ...scalar,
+        dataType: DataType.LocalizedText,
+        kind: "property",
+      });
+      return new EnumTag(
+        new Tag(number, DataType.Int32, false),
+        new Tag(text, DataType.LocalizedText, false),
+        table,
+      );
+    },
+  };
+}
+
+/** The property that names the values of an enumeration (OPC UA part 8, 5.3.3.4). */
+export const ENUM_VALUES = "EnumValues";

@@ -1,82 +1,98 @@
-import { changeKey, type StateChange } from "../../domain/change.ts";
+import type { StateChange } from "../../domain/change.ts";
+import { changeKey } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { nodeName } from "./node-name.ts";
 import type { KnownRobot } from "./options.ts";
+import { createPacer } from "./pacer.ts";
 import type { RobotChange, RobotTags } from "./robot-tags.ts";
 
-/** Building a robot's nodes takes some milliseconds: at most so long at a time, then everybody else has a turn. */
-const SLICE_MS = 8;
-/**
- * Robots that are heard of for the first time come by the hundred, just when streams are opened: their slices
- * leave twice as long to everybody else. Those known before are built first, and nobody is let in until they are.
- */
-const REST_FACTOR = 2;
+/** Makes the nodes of one robot, in two steps: its folder, and what is in it. */
+export interface RobotNodes {
+  /** The folder alone, so that a browse of all robots misses none. */
+  list(name: string): void;
+  /** All nodes in the folder, which is there. */
+  build(name: string, robot: KnownRobot): RobotTags;
+  /** The robots that are listed, or those whose nodes are missing, are others now. */
+  changed(): void;
+}
 
-/** Makes the nodes of one robot. */
-type BuildRobot = (name: string, robot: KnownRobot) => RobotTags;
-
 /**
- * The robots that have nodes or are about to. Changes of a robot whose nodes are not built yet wait, the
- * newest of each value, so that nothing is shown late and nothing grows.
+ * The robots that clients see. Each has its folder at once. The nodes in it are built in the background, in slices,
+ * or as soon as somebody asks for one of them. Changes of a robot whose nodes are missing wait, the newest of each
+ * value, so that nothing is shown late and nothing grows.
  */
 export interface FleetSpace {
-  /**
-   * Builds `known` robots, heard of or not, and resolves when they have nodes, or after `close`. Each other robot
-   * follows when it is first heard of.
-   */
-  open(known: readonly KnownRobot[], build: BuildRobot): Promise<void>;
+  /** Lists `known` robots, heard of or not. Each other robot follows when it is first heard of. */
+  open(known: readonly KnownRobot[], nodes: RobotNodes): void;
   close(): void;
   apply(change: Exclude<StateChange, { kind: "hold_all" }>): void;
-  /** Robots with nodes. */
-  robots(): Iterable<RobotTags>;
-  readonly robotCount: number;
-  readonly waitingCount: number;
+  /** The names of robots whose nodes are missing. */
+  readonly missing: ReadonlyMap<string, unknown>;
+  /** Builds the nodes of the robot of this name now, if they are missing. */
+  need(name: string): void;
+  /** The robot of this name or id; with an empty name, of this number, unless it is 0. Builds its nodes. */
+  find(name: string, number: number): RobotTags | undefined;
+  /** Robots with a folder. */
+  readonly listedCount: number;
+  /** Robots with all their nodes. */
+  readonly builtCount: number;
+  /** Robots whose nodes are missing. */
+  readonly missingCount: number;
+  /** Those of them whose values are not good. */
+  readonly missingNotGoodCount: number;
   /** Robots refused because there were too many. */
   readonly refusedCount: number;
 }
 
-interface WaitingRobot {
-  readonly robot: KnownRobot;
-  readonly changes: Map<string, RobotChange>;
-}
+type ListedRobot =
+  | {
+      readonly state: "missing";
+      readonly robot: KnownRobot;
+      readonly name: string;
+      readonly changes: Changes;
+    }
+  | { readonly state: "built"; readonly robot: KnownRobot; readonly name: string; readonly tags: RobotTags };
+type MissingRobot = Extract<ListedRobot, { state: "missing" }>;
+/** By `changeKey`. */
+type Changes = Map<string, RobotChange>;
+
+/** The tags of the folder `Robots` itself: a robot whose id is one of them gets another name. */
+const reservedNames = ["NodeVersion", "NodesMissing"] as const;
 
 /** Makes the space; robots that are heard of before it is opened wait. */
-export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
-  const built = new Map<RobotId, RobotTags>();
-  let waiting = new Map<RobotId, WaitingRobot>();
+export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): FleetSpace {
+  const listed = new Map<RobotId, ListedRobot>();
+  const missing = new Map<string, MissingRobot>();
+  const early = new Map<RobotId, Changes>();
   const refused = new Set<RobotId>();
-  const names = new Set<string>();
+  const names = new Set<string>(reservedNames);
   let refusedCount = 0;
-  let build: BuildRobot | null = null;
-  let slice: NodeJS.Timeout | null = null;
+  let missingNotGoodCount = 0;
+  let nodes: RobotNodes | null = null;
   let aliases: ReadonlySet<string> = new Set();
-  let onKnownBuilt: (() => void) | null = null;
+  const pacer = createPacer(clock, buildNext);
 
-  function schedule(restMs: number): void {
-    if (slice === null && build !== null && waiting.size > 0) slice = setTimeout(buildSlice, restMs);
-  }
-
-  function buildSlice(): void {
-    slice = null;
-    const fromMs = performance.now();
-    let tookMs = 0;
-    for (const [robotId, { robot, changes }] of waiting) {
-      if (build === null) return;
-      waiting.delete(robotId);
-      const tags = build(freeName(robot), robot);
-      built.set(robotId, tags);
-      for (const change of changes.values()) tags.apply(change);
-      tookMs = performance.now() - fromMs;
-      if (tookMs > SLICE_MS) break;
+  /** Whether there are more to build. */
+  function buildNext(): boolean {
+    for (const entry of missing.values()) {
+      build(entry);
+      break;
     }
-    if (waiting.size === 0) settleKnown();
-    schedule(onKnownBuilt === null ? tookMs * REST_FACTOR : 0);
+    return missing.size > 0;
   }
 
-  function settleKnown(): void {
-    onKnownBuilt?.();
-    onKnownBuilt = null;
+  function build({ robot, name, changes }: MissingRobot): RobotTags | undefined {
+    if (nodes === null) return undefined;
+    // First: what is built looks nodes up as well.
+    missing.delete(name);
+    if (!isGood(changes)) missingNotGoodCount -= 1;
+    const tags = nodes.build(name, robot);
+    listed.set(robot.robotId, { state: "built", robot, name, tags });
+    for (const change of changes.values()) tags.apply(change);
+    nodes.changed();
+    return tags;
   }
 
   /** An alias is its robot's own; an id that looks like another robot's alias steps aside. */
@@ -88,18 +104,22 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
     return name;
   }
 
-  function expect(robotId: RobotId): WaitingRobot | null {
-    const before = waiting.get(robotId);
-    if (before !== undefined) return before;
-    if (built.size + waiting.size >= maxRobots) {
-      refuse(robotId);
-      return null;
+  function list(robot: KnownRobot, changes: Changes): void {
+    if (nodes === null) return;
+    if (listed.size >= maxRobots) {
+      refuse(robot.robotId);
+      return;
     }
-    const robot: KnownRobot = { robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] };
-    const entry = { robot, changes: new Map() };
-    waiting.set(robotId, entry);
-    schedule(0);
-    return entry;
+    const name = freeName(robot);
+    nodes.list(name);
+    const entry: MissingRobot = { state: "missing", robot, name, changes };
+    listed.set(robot.robotId, entry);
+    missing.set(name, entry);
+    if (!isGood(changes)) missingNotGoodCount += 1;
+  }
+
+  function listHeard(robotId: RobotId, changes: Changes): void {
+    list({ robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] }, changes);
   }
 
   function refuse(robotId: RobotId): void {
@@ -109,49 +129,90 @@ export function createFleetSpace(maxRobots: number, log: Log): FleetSpace {
     refusedCount += 1;
   }
 
+  function keep(changes: Changes, change: RobotChange): void {
+    const wasGood = isGood(changes);
+    changes.set(changeKey(change), change);
+    missingNotGoodCount += Number(wasGood) - Number(isGood(changes));
+  }
+
+  function applyEarly(change: RobotChange): void {
+    const changes = early.get(change.robotId) ?? new Map();
+    if (!early.has(change.robotId)) {
+      // A hold alone is no sign that there is such a robot.
+      if (change.kind === "hold") return;
+      if (early.size >= maxRobots) {
+        refuse(change.robotId);
+        return;
+      }
+      early.set(change.robotId, changes);
+    }
+    changes.set(changeKey(change), change);
+  }
+
   return {
-    async open(known, builder) {
-      const early = waiting;
-      waiting = new Map();
+    open(known, made) {
+      nodes = made;
       aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
       for (const robot of known) {
-        if (waiting.size === maxRobots) refuse(robot.robotId);
-        else waiting.set(robot.robotId, { robot, changes: early.get(robot.robotId)?.changes ?? new Map() });
+        list(robot, early.get(robot.robotId) ?? new Map());
+        early.delete(robot.robotId);
       }
-      for (const [robotId, { changes }] of early) {
-        const entry = expect(robotId);
-        for (const [key, change] of changes) entry?.changes.set(key, change);
-      }
-      build = builder;
-      if (waiting.size === 0) return;
-      await new Promise<void>((resolve) => {
-        onKnownBuilt = resolve;
-        schedule(0);
-      });
+      for (const [robotId, changes] of early) listHeard(robotId, changes);
+      early.clear();
+      made.changed();
+      pacer.wake();
     },
     close() {
-      build = null;
-      if (slice !== null) clearTimeout(slice);
-      slice = null;
-      settleKnown();
+      nodes = null;
+      missing.clear();
+      pacer.stop();
     },
     apply(change) {
       if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return;
-      const tags = built.get(change.robotId);
-      if (tags !== undefined) tags.apply(change);
-      // A hold alone is no sign that there is such a robot.
-      else if (change.kind !== "hold" || waiting.has(change.robotId))
-        expect(change.robotId)?.changes.set(changeKey(change), change);
+      if (nodes === null) return applyEarly(change);
+      const entry = listed.get(change.robotId);
+      if (entry?.state === "built") entry.tags.apply(change);
+      else if (entry?.state === "missing") keep(entry.changes, change);
+      else if (change.kind !== "hold") {
+        listHeard(change.robotId, new Map([[changeKey(change), change]]));
+        nodes.changed();
+        pacer.wake();
+      }
     },
-    robots: () => built.values(),
-    get robotCount() {
-      return built.size;
+    missing,
+    need(name) {
+      const entry = missing.get(name);
+      if (entry !== undefined) build(entry);
     },
-    get waitingCount() {
-      return waiting.size;
+    find(name, number) {
+      for (const entry of listed.values()) {
+        const { robot } = entry;
+        const isNamed = name !== "" && (entry.name === name || robot.robotId === name);
+        if (!isNamed && (name !== "" || number === 0 || robot.number !== number)) continue;
+        return entry.state === "built" ? entry.tags : build(entry);
+      }
+      return undefined;
+    },
+    get listedCount() {
+      return listed.size;
+    },
+    get builtCount() {
+      return listed.size - missing.size;
+    },
+    get missingCount() {
+      return missing.size;
+    },
+    get missingNotGoodCount() {
+      return missingNotGoodCount;
     },
     get refusedCount() {
       return refusedCount;
     },
   };
+}
+
+/** Whether the robot was last heard of as one whose values are good. */
+function isGood(changes: Changes): boolean {
+  for (const change of changes.values()) if (change.kind === "robot") return change.quality === "good";
+  return false;
 }

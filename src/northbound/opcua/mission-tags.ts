@@ -17,8 +17,8 @@ import type { TagTimes } from "./tag.ts";
 const LISTED_MISSIONS = 8;
 const ARRIVED = feedbackStatusNames.indexOf("STATUS_ARRIVED");
 
-const stateTable = createEnumTable(missionStateNames);
-const feedbackTable = createEnumTable(feedbackStatusNames);
+export const missionStateTable = createEnumTable("MissionState", missionStateNames);
+const feedbackTable = createEnumTable("MissionFeedback", feedbackStatusNames);
 
 /** A robot's `Mission` folder. */
 export interface MissionTags {
@@ -30,7 +30,7 @@ export interface MissionTags {
 export function addMissionTags(builder: NodeBuilder, robot: Folder): MissionTags {
   const folder = builder.folder(robot, "Mission");
   const missionId = builder.tag(folder, "MissionId", "String");
-  const state = builder.enumeration(folder, "State", stateTable);
+  const state = builder.enumeration(folder, "State", missionStateTable);
   const stateText = builder.tag(folder, "StateText", "String");
   const currentMissionIndex = builder.tag(folder, "CurrentMissionIndex", "Int32");
   const missionCount = builder.tag(folder, "MissionCount", "Int32");

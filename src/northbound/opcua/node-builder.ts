@@ -1,4 +1,5 @@
 import {
+  type AddressSpace,
   type CallMethodResultOptions,
   DataType,
   type INamespace,
@@ -8,7 +9,8 @@ import {
   type UAObject,
   type Variant,
 } from "node-opcua";
-import { addEnumeration, type EnumTable, type EnumTag } from "./enumeration.ts";
+import { createEnumerations, type EnumTable, type EnumTag } from "./enumeration.ts";
+import { createLeanNodes } from "./lean-nodes.ts";
 import { Tag } from "./tag.ts";
 
 /** The scalar types that every PLC knows. */
@@ -23,6 +25,12 @@ export interface Folder {
 /** A method that may stand under many objects. */
 export interface MethodNode {
   readonly node: UAMethod;
+}
+
+interface TagOptions {
+  readonly length?: number | null;
+  readonly isWritable?: boolean;
+  readonly kind?: "tag" | "property";
 }
 
 interface MethodArgument {
@@ -45,6 +53,8 @@ export interface NodeBuilder {
   root(name: string, description: string): Folder;
   folder(parent: Folder, name: string): Folder;
   tag(parent: Folder, name: string, type: TagType): Tag;
+  /** A property that OPC UA itself has named. */
+  property(parent: Folder, name: string, type: TagType): Tag;
   /** A fixed array of `length` values. */
   list(parent: Folder, name: string, type: "Int32" | "String", length: number): Tag;
   enumeration(parent: Folder, name: string, table: EnumTable): EnumTag;
@@ -62,35 +72,30 @@ export interface NodeBuilder {
   share(parent: Folder, method: MethodNode): void;
 }
 
-/** Builds under `objects` of the address space that `namespace` belongs to; `writers` is who may write parameters. */
+/** Builds under Objects of the address space; `writers` is who may write parameters. */
 export function createNodeBuilder(
+  addressSpace: AddressSpace,
   namespace: INamespace,
-  objects: UAObject,
   writers: RolePermissionTypeOptions[],
 ): NodeBuilder {
-  function addVariable(
+  const nodes = createLeanNodes(addressSpace, namespace);
+  const enumerations = createEnumerations(nodes, namespace);
+
+  function addTag(
     parent: Folder,
     name: string,
     type: TagType,
-    length: number | null,
-    accessLevel: string,
-  ) {
-    return namespace.addVariable({
-      componentOf: parent.node,
-      browseName: name,
-      nodeId: `s=${parent.path}.${name}`,
-      dataType: DataType[type],
-      valueRank: length === null ? -1 : 1,
-      arrayDimensions: length === null ? null : [length],
-      accessLevel,
-      minimumSamplingInterval: 0,
-    });
+    { length = null, isWritable = false, kind = "tag" }: TagOptions = {},
+  ): Tag {
+    const options = { dataType: DataType[type], length, writers: isWritable ? writers : null, kind };
+    const variable = nodes.variable(parent.node, `${parent.path}.${name}`, name, options);
+    return new Tag(variable, DataType[type], length !== null);
   }
 
   return {
     root(name, description) {
       const node = namespace.addObject({
-        organizedBy: objects,
+        organizedBy: addressSpace.rootFolder.objects,
         typeDefinition: "FolderType",
         browseName: name,
         nodeId: `s=${name}`,
@@ -100,28 +105,15 @@ export function createNodeBuilder(
     },
     folder(parent, name) {
       const path = `${parent.path}.${name}`;
-      const node = namespace.addObject({
-        componentOf: parent.node,
-        typeDefinition: "FolderType",
-        browseName: name,
-        nodeId: `s=${path}`,
-      });
-      return { node, path };
+      return { node: nodes.folder(parent.node, path, name), path };
     },
-    tag(parent, name, type) {
-      return new Tag(addVariable(parent, name, type, null, "CurrentRead"), DataType[type], false);
-    },
-    list(parent, name, type, length) {
-      return new Tag(addVariable(parent, name, type, length, "CurrentRead"), DataType[type], true);
-    },
-    enumeration(parent, name, table) {
-      return addEnumeration(namespace, parent.node, `${parent.path}.${name}`, name, table);
-    },
-    parameter(parent, name, type, length) {
-      const variable = addVariable(parent, name, type, length ?? null, "CurrentRead | CurrentWrite");
-      variable.setRolePermissions(writers);
-      return new Tag(variable, DataType[type], length !== undefined);
-    },
+    tag: (parent, name, type) => addTag(parent, name, type),
+    property: (parent, name, type) => addTag(parent, name, type, { kind: "property" }),
+    list: (parent, name, type, length) => addTag(parent, name, type, { length }),
+    enumeration: (parent, name, table) =>
+      enumerations.add(parent.node, `${parent.path}.${name}`, name, table),
+    parameter: (parent, name, type, length) =>
+      addTag(parent, name, type, { length: length ?? null, isWritable: true }),
     method(parent, name, description, { inputs, outputs }, handle) {
       const node = namespace.addMethod(parent.node, {
         browseName: name,
@@ -138,7 +130,7 @@ export function createNodeBuilder(
       return { node };
     },
     share(parent, { node }) {
-      parent.node.addReference({ referenceType: "HasComponent", nodeId: node.nodeId });
+      nodes.share(parent.node, node);
     },
   };
 }

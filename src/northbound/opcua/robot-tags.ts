@@ -18,23 +18,18 @@ import { createEnumTable } from "./enumeration.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { KnownRobot } from "./options.ts";
 import { addPositionTags } from "./position-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import type { TagTimes } from "./tag.ts";
 
-const qualityTable = createEnumTable(qualities);
+const qualityTable = createEnumTable("Quality", qualities);
 
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<StateChange, { kind: "task_chain" | "task_chain_evicted" | "hold_all" }>;
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {
-  /** The step of NodeIds that names it. */
-  readonly name: string;
-  /** Its number for PLCs without strings; null: it has none. */
-  readonly number: number | null;
   /** What commands need to know of it. */
   robot(): MissionRobot;
   apply(change: RobotChange): void;
@@ -57,15 +52,13 @@ export interface RobotParts {
   readonly ageing: Set<Age>;
 }
 
-/** Builds the nodes of a robot under `robots`; `name` is one step of their NodeIds. */
+/** Builds the nodes of a robot in its folder. */
 export function addRobotTags(
   builder: NodeBuilder,
-  robots: Folder,
-  name: string,
-  { robotId, number }: KnownRobot,
+  folder: Folder,
+  robotId: RobotId,
   { slots: slotParts, holds, addSlot, methods, note, ageing }: RobotParts,
 ): RobotTags {
-  const folder = builder.folder(robots, name);
   methods.addRobot(folder, robotId);
   const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs(), ageing);
   const hold = addHoldTags(builder, folder, robotId, holds);
@@ -101,8 +94,6 @@ export function addRobotTags(
   }
 
   return {
-    name,
-    number,
     robot: missionSlot.robot,
     apply(change) {
       if (change.kind === "robot") {

@@ -43,7 +43,7 @@ export interface OpcUaServer extends Component, Sink {
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;
-  const space = createFleetSpace(options.limits.maxRobots, log);
+  const space = createFleetSpace(options.limits.maxRobots, parts.clock, log);
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
   let url: string | null = null;
@@ -51,7 +51,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let clients: ClientCertificates | null = null;
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
-  let gateway: Awaited<ReturnType<typeof openAddressSpace>> | null = null;
+  let gateway: ReturnType<typeof openAddressSpace> | null = null;
 
   /** What is wrong for a time does not outlive it. */
   function condition(): Pick<Health, "state" | "detail"> {
@@ -80,8 +80,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       figures: {
         sessions: server?.currentSessionCount ?? 0,
         subscriptions: server?.currentSubscriptionCount ?? 0,
-        robots: space.robotCount,
-        robotsWaiting: space.waitingCount,
+        robots: space.builtCount,
+        robotsWaiting: space.missingCount,
         robotsRefused: space.refusedCount,
         connectionsClosed: guarded?.closedCount ?? 0,
         clientsRefused: bounds?.refusedCount ?? 0,
@@ -98,7 +98,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         ({ server, clients, bounds } = opened);
         guarded = fence(server, parts.clock, log);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
-        gateway = await openAddressSpace(server, space, options, parts, memory, signal);
+        gateway = openAddressSpace(server, space, options, parts, memory, signal);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {

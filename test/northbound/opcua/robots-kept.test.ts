@@ -56,7 +56,7 @@ it("a robot that was seen once keeps its nodes, and is not said to be there", as
   }
 });
 
-it("every robot that is known has its nodes before anybody is let in", async () => {
+it("every robot that is known has its nodes for whoever asks for them, heard of or not", async () => {
   await stop();
   const robots = Array.from({ length: 60 }, (_unused, index) => ({
     robotId: `known-${index}`,
@@ -66,8 +66,13 @@ it("every robot that is known has its nodes before anybody is let in", async () 
     conveyorIndexes: [0, 1],
   }));
   running = await startServer({ robots }, { openMemory: () => openMemory(folder, silentLog) });
-  expect(running.server.health().figures).toMatchObject({ robots: 60, robotsWaiting: 0 });
+  expect(running.server.health().figures?.robotsWaiting).toBeGreaterThan(0);
   plc = await openSession(running.url);
+  for (const { robotId } of robots.toReversed()) {
+    expect((await plc.read(`Robots.${robotId}.Conveyors.1.Loaded`)).statusCode).toBe(
+      StatusCodes.BadWaitingForInitialData,
+    );
+  }
 });
 
 it("its values come to the nodes that it had", async () => {

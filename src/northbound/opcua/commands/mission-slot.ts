@@ -3,8 +3,7 @@ import { codeNumber } from "../../../domain/coded.ts";
 import { currentMission, type MissionQueue, missionStateNames } from "../../../domain/mission.ts";
 import type { Family, RobotId } from "../../../domain/robot.ts";
 import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts";
-import { createEnumTable } from "../enumeration.ts";
-import { hasArrived } from "../mission-tags.ts";
+import { hasArrived, missionStateTable } from "../mission-tags.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { TagTimes } from "../tag.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
@@ -24,8 +23,6 @@ import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { strayNumber } from "./stray-number.ts";
-
-const stateTable = createEnumTable(missionStateNames);
 
 /** A robot's `MissionSlot`. */
 export interface MissionSlot extends Slot {
@@ -51,7 +48,7 @@ export function addMissionSlot(
   const place = parameterPlace(builder, folder, parts.offersConfirm);
   const parameters = addMissionParameters(place, isMissionOperation);
   const tags = addSlotTags(builder, folder, parts);
-  const missionState = builder.enumeration(folder, "MissionState", stateTable);
+  const missionState = builder.enumeration(folder, "MissionState", missionStateTable);
   const goalIndex = builder.tag(folder, "GoalIndex", "Int32");
   const arrived = builder.tag(folder, "Arrived", "Boolean");
   let followedId: string | null = null;

@@ -12,7 +12,7 @@ import { COMMAND_LENGTH, type WrittenTicket } from "./written-ticket.ts";
 const ANSWER_LENGTH = 20;
 
 /** `Outcome` by number (design, OPC UA: Command slots). */
-const outcomeTable = createEnumTable([
+const outcomeTable = createEnumTable("SlotOutcome", [
   "IDLE",
   "ACCEPTED",
   "SENT",

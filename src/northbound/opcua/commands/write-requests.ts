@@ -122,7 +122,12 @@ export function takeWriteRequests(
   function targetOf(node: WriteValue): Target | undefined {
     const { nodeId, attributeId } = node;
     if (nodeId.namespace !== namespaceIndex || attributeId !== AttributeIds.Value) return undefined;
-    return typeof nodeId.value === "string" ? targets.get(nodeId.value) : undefined;
+    if (typeof nodeId.value !== "string") return undefined;
+    const target = targets.get(nodeId.value);
+    if (target !== undefined) return target;
+    // A robot's slots are known when its nodes are built, and to look for one of its nodes builds them.
+    server.engine.addressSpace?.findNode(nodeId);
+    return targets.get(nodeId.value);
   }
 
   function writeTag(write: WriteTag, node: WriteValue, account: Account | null): StatusCode {

@@ -1,0 +1,46 @@
+import { type BaseNode, type INamespace, NodeId, NodeIdType } from "node-opcua";
+import { ENUM_VALUES } from "./enumeration.ts";
+
+const ROBOTS = "Robots.";
+
+/** Robots whose nodes are missing, by the step of their NodeIds that names them. */
+interface MissingRobots {
+  readonly missing: ReadonlyMap<string, unknown>;
+  /** Builds the nodes of that robot now. */
+  need(name: string): void;
+}
+
+/**
+ * Builds the nodes of a robot when anybody looks for one of them. Every service of node-opcua 2.182 finds the nodes
+ * of a namespace by its `findNode2`: for a read as for a browse, a monitored item or a method.
+ */
+export function findOnDemand(namespace: INamespace, robots: MissingRobots): void {
+  const found: unknown = Reflect.get(namespace, "findNode2");
+  if (typeof found !== "function") throw new Error("node-opcua finds its nodes elsewhere now");
+  const find = (nodeId: NodeId): BaseNode | null => found.call(namespace, nodeId);
+  Reflect.set(namespace, "findNode2", (nodeId: NodeId) => {
+    if (robots.missing.size > 0) {
+      const name = robotName(nodeId.value);
+      if (name !== null && robots.missing.has(name)) robots.need(name);
+    }
+    return find(nodeId) ?? sharedProperty(nodeId, find);
+  });
+}
+
+/** `EnumValues` had a NodeId of its own under each enumeration: a client that has kept it gets the shared one. */
+function sharedProperty(
+  { value: path, namespace }: NodeId,
+  find: (nodeId: NodeId) => BaseNode | null,
+): BaseNode | null {
+  const end = `.${ENUM_VALUES}`;
+  if (typeof path !== "string" || !path.endsWith(end)) return null;
+  const parent = find(new NodeId(NodeIdType.STRING, path.slice(0, -end.length), namespace));
+  return parent?.getChildByName(ENUM_VALUES, 0) ?? null;
+}
+
+/** The robot to which a node belongs; null: to none. */
+function robotName(path: NodeId["value"]): string | null {
+  if (typeof path !== "string" || !path.startsWith(ROBOTS)) return null;
+  const end = path.indexOf(".", ROBOTS.length);
+  return end < 0 ? path.slice(ROBOTS.length) : path.slice(ROBOTS.length, end);
+}

@@ -1,0 +1,46 @@
+import { StatusCodes } from "node-opcua";
+import type { Clock } from "../../platform/clock.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
+
+/** The folder `Robots`. */
+export interface RobotsFolder {
+  /** Adds the empty folder of a robot. */
+  list(name: string): void;
+  /** The folder of a robot that was listed. */
+  find(name: string): Folder;
+  /** Shows how many robots are listed, and of how many nodes are missing. */
+  show(listedCount: number, missingCount: number): void;
+}
+
+/**
+ * Adds `Robots` with its `NodeVersion`, which changes when robots are added (OPC UA part 3, 5.5.1), and `NodesMissing`.
+ *
+ * @param run unlike that of every run before: a version is never that of another list
+ */
+export function addRobotsFolder(
+  builder: NodeBuilder,
+  { run, clock }: { readonly run: string; readonly clock: Clock },
+): RobotsFolder {
+  const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
+  const version = builder.property(robots, "NodeVersion", "String");
+  const missing = builder.tag(robots, "NodesMissing", "Int32");
+  const folders = new Map<string, Folder>();
+
+  return {
+    list(name) {
+      folders.set(name, builder.folder(robots, name));
+    },
+    find(name) {
+      const folder = folders.get(name);
+      if (folder === undefined) throw new Error(`the robot ${name} is built before it is listed`);
+      folders.delete(name);
+      return folder;
+    },
+    show(listedCount, missingCount) {
+      const now = new Date(clock.nowMs());
+      const times = { source: now, server: now };
+      version.set(`${run}.${listedCount}`, StatusCodes.Good, times);
+      missing.set(missingCount, StatusCodes.Good, times);
+    },
+  };
+}
