@@ -28,7 +28,7 @@ export interface Memory {
  */
 export function openMemory(folder: string, log: Log, loss: StoreLoss | null = null): Memory {
   const store = watched(openOrBroken(folder, log), log);
-  if (loss !== null) removeTickets(store);
+  if (loss !== null) removeTickets(store, log);
   return {
     tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
     ticketsLost: loss,
@@ -37,11 +37,19 @@ export function openMemory(folder: string, log: Log, loss: StoreLoss | null = nu
   };
 }
 
-/** With a lost journal, a ticket that is kept would say that its command was never sent. */
-function removeTickets(store: Store): void {
+/**
+ * Removes all tickets from a store: with a lost journal, one that is kept would say that its command was never sent.
+ * The loss stays until an operator confirms it, and each start until then tries again what fails now.
+ */
+export function removeTickets(store: Pick<Store, "range" | "write">, log: Log): void {
   const kept = [...store.range({ from: "t/", to: "t0" })];
-  // The store says when it fails; the next start tries again while the loss is not confirmed.
-  if (kept.length > 0) store.write(kept.map(({ key }) => ({ key, value: undefined }))).catch(() => {});
+  if (kept.length === 0) return;
+  store.write(kept.map(({ key }) => ({ key, value: undefined }))).catch((error: unknown) => {
+    log.error(
+      { tickets: kept.length, cause: describeError(error) },
+      "tickets that are lost cannot be removed: start the gateway again before fleetgate journal reset",
+    );
+  });
 }
 
 function lostTickets({ since, reason }: StoreLoss): TicketStore {

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeError, type Log } from "../../platform/log.ts";
@@ -39,7 +39,7 @@ export async function openPkiFolder(folder: string, log: Log): Promise<PkiFolder
     return lasting(folder);
   } catch (error) {
     const path = await temporaryFolder();
-    await copyWhatIsThere(folder, path);
+    await copyWhatIsThere(folder, path, log);
     log.error(
       { folder, missing, cause: describeError(error) },
       "OPC UA's key and certificate cannot be written: a certificate of this run only is used, and clients must trust it anew after the next start",
@@ -47,7 +47,10 @@ export async function openPkiFolder(folder: string, log: Log): Promise<PkiFolder
     return {
       path,
       isTemporary: true,
-      close: () => rm(path, { recursive: true, force: true }).catch(() => {}),
+      close: () =>
+        rm(path, { recursive: true, force: true }).catch((cause: unknown) => {
+          log.warn({ path, cause: describeError(cause) }, "a temporary folder with a key cannot be removed");
+        }),
     };
   }
 }
@@ -82,7 +85,7 @@ async function probe(folder: string): Promise<void> {
 }
 
 async function removeEmpty(folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) await unlink(join(folder, name)).catch(() => {});
+  for (const name of names) await rm(join(folder, name), { force: true });
 }
 
 async function temporaryFolder(): Promise<string> {
@@ -100,11 +103,17 @@ async function temporaryFolder(): Promise<string> {
 }
 
 /** Whom the server trusts stays the same. */
-async function copyWhatIsThere(folder: string, path: string): Promise<void> {
+async function copyWhatIsThere(folder: string, path: string, log: Log): Promise<void> {
   try {
     await cp(folder, path, { recursive: true });
-  } catch {
-    // There is nothing yet.
+  } catch (error) {
+    const isNew = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (!isNew) {
+      log.error(
+        { folder, cause: describeError(error) },
+        "OPC UA's trust lists cannot be read whole: clients that were trusted may be refused in this run",
+      );
+    }
   }
   await removeEmpty(path, await missingOf(path));
 }
