@@ -11,6 +11,7 @@ import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { HoldTagParts } from "./hold-tags.ts";
+import { buildBeforeRequests } from "./large-requests.ts";
 import type { Memory } from "./memory.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./method-access.ts";
 import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
@@ -92,6 +93,7 @@ export function openAddressSpace(
   const ageing: RobotParts["ageing"] = new Set();
   const robotParts = { slots, holds, addSlot: writes.add, methods, note: memory.robots.note, ageing };
   findOnDemand(namespace, space);
+  buildBeforeRequests(server, space, clock);
   space.open(knownRobots(options.robots, memory.robots.seen), {
     list: robots.list,
     build(name, robot) {

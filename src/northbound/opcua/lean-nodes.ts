@@ -15,6 +15,7 @@ import {
   type UAMethod,
   type UAObject,
   type UAReference,
+  type UAReferenceType,
   type UAVariable,
   VariableTypeIds,
 } from "node-opcua";
@@ -56,8 +57,32 @@ interface LowerAddressSpace {
   normalizeReferenceType(options: object): UAReference;
 }
 interface LowerNode {
-  propagate_back_references(): void;
+  _add_backward_reference(reference: UAReference): void;
   __addReference(reference: UAReference): void;
+}
+/** What a node keeps under a symbol of this description. */
+interface NodeRecord {
+  _referenceIdx: ReadonlyMap<unknown, UAReference>;
+}
+const RECORD = "BaseNodePrivate";
+
+const { HasComponent, HasProperty } = ReferenceTypeIds;
+const READ = AccessLevelFlag.CurrentRead;
+const READ_AND_WRITE = AccessLevelFlag.CurrentRead | AccessLevelFlag.CurrentWrite;
+
+/** How nodes are tied to their parents. */
+interface Relation {
+  readonly id: ReferenceTypeIds;
+  readonly type: UAReferenceType;
+  readonly toParents: WeakMap<BaseNode, UAReference>;
+  /** Of a parent's variables, by the id of their type. */
+  readonly maps: WeakMap<BaseNode, Map<number, NodeRecord["_referenceIdx"]>>;
+}
+
+function relation(addressSpace: AddressSpace, id: ReferenceTypeIds): Relation {
+  const type = addressSpace.findReferenceType(standardId(id));
+  if (type === null) throw new Error(`node-opcua has no reference type ${id}`);
+  return { id, type, toParents: new WeakMap(), maps: new WeakMap() };
 }
 
 const typeIds = {
@@ -76,13 +101,14 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     { readonly browseName: QualifiedName; readonly displayName: LocalizedText }
   >();
   const typeReferences = new Map<number, UAReference>();
-  const parentReferences = {
-    [ReferenceTypeIds.HasComponent]: new WeakMap<BaseNode, UAReference>(),
-    [ReferenceTypeIds.HasProperty]: new WeakMap<BaseNode, UAReference>(),
+  const relations = {
+    component: relation(addressSpace, HasComponent),
+    property: relation(addressSpace, HasProperty),
   } as const;
   const sharedReferences = new WeakMap<BaseNode, UAReference>();
   const dataTypes = new Map<DataType, NodeId>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
+  let lastKey = 0;
 
   function namesOf(name: string, namespaceIndex: number) {
     return cached(names, `${namespaceIndex}:${name}`, () => ({
@@ -95,24 +121,38 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     return space.normalizeReferenceType({ referenceType: standardId(type), nodeId, isForward });
   }
 
-  function referencesOf(
-    type: number,
-    parent: Parent,
-    toParent: keyof typeof parentReferences,
-  ): UAReference[] {
+  /** To the type and to the parent: two references for each of them are enough for all nodes. */
+  function referencesOf(type: number, parent: Parent, { id, toParents }: Relation): UAReference[] {
     return [
       cached(typeReferences, type, () =>
         reference(ReferenceTypeIds.HasTypeDefinition, standardId(type), true),
       ),
-      cached(parentReferences[toParent], parent, () => reference(toParent, parent.nodeId, false)),
+      cached(toParents, parent, () => reference(id, parent.nodeId, false)),
     ];
   }
 
-  function create(path: string, options: object): BaseNode {
-    const nodeId = new NodeId(NodeIdType.STRING, path, index);
-    const node = lowerNamespace.internalCreateNode({ ...options, nodeId });
-    lower<LowerNode>(node, "propagate_back_references").propagate_back_references();
+  function create(parent: Parent, { type }: Relation, options: object): BaseNode {
+    const node = lowerNamespace.internalCreateNode(options);
+    // Node's emitter makes its list of listeners when it needs one. An empty one takes 200 bytes.
+    Reflect.set(node, "_events", undefined);
+    const fromParent = space.normalizeReferenceType({
+      referenceType: type.nodeId,
+      _referenceType: type,
+      nodeId: node,
+      isForward: true,
+    });
+    // The key under which the parent finds it: a text of the whole NodeId, if it is not set.
+    lastKey -= 1;
+    Reflect.set(fromParent, "__key", lastKey);
+    lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
     return node;
+  }
+
+  /** Variables of one type and parent have the same references: all have the map of the first. */
+  function shareReferences(variable: BaseNode, type: number, parent: Parent, { maps }: Relation): void {
+    const record = recordOf(variable);
+    const ofParent = cached(maps, parent, () => new Map());
+    record._referenceIdx = cached(ofParent, type, () => record._referenceIdx);
   }
 
   /** node-opcua makes four objects of them for each node: here all nodes share those of the first. */
@@ -127,35 +167,43 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
 
   return {
     folder(parent, path, name) {
-      return create(path, {
-        ...namesOf(name, index),
+      const { browseName, displayName } = namesOf(name, index);
+      const node = create(parent, relations.component, {
         nodeClass: NodeClass.Object,
-        references: referencesOf(ObjectTypeIds.FolderType, parent, ReferenceTypeIds.HasComponent),
+        nodeId: new NodeId(NodeIdType.STRING, path, index),
+        browseName,
+        displayName,
+        references: referencesOf(ObjectTypeIds.FolderType, parent, relations.component),
         eventNotifier: 0,
-      }) as UAObject;
+      });
+      return node as UAObject;
     },
     variable(parent, path, name, { dataType, length, writers, kind }) {
       const isProperty = kind === "property";
-      const toParent = isProperty ? ReferenceTypeIds.HasProperty : ReferenceTypeIds.HasComponent;
-      const variable = create(path, {
-        ...namesOf(name, isProperty ? 0 : index),
+      const { browseName, displayName } = namesOf(name, isProperty ? 0 : index);
+      const parentRelation = isProperty ? relations.property : relations.component;
+      const node = create(parent, parentRelation, {
         nodeClass: NodeClass.Variable,
-        references: referencesOf(typeIds[kind], parent, toParent),
+        nodeId: new NodeId(NodeIdType.STRING, path, index),
+        browseName,
+        displayName,
+        references: referencesOf(typeIds[kind], parent, parentRelation),
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
         valueRank: length === null ? -1 : 1,
         arrayDimensions: length === null ? null : [length],
-        accessLevel:
-          AccessLevelFlag.CurrentRead |
-          (writers === null ? AccessLevelFlag.None : AccessLevelFlag.CurrentWrite),
+        accessLevel: writers === null ? READ : READ_AND_WRITE,
         minimumSamplingInterval: 0,
         historizing: false,
-      }) as UAVariable;
+      });
+      const variable = node as UAVariable;
+      // An enumeration refers to its values, too.
+      if (kind !== "enumeration") shareReferences(variable, typeIds[kind], parent, parentRelation);
       if (writers !== null) permit(variable, writers);
       return variable;
     },
     share(parent, shared) {
       const isMethod = shared.nodeClass === NodeClass.Method;
-      const type = isMethod ? ReferenceTypeIds.HasComponent : ReferenceTypeIds.HasProperty;
+      const type = isMethod ? HasComponent : HasProperty;
       const to = cached(sharedReferences, shared, () => reference(type, shared.nodeId, true));
       lower<LowerNode>(parent, "__addReference").__addReference(to);
     },
@@ -165,6 +213,15 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
 /** A node of OPC UA itself. */
 function standardId(value: number): NodeId {
   return new NodeId(NodeIdType.NUMERIC, value, 0);
+}
+
+function recordOf(node: BaseNode): NodeRecord {
+  const symbol = Object.getOwnPropertySymbols(node).find(({ description }) => description === RECORD);
+  const record: unknown = symbol === undefined ? undefined : Reflect.get(node, symbol);
+  if (typeof record !== "object" || record === null || !("_referenceIdx" in record)) {
+    throw new Error("node-opcua keeps the references of a node elsewhere now");
+  }
+  return record as NodeRecord;
 }
 
 /** A part of node-opcua, as one that has this method. */

@@ -4,7 +4,7 @@ import { ENUM_VALUES } from "./enumeration.ts";
 const ROBOTS = "Robots.";
 
 /** Robots whose nodes are missing, by the step of their NodeIds that names them. */
-interface MissingRobots {
+export interface MissingRobots {
   readonly missing: ReadonlyMap<string, unknown>;
   /** Builds the nodes of that robot now. */
   need(name: string): void;
@@ -39,7 +39,7 @@ function sharedProperty(
 }
 
 /** The robot to which a node belongs; null: to none. */
-function robotName(path: NodeId["value"]): string | null {
+export function robotName(path: NodeId["value"]): string | null {
   if (typeof path !== "string" || !path.startsWith(ROBOTS)) return null;
   const end = path.indexOf(".", ROBOTS.length);
   return end < 0 ? path.slice(ROBOTS.length) : path.slice(ROBOTS.length, end);

@@ -96,9 +96,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
         const opened = await openServer(options, parts, pki.path, signal);
         ({ server, clients, bounds } = opened);
-        guarded = fence(server, parts.clock, log);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
         gateway = openAddressSpace(server, space, options, parts, memory, signal);
+        // Last: it contains what the handlers throw that were put before node-opcua's.
+        guarded = fence(server, parts.clock, log);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {

@@ -1,6 +1,6 @@
 import {
   type DataType,
-  type DataValue,
+  DataValue,
   type LocalizedText,
   type StatusCode,
   StatusCodes,
@@ -40,8 +40,10 @@ export class Tag {
   constructor(variable: UAVariable, dataType: DataType, isList: boolean) {
     this.variable = variable;
     this.#live = liveValue(variable);
-    this.#status = this.#live.statusCode;
-    this.#variant = new Variant(null);
+    this.#variant = this.#live.value;
+    this.#status = StatusCodes.BadWaitingForInitialData;
+    this.#live.value = nothing;
+    this.#live.statusCode = this.#status;
     this.#variant.dataType = dataType;
     this.#variant.arrayType = isList ? VariantArrayType.Array : VariantArrayType.Scalar;
   }
@@ -95,13 +97,13 @@ export class Tag {
 }
 
 /**
- * The very DataValue that `variable` answers reads from. node-opcua hands out copies of good values, but of
- * any other the value itself, and then strips it of the timestamps that one reader did not ask for: so reads
- * get a copy always.
+ * The very DataValue that `variable` answers reads from, which node-opcua 2.182 has made for it. It hands out copies
+ * of good values, but of any other the value itself, and then strips it of the timestamps that one reader did not ask
+ * for: so reads get a copy always.
  */
 function liveValue(variable: UAVariable): DataValue {
-  variable.setValueFromSource(nothing, StatusCodes.BadWaitingForInitialData);
-  const live = variable.readValue();
+  const live: unknown = Reflect.get(variable, "$dataValue");
+  if (!(live instanceof DataValue)) throw new Error("node-opcua keeps the value of a variable elsewhere now");
   variable.readValue = readCopy;
   return live;
 }

@@ -156,6 +156,46 @@ describe("a NodeId of a robot whose nodes are missing", () => {
   });
 });
 
+describe("a request for robots whose nodes are missing", () => {
+  const MANY = 80;
+
+  async function mostInOneTurn(request: Promise<unknown>): Promise<number> {
+    let most = 0;
+    let isDone = false;
+    const done = request.finally(() => {
+      isDone = true;
+    });
+    for (let before = figures().robots ?? 0; !isDone; ) {
+      await new Promise(setImmediate);
+      const now = figures().robots ?? 0;
+      most = Math.max(most, now - before);
+      before = now;
+    }
+    await done;
+    return most;
+  }
+  function takeMany(): readonly string[] {
+    lastTaken -= MANY;
+    return Array.from({ length: MANY }, (_unused, place) => {
+      const index = lastTaken + place;
+      return `Robots.${index % 2 === 0 ? `r${index}` : `AMR${index}`}`;
+    });
+  }
+
+  it("is answered whole, and leaves the others their turns meanwhile", async () => {
+    const requests = [
+      (names: readonly string[]) => caller.session.read(names.map((name) => value(`${name}.RobotId`))),
+      (names: readonly string[]) => caller.session.browse(names.map(id)),
+    ];
+    for (const request of requests) {
+      const answered = request(takeMany());
+      expect(await mostInOneTurn(answered)).toBeLessThan(MANY / 3);
+      expect((await answered).every(({ statusCode }) => statusCode.isGood())).toBe(true);
+      expect(figures().robotsWaiting).toBeGreaterThan(0);
+    }
+  });
+});
+
 describe("a NodeId of no robot", () => {
   it("is unknown, and builds nothing", async () => {
     const { robots = 0, robotsWaiting = 0 } = figures();
