@@ -75,14 +75,12 @@ interface Relation {
   readonly id: ReferenceTypeIds;
   readonly type: UAReferenceType;
   readonly toParents: WeakMap<BaseNode, UAReference>;
-  /** Of a parent's variables, by the id of their type. */
-  readonly maps: WeakMap<BaseNode, Map<number, NodeRecord["_referenceIdx"]>>;
 }
 
 function relation(addressSpace: AddressSpace, id: ReferenceTypeIds): Relation {
   const type = addressSpace.findReferenceType(standardId(id));
   if (type === null) throw new Error(`node-opcua has no reference type ${id}`);
-  return { id, type, toParents: new WeakMap(), maps: new WeakMap() };
+  return { id, type, toParents: new WeakMap() };
 }
 
 const typeIds = {
@@ -106,6 +104,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     property: relation(addressSpace, HasProperty),
   } as const;
   const sharedReferences = new WeakMap<BaseNode, UAReference>();
+  const tagReferences = new WeakMap<BaseNode, NodeRecord["_referenceIdx"]>();
   const dataTypes = new Map<DataType, NodeId>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
   let lastKey = 0;
@@ -148,11 +147,10 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     return node;
   }
 
-  /** Variables of one type and parent have the same references: all have the map of the first. */
-  function shareReferences(variable: BaseNode, type: number, parent: Parent, { maps }: Relation): void {
-    const record = recordOf(variable);
-    const ofParent = cached(maps, parent, () => new Map());
-    record._referenceIdx = cached(ofParent, type, () => record._referenceIdx);
+  /** The tags of a folder refer to the same nodes: all have the map of the first. */
+  function shareReferences(tag: BaseNode, parent: Parent): void {
+    const record = recordOf(tag);
+    record._referenceIdx = cached(tagReferences, parent, () => record._referenceIdx);
   }
 
   /** node-opcua makes four objects of them for each node: here all nodes share those of the first. */
@@ -196,8 +194,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         historizing: false,
       });
       const variable = node as UAVariable;
-      // An enumeration refers to its values, too.
-      if (kind !== "enumeration") shareReferences(variable, typeIds[kind], parent, parentRelation);
+      if (kind === "tag") shareReferences(variable, parent);
       if (writers !== null) permit(variable, writers);
       return variable;
     },
