@@ -253,6 +253,12 @@ const holds = [
   "| hold a robot | the right to send it some command that needs an operator |",
   "| hold all robots | such a right by a rule without `robots` |",
   "| lift another's hold | the role engineer |",
+  "",
+  "### A hold that is toggled",
+  "",
+  "A hold always begins at once. Its lifting is bounded, so that a user that toggles delays nobody's stops. The same hold",
+  "is lifted once a second. A user lifts holds on 100 robots a second; a hold on all robots counts as its robots, at most",
+  "500. What is lifted more often stays held, and is shown as held, until then. The last level counts.",
 ];
 
 const requests = [

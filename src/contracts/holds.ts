@@ -19,7 +19,10 @@ export interface HoldRequest {
  * nothing that moves it is sent. Each user's hold is its own, outlives restarts, and resumes nothing when it is lifted.
  */
 export interface Holds {
-  /** Begins or lifts a hold, at once; the same again changes nothing. Null when it is done, otherwise the refusal. */
+  /**
+   * Begins a hold at once, or lifts it; the same again changes nothing. Null when it is taken, otherwise the refusal.
+   * A hold that its user lifts again within a second lasts until then (docs/commands.md): `holdState` says what holds.
+   */
   hold(request: HoldRequest): Outcome | null;
   /** The refusal of a name that no robot has; null where there is such a robot, or nobody can say yet. */
   refusedName(robotId: RobotId): Outcome | null;

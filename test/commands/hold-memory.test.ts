@@ -50,6 +50,8 @@ describe("a hold and the disk", () => {
     expect(rig.calls).toHaveLength(1);
     // One write at a time, and then the newest.
     for (const isHeld of [false, true, false]) await hold(rig, "AMR01", isHeld);
+    // A second, after which the same hold is lifted again.
+    await rig.clock.settle(1_000);
     expect(stored).toHaveLength(1);
     stored[0]?.();
     await rig.clock.settle(0);

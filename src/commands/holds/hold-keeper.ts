@@ -13,6 +13,7 @@ import { createHoldBook, type HoldBook } from "./hold-book.ts";
 import { createHoldEvents, type HoldEventParts } from "./hold-events.ts";
 import { createHoldMemory } from "./hold-memory.ts";
 import { createHoldStops } from "./hold-stops.ts";
+import { createLiftBudget } from "./lift-budget.ts";
 
 export interface HoldKeeperParts extends HoldEventParts {
   readonly journal: Pick<Journal, "writeHold">;
@@ -38,8 +39,9 @@ export interface HoldKeeper extends Holds {
   refusalFor(robotId: RobotId | null): Outcome | null;
   /** What robots send, once the observations have it. */
   observed(changes: readonly StateChange[]): void;
+  /** Lifts what was lifted too often to be done at once. To be called about once a second. */
   tick(): void;
-  /** Resolves when nothing is being written any more: before the journal is closed. */
+  /** Lifts what is still to be lifted. Resolves when nothing is being written any more: before the journal is closed. */
   settled(): Promise<void>;
   figures(): Readonly<Record<string, number>>;
 }
@@ -60,6 +62,9 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
       return parts.sendStop(robotId, stop, owner ?? { door: "gateway", name: "fleetgate" });
     },
   });
+  const budget = createLiftBudget();
+  /** Holds that are to be lifted when the budget allows it, and by whom. */
+  const lateLifts = new Map<StoredHold, Source>();
   const robotsOf = (robotId: RobotId | null) => (robotId === null ? observations.robots() : [robotId]);
 
   function begin(robotId: RobotId | null, owner: Source): void {
@@ -73,7 +78,19 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     parts.onHold(robotId);
   }
 
+  /** Lifts the hold now, or with a later tick when its user lifts too often; until then it lasts. */
+  function askLift(hold: StoredHold, by: Source): void {
+    if (mayLift(hold, by)) lift(hold, by);
+    else if (!lateLifts.has(hold)) lateLifts.set(hold, by);
+  }
+
+  function mayLift({ robotId, owner }: StoredHold, by: Source): boolean {
+    const key = JSON.stringify([robotId, holderName(owner)]);
+    return budget.take(key, holderName(by), robotsOf(robotId).length);
+  }
+
   function lift(hold: StoredHold, by: Source): void {
+    lateLifts.delete(hold);
     book.remove(hold);
     for (const each of robotsOf(hold.robotId)) if (!book.isHeld(each)) stops.end(each);
     memory.remember(hold, false);
@@ -90,10 +107,22 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
       if (parts.isStopping())
         return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
       const decision = decideHold(book, parts.rights, request);
-      if (decision.kind === "refuse") return decision.outcome;
-      if (decision.kind === "begin") begin(request.robotId, request.source);
-      if (decision.kind === "lift") lift(decision.hold, request.source);
-      return null;
+      switch (decision.kind) {
+        case "refuse":
+          return decision.outcome;
+        case "begin":
+          begin(request.robotId, request.source);
+          return null;
+        case "lift":
+          askLift(decision.hold, request.source);
+          return null;
+        case "keep":
+          // The last word of its user counts, also after an engineer's, as if it had been lifted and held again.
+          lateLifts.delete(decision.hold);
+          return null;
+        case "nothing":
+          return null;
+      }
     },
     refusedName(robotId) {
       const refused = parts.refusedName(robotId);
@@ -112,11 +141,20 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
       for (const robotId of robots) if (book.isHeld(robotId)) stops.look(robotId);
     },
     tick() {
+      budget.tick();
+      for (const [hold, by] of [...lateLifts]) if (mayLift(hold, by)) lift(hold, by);
       memory.tick();
       stops.tick();
     },
-    settled: memory.settled,
-    figures: () => ({ ...book.figures(), holdsNotStored: memory.unstored() }),
+    settled() {
+      for (const [hold, by] of [...lateLifts]) lift(hold, by);
+      return memory.settled();
+    },
+    figures: () => ({
+      ...book.figures(),
+      holdsNotStored: memory.unstored(),
+      holdsToBeLifted: lateLifts.size,
+    }),
   };
 }
 
@@ -124,7 +162,9 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
 type HoldDecision =
   | { readonly kind: "begin" }
   | { readonly kind: "lift"; readonly hold: StoredHold }
-  /** It is held already, or was not. */
+  /** It is held already. */
+  | { readonly kind: "keep"; readonly hold: StoredHold }
+  /** It was not held. */
   | { readonly kind: "nothing" }
   | { readonly kind: "refuse"; readonly outcome: Outcome };
 
@@ -136,7 +176,7 @@ function decideHold(book: HoldBook, rights: Rights, request: HoldRequest): HoldD
   if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
   const own = book.find(robotId, holderName(source));
   if (!isHeld) return own === undefined ? { kind: "nothing" } : { kind: "lift", hold: own };
-  if (own !== undefined) return { kind: "nothing" };
+  if (own !== undefined) return { kind: "keep", hold: own };
   if (book.size < MOST_HOLDS) return { kind: "begin" };
   return { kind: "refuse", outcome: refusal("QUEUE_FULL", `there are already ${MOST_HOLDS} holds`) };
 }
