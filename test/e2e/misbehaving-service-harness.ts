@@ -7,7 +7,7 @@ import { createAuthority, createServerCertificate } from "../../src/simulator/tl
 import { freePorts } from "../support/free-ports.ts";
 import { type MeasuredDaemon, startMeasuredDaemon } from "../support/measured-daemon.ts";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
-import { openWorstDeliveries, type WorstDeliveries } from "../support/worst-delivery.ts";
+import { openWorstDeliveries } from "../support/worst-delivery.ts";
 import type { Worst } from "../support/worst-message.ts";
 import { createWorstTokens } from "../support/worst-token.ts";
 import {
@@ -23,6 +23,10 @@ export interface MisbehavingHarness {
   readonly daemon: MeasuredDaemon;
   /** Sends so many bad messages, and resolves when both protocols show what the good robot then said. */
   round(messages: number): Promise<void>;
+  /** Bad messages so far, deliveries among them. */
+  sent(): number;
+  /** Answers of the authentication server so far that were no token, or a bad one. */
+  badTokens(): number;
   /** What MQTT published and should not have. */
   wrong(): readonly string[];
   /** The figures of one part of the gateway. */
@@ -96,6 +100,8 @@ export async function openMisbehavingHarness(worst: Worst): Promise<MisbehavingH
   return {
     daemon,
     round,
+    sent: () => sent,
+    badTokens: () => tokens.counts().bad,
     wrong: () => listener.wrong,
     async health(part) {
       const answer = await fetch(`http://127.0.0.1:${ports + 2}/healthz`);
