@@ -99,7 +99,7 @@ export async function openMisbehavingHarness(worst: Worst): Promise<MisbehavingH
 
   return {
     daemon,
-    round,
+    round: (messages) => Promise.race([round(messages), daemon.lost]),
     sent: () => sent,
     badTokens: () => tokens.counts().bad,
     wrong: () => listener.wrong,
@@ -167,8 +167,6 @@ async function configure(
         tokenMarginMs: 1_000,
         rosterPollMs: 200,
         taskChainPollMs: 200,
-        connectMs: 1_000,
-        callMs: 1_000,
         refusedRetryMs: 1_000,
         backoffBaseMs: 20,
         backoffCapMs: 100,

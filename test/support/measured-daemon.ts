@@ -27,6 +27,8 @@ export interface Figures {
 export interface MeasuredDaemon {
   /** Collects garbage and resolves with the figures since the last call. Rejects when the daemon has ended. */
   figures(): Promise<Figures>;
+  /** Rejects when it has ended, and tells what it said last. */
+  readonly lost: Promise<never>;
   /** Lines of its log for which `isKept` held. */
   readonly kept: readonly string[];
   /** Ends it as systemd would. Resolves with its exit code; null: a signal ended it. */
@@ -63,6 +65,9 @@ export async function startMeasuredDaemon(
   const newest: string[] = [];
   if (child.stderr === null) throw new Error("fleetgate has no standard error");
   const lines = createInterface({ input: child.stderr });
+  const lost = gone.then((code): never => {
+    throw new Error(`fleetgate ended with ${code}: ${newest.join("\n")}`);
+  });
   await new Promise<void>((resolve, reject) => {
     lines.on("line", (line) => {
       newest.push(line);
@@ -70,19 +75,15 @@ export async function startMeasuredDaemon(
       if (isKept(line)) kept.push(line);
       if (line.includes('"msg":"ready"')) resolve();
     });
-    void gone.then((code) =>
-      reject(new Error(`fleetgate ended with ${code} before it was ready: ${newest.join("\n")}`)),
-    );
+    lost.catch(reject);
   });
   return {
+    lost,
     kept,
     async figures() {
       const answer = once(child, "message");
       child.send("figures");
-      const ended = gone.then((code): never => {
-        throw new Error(`fleetgate ended with ${code}: ${newest.join("\n")}`);
-      });
-      const [figures] = await Promise.race([answer, ended]);
+      const [figures] = await Promise.race([answer, lost]);
       return figures as Figures;
     },
     stop() {

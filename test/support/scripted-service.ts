@@ -83,6 +83,8 @@ export async function startScriptedService(script: Script): Promise<ScriptedServ
     return streams;
   };
   const grpc = await startBareHttp2({ cert: certificate, key }, (stream, headers) => {
+    // A client may have given up before the stream was told here.
+    if (stream.destroyed) return;
     stream.resume();
     const method = String(headers[":path"]).split("/").at(-1) ?? "";
     answerGrpc(stream, script, method);
