@@ -4,6 +4,7 @@ import { outcomeNumbers } from "../domain/outcome.ts";
 import { fieldLines } from "./call-list.ts";
 import { exitCodeOf } from "./call-output.ts";
 import { serviceAdvice } from "./error-advice.ts";
+import { httpSection } from "./http-section.ts";
 import { type ExampleFacts, effectsOf, evidenceText, factsOf } from "./operation-facts.ts";
 
 /** design, Commands: the promise, in these words. README.md carries it too. */
@@ -47,6 +48,8 @@ export function commandsPage(manual: OperationManual): string {
     ...leases,
     "",
     ...holds,
+    "",
+    ...httpSection,
     "",
     "## Requests",
     "",

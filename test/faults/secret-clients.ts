@@ -98,7 +98,7 @@ export async function failOverSocket(path: string, secret: string): Promise<void
     { operation: "CreateWebhook", request: { secret: { secret } } },
     { operation: "PauseRobot", request, token: secret },
   ].map((body) => JSON.stringify(body));
-  const paths = ["/api/v1/commands/1", `/api/v1/commands/${secret}`, `/api/v1/hold/${secret}`];
+  const paths = ["/api/v1/commands/1", `/api/v1/hold/${secret}`];
   for (const body of [...bodies, `{"password":"${secret}"`])
     for (const to of paths) await put(path, to, body, { authorization: secret });
   await put(path, "/api/v1/hold", bodies[2] ?? "", { "fleetgate-user": `${secret}/` });
