@@ -35,7 +35,7 @@ export function operationPage(operation: DescribedOperation): string {
   ].join("\n");
 }
 
-/** A field and those within it, a line each; the fields of the messages in `folded` are left out. */
+/** A field and its inner fields, a line each, without the inner fields of the messages in `folded`. */
 export function fieldLines(
   field: RequestField,
   indent: string,

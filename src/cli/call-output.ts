@@ -1,7 +1,10 @@
 import { outcomeNumbers } from "../domain/outcome.ts";
 import type { JsonObject } from "../platform/json.ts";
 
-/** The exit code of an outcome: 0 when it is done, else its number in an OPC UA slot. docs/commands.md has the table. */
+/**
+ * The exit code of an outcome: 0 when it is done, else its number in an OPC UA slot (docs/commands.md,
+ * Outcomes).
+ */
 export function exitCodeOf(outcome: unknown): number {
   switch (outcome) {
     case "succeeded":
@@ -33,7 +36,7 @@ export function outcomeText(message: JsonObject): string {
   return lines.join("\n");
 }
 
-/** Most messages of what is unknown say it themselves: once is enough. */
+/** Most messages of unknown outcomes have the warning already. */
 function warningBeside(message: string): string {
   return /may have acted/.test(message)
     ? "look at the robot first"

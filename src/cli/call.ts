@@ -32,19 +32,19 @@ export function callCommand(): Command {
     .description("send a command to the gateway of this machine, and print its outcome")
     .argument("[operation]", "its name, one of those that --list prints")
     .argument("[request]", "its request in proto3 JSON; - reads it from standard input", "{}")
-    .option("--robot <id>", "the robot: put into the request where the operation has it")
+    .option("--robot <id>", "the robot; it is put into the operation's field for it")
     .option(
       "--id <id>",
       "the command's identity: a repetition with the same id is the same command, and never sent twice",
     )
-    .option("--expires-in <seconds>", "do not send it later than this", positive)
+    .option("--expires-in <seconds>", "refuse to send it later than this after its receipt", positive)
     .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
     .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
     .option("--json", "print JSON, one object a line")
     .option("--list", "list the operations, or describe one")
     .option(
       "--override <robot>",
-      "instead of an operation: end the lease of a robot, of any station (for engineers)",
+      "instead of an operation: end any station's lease of a robot (for engineers)",
     )
     .action(async (operation: string | undefined, request: string, options: Options) => {
       try {
@@ -72,7 +72,7 @@ async function run(name: string | undefined, request: string, options: Options):
   return await call(operation, request === "-" ? await readAll(process.stdin) : request, id, options);
 }
 
-/** Checks everything that can be checked here, then sends. */
+/** Checks the request as far as it can be checked here, then sends it. */
 async function call(
   operation: DescribedOperation,
   text: string,
@@ -83,7 +83,7 @@ async function call(
   const socketPath = await findSocket(options);
   const robot = await findRobot(operation, options, socketPath, signal);
   const read = readRequest(operation, text, robot);
-  // A request with an id of the user's own is sent although it is malformed: the gateway knows whether the id is an
+  // A malformed request with an id of the user's own is still sent: the gateway knows whether the id is an
   // earlier command's.
   if (!read.ok && (read.request === null || options.id === undefined)) {
     return refuse(id, badRequest(read.problem), options);
@@ -117,7 +117,7 @@ async function override(robot: string, operation: string | undefined, options: O
   return finishDone(message, answer.body, options);
 }
 
-/** The robot as the operation names it. A number that the user did not give comes from the service, through the gateway. */
+/** The robot as the operation names it: by id, or by the number that the service gives it. */
 async function findRobot(
   operation: DescribedOperation,
   { robot }: Options,
@@ -144,7 +144,7 @@ function asUnsent(error: unknown): never {
   throw error instanceof CallFailed ? new CallFailed(error.message, false, { cause: error }) : error;
 }
 
-/** Refuses before anything has left. */
+/** Prints a refusal of a request that was not sent. */
 function refuse(id: string, outcome: Outcome, options: Options): number {
   const told = options.id === undefined ? outcome : idUnasked(outcome);
   return finish(JSON.parse(outcomeJson(id, told)), options);

@@ -6,12 +6,12 @@ import { factsOf, unknownEndings } from "./operation-facts.ts";
 import { some, wrapped } from "./report-text.ts";
 import { rightsLines } from "./rights-report.ts";
 
-/** What a valid configuration means, for `fleetgate check`. Nothing in it is a secret. */
+/** What a valid configuration means, for `fleetgate check`. It contains no secret. */
 export function checkReport(config: Config, manual: OperationManual): string {
   return [
     ...section("Robots", robotLines(config)),
     ...section("The longest until values say that something is lost", lossLines(config)),
-    ...section("Ways for commands", doorLines(config)),
+    ...section("Ways for commands", protocolLines(config)),
     ...section("Who may command what", rightsLines(config, manual)),
     ...section("When it is not known how a call ended", endingLines(config, manual)),
     ...section("Note", noteLines(config)),
@@ -91,14 +91,14 @@ function rosterLines({ roster }: DetectionLimits): readonly string[] {
       seconds(absentMs),
       `a robot leaves the online list: offline (${seconds(absentSlowestMs)} if its answers take as long as they may;`,
     ),
-    row("", `+ ${seconds(unansweredMs)} for each that does not come: it makes nobody absent)`),
+    row("", `+ ${seconds(unansweredMs)} for each answer that does not come, which makes no robot absent)`),
     row(seconds(silentMs), "the online list is not answered: presence and position are stale"),
   ];
 }
 
-function doorLines({ mqtt, opcua, control, dispatcher }: Config): readonly string[] {
-  const open = (door: string, text: string) =>
-    [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.door === door)
+function protocolLines({ mqtt, opcua, control, dispatcher }: Config): readonly string[] {
+  const open = (protocol: string, text: string) =>
+    [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.door === protocol)
       ? text
       : `${text}; no rule of rights names it, so it may only read`;
   return [
@@ -108,7 +108,7 @@ function doorLines({ mqtt, opcua, control, dispatcher }: Config): readonly strin
   ];
 }
 
-/** Why no command comes in by MQTT; null where they do. */
+/** Why MQTT takes no commands; null when it does. */
 function mqttShut({ commands, broker }: NonNullable<Config["mqtt"]>): string | null {
   if (!commands.enabled) return "off: mqtt.commands.enabled is false";
   if (broker.kind === "embedded" || commands.brokerEnforcesClientNames) return null;
@@ -140,7 +140,7 @@ function endingLines(config: Config, manual: OperationManual): readonly string[]
   ];
 }
 
-/** Outcomes that stay unknown because, in this mode, a stream is missing that would show them. */
+/** The outcomes that stay unknown because, in this mode, the stream that would show them is missing. */
 function unseenLines({ fleet, quality, dispatcher }: Config, manual: OperationManual): readonly string[] {
   const isDelivered = fleet.events.kind === "webhook";
   const { madeUpMs } = detectionLimits({ ...fleet.times, ...quality }, fleet.events.kind);
@@ -166,7 +166,7 @@ type EvidenceKind = ParsedRequest["evidence"]["kind"];
 const missionEvidence: readonly EvidenceKind[] = ["new_mission", "mission_state"];
 const conveyorEvidence: readonly EvidenceKind[] = ["conveyor_state"];
 
-/** The operations whose evidence is of these kinds, each with the kind of request where kinds differ. */
+/** The operations with evidence of these kinds, with the kind of request if only some requests have it. */
 function shownBy(manual: OperationManual, kinds: readonly EvidenceKind[]): readonly string[] {
   const names = [...manual.values()].flatMap((operation) => {
     const facts = factsOf(operation);

@@ -3,7 +3,7 @@ import { createCatalogue } from "../fleet/operations.ts";
 import { checkReport } from "./check-report.ts";
 import { configurationOrExit } from "./configuration.ts";
 
-/** `fleetgate check`: what is wrong with a configuration before the daemon starts, or what it means. */
+/** `fleetgate check`: reports the mistakes of a configuration, or what it means. */
 export function checkCommand(): Command {
   return new Command("check")
     .description("check a configuration and the files that it names, and say what it means")

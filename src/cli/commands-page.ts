@@ -278,7 +278,7 @@ const requests = [
   "reassign, no goal to skip) is refused.",
 ];
 
-/** The lines of a page with its paragraphs filled up to `WIDTH`. Headings, tables and code stay as they are. */
+/** The lines of a page, with paragraphs filled up to `WIDTH`. Headings, tables and code stay as they are. */
 function filled(lines: readonly string[]): readonly string[] {
   const page: string[] = [];
   let isInParagraph = false;

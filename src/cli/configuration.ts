@@ -5,7 +5,7 @@ import { exitCodes } from "./exit.ts";
 
 /**
  * The configuration, or every problem on standard error and exit code 78. Warnings are printed either way.
- * @param outdated what a certificate of the gateway's own is that is not valid now
+ * @param outdated how a certificate of the gateway is reported that is not valid now
  */
 export async function configurationOrExit(
   path: string,

@@ -27,7 +27,7 @@ export function finish(message: JsonObject, { json }: ControlOptions): number {
   return print(json === true ? JSON.stringify(message) : outcomeText(message), exitCodeOf(message.outcome));
 }
 
-/** Prints that a request was carried out which is no command, in the shape of an outcome; the result is the exit code. */
+/** Prints that a request other than a command was carried out, as an outcome; the result is the exit code. */
 export function finishDone(message: string, answer: JsonObject, options: ControlOptions): number {
   // For people, the message says it all.
   const response = options.json === true ? answer : null;
@@ -35,7 +35,7 @@ export function finishDone(message: string, answer: JsonObject, options: Control
   return finish(done, options);
 }
 
-/** Prints why there is no outcome; the result is the exit code. A request that left may have been carried out. */
+/** Prints why there is no outcome; the result is the exit code. A sent request may have been carried out. */
 export function report({ message, wasSent }: CallFailed): number {
   process.stderr.write(`fleetgate: ${message}\n`);
   return wasSent ? exitCodeOf("unknown") : exitCodes.failure;

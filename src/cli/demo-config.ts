@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 
-/** Ports of the demo, counted from its base port, or the protocols' usual ones. */
+/** The ports of the demo: counted from its base port, or the usual ones of the protocols. */
 export interface DemoPorts {
   readonly grpc: number;
   readonly https: number;
@@ -9,7 +9,7 @@ export interface DemoPorts {
   readonly web: number;
 }
 
-/** The ports that every protocol's clients try first. */
+/** The default ports of the protocols' clients. */
 export const usualPorts: DemoPorts = { grpc: 7443, https: 7444, mqtt: 1883, opcua: 4840, web: 8080 };
 
 /** Five ports in a row. */
@@ -18,8 +18,8 @@ export function portsFrom(base: number): DemoPorts {
 }
 
 /**
- * The demo's configuration as a file that `fleetgate run` takes too. Everything is open to programs of this machine, and
- * says so. Addresses only: a machine without /etc/hosts knows no name, not even `localhost`.
+ * The demo's configuration as a file, which `fleetgate run` accepts too. It opens everything to programs of
+ * this machine, and says so. It has addresses only: a machine without /etc/hosts does not know `localhost`.
  */
 export function demoConfig(demo: {
   readonly dataDir: string;
@@ -29,7 +29,7 @@ export function demoConfig(demo: {
   readonly locations: readonly string[];
 }): string {
   const { ports } = demo;
-  const everyone = (door: string) => ({ source: { door, name: "*" }, role: "engineer" });
+  const everyone = (protocol: string) => ({ source: { door: protocol, name: "*" }, role: "engineer" });
   const file = stringify({
     gateway: { id: "demo", dataDir: demo.dataDir },
     log: { level: "warn" },

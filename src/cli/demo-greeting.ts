@@ -1,7 +1,7 @@
 import type { Endpoints } from "../simulator/simulator.ts";
 import type { DemoPorts } from "./demo-config.ts";
 
-/** What a newcomer needs: where everything is, and one command to copy for each protocol. */
+/** The first lines of the demo: every address, and one command to copy for each protocol. */
 export function demoGreeting(fleet: Endpoints, ports: DemoPorts): string {
   return [
     "",

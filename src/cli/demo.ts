@@ -45,7 +45,7 @@ export function demoCommand(): Command {
     .option("--data <folder>", "where certificates, credentials and the configuration are kept")
     .action(async (options: Options) => {
       try {
-        // A window that closes sends SIGHUP, and nobody sees the demo any more.
+        // A terminal window that closes sends SIGHUP.
         await demo(options, stopSignal(["SIGHUP"]));
       } catch (error) {
         fail(error, portOption);
@@ -70,7 +70,7 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
       await runGateway(config, log, stop, ready, ports, fleet, options.json === true);
     },
   };
-  // Closed in reverse: otherwise the gateway would say that the service is lost.
+  // Closed in reverse, so that the gateway does not report a lost service.
   const steps = [simulator, gateway].map((component) => ({
     component,
     startTimeoutMs: START_TIMEOUT_MS,
@@ -88,7 +88,7 @@ async function runGateway(
   fleet: Endpoints,
   asJson: boolean,
 ): Promise<void> {
-  // Whoever read the first lines and went away has not stopped the demo.
+  // The demo goes on when the program that reads its output, as `head`, has ended.
   let isRead = true;
   process.stdout.on("error", () => {
     isRead = false;
@@ -118,7 +118,7 @@ async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpo
   const path = join(folder, "gateway.yaml");
   const dataDir = join(folder, "gateway");
   await makeFolder(folder);
-  // The simulated world begins anew at each start; outcomes of commands to the last one would be lies.
+  // The simulated world begins anew at each start: the outcomes of commands to the last one would be wrong.
   for (const kept of ["journal", "tickets"]) await renewStore(join(dataDir, kept));
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);

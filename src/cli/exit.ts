@@ -4,15 +4,15 @@ import { FolderNotMade } from "../platform/make-folder.ts";
 import { PortTaken } from "../platform/port-taken.ts";
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
 
-/** Exit codes that service managers know (sysexits.h). `data`: a newer program has written the data folder. */
+/** Exit codes of sysexits.h, for service managers. `data`: a newer program has written the data folder. */
 export const exitCodes = { ok: 0, failure: 1, data: 65, config: 78 } as const;
 
-/** Which option of a command sets the port of a listener. */
+/** Names the option of a command that sets the port of a listener. */
 export type PortOption = (taken: PortTaken) => string;
 
 /**
- * Says in one line why the command ends, and ends it.
- * @param portOption names what to change when a port is taken
+ * Prints in one line why the command ends, and ends it.
+ * @param portOption names the option to change when a port is taken
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const taken = portTaken(error);

@@ -13,7 +13,7 @@ interface Options {
 
 const STOP_FIRST = "stop the gateway first, and start it again afterwards";
 
-/** `fleetgate journal`: what an operator does about the record of commands. */
+/** `fleetgate journal`: an operator's work on the record of commands. */
 export function journalCommand(): Command {
   const reset = new Command("reset")
     .description("confirm that the outcomes of earlier commands are lost, so that the gateway sends again")
@@ -39,7 +39,7 @@ async function findFolder({ config, data }: Options): Promise<string> {
 
 async function resetJournal(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, "journal"))) throw new Error(`${dataDir} is no gateway's data folder`);
-  // Only files are removed: root may call this, and the service could not write what root had made.
+  // It removes files and creates none: the service could not write a file that root had created.
   const lock = await lockFolder(dataDir, STOP_FIRST);
   const losses = confirmLosses(dataDir);
   await lock[Symbol.asyncDispose]();

@@ -18,8 +18,8 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /**
- * A northbound for a person at a terminal: a line for each thing that happens.
- * What the first batch shows was so before anybody looked, and is not told.
+ * A northbound for a person at a terminal: a line for each event. The first batch is the state before the
+ * demo was watched, and prints nothing.
  */
 export function createNarrator(writeLine: WriteLine): Sink {
   const arrivals = new Map<RobotId, string>();
@@ -75,7 +75,7 @@ function noticeText(notice: FleetNotice, missions: ReadonlyMap<RobotId, MissionQ
   }
 }
 
-/** The goal that the mission's robot says it stands at; empty while it is on its way. */
+/** The goal at which the robot reports to stand; empty while it is on its way. */
 function arrivedAt(mission: Mission): string {
   const { feedback } = mission;
   const there = feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";

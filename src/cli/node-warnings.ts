@@ -1,8 +1,8 @@
 import type { Log } from "../platform/log.ts";
 
 /**
- * Makes a line of the log of each warning of Node.js: a reader of the log expects nothing but JSON. What Node.js
- * deprecates, as the address in place of a name that gRPC gives to TLS, concerns developers only.
+ * Logs each warning of Node.js: a reader of the log expects nothing but JSON. Deprecations concern developers
+ * only, so their level is debug. One that occurs: gRPC gives TLS an address in place of a name.
  */
 export function logWarnings(log: Log): void {
   process.removeAllListeners("warning");

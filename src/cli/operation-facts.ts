@@ -2,14 +2,14 @@ import type { EvidenceRule, ParsedRequest } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual, RequestExample } from "../contracts/operation-manual.ts";
 import type { Effect } from "../domain/command.ts";
 
-/** What the catalogue says of a request that somebody may send. */
+/** An example request, as the catalogue parses it. */
 export interface ExampleFacts {
   readonly title: string;
   readonly request: unknown;
   readonly parsed: ParsedRequest;
 }
 
-/** The examples of an operation with what the catalogue says of each. */
+/** The examples of an operation, each parsed. */
 export function factsOf(operation: DescribedOperation): readonly ExampleFacts[] {
   return operation.examples.map((example) => ({ ...example, parsed: parsedExample(operation, example) }));
 }
@@ -25,14 +25,17 @@ export function effectsOf(operation: DescribedOperation): readonly Effect[] {
   return [...new Set(factsOf(operation).map(({ parsed }) => parsed.effect))];
 }
 
-/** What becomes of an operation when it is not known how its call ended: names, with the kind of request where kinds differ. */
+/**
+ * The operations by what the gateway does when the end of their call is not known. An operation whose
+ * requests differ is named with the kind of request.
+ */
 export interface UnknownEndings {
   readonly repeated: readonly string[];
   readonly sought: readonly string[];
   readonly never: readonly string[];
 }
 
-/** Sorts every operation by design, Commands: Unknown endings. Reads are left out: they have no effect to be unsure of. */
+/** Sorts the operations that have an effect (design, Commands: Unknown endings). */
 export function unknownEndings(manual: OperationManual): UnknownEndings {
   const endings = { repeated: new Set<string>(), sought: new Set<string>(), never: new Set<string>() };
   for (const operation of manual.values()) {
@@ -47,7 +50,7 @@ export function unknownEndings(manual: OperationManual): UnknownEndings {
 
 function kindOf({ repeat, evidence, identityField }: ParsedRequest): keyof UnknownEndings {
   if (repeat.kind === "repeatable") return "repeated";
-  // An identity that is filled in makes it findable.
+  // The gateway can look for a command by the identity that it fills in.
   return evidence.kind === "none" && identityField === null ? "never" : "sought";
 }
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** A TCP port that leaves room for the ports behind it. */
+/** A TCP port that leaves room for the ports that follow it. */
 export function port(text: string): number {
   return whole(text, 1, 65_530);
 }

@@ -5,10 +5,10 @@ import { type Role, roles, type Source } from "../domain/command.ts";
 import { effectsOf } from "./operation-facts.ts";
 import { some, wrapped } from "./report-text.ts";
 
-/** Stands for every name that the configuration does not have. */
+/** Stands for every name that is not in the configuration. */
 const ANY_OTHER = "*";
 
-/** What results for each user and client, of all protocols by the same rules as when a command comes. */
+/** What each user and client of each protocol may do, by the rules that apply when a command comes. */
 export function rightsLines(config: Config, manual: OperationManual): readonly string[] {
   const { rights, accounts } = config.dispatcher;
   const rules: Rights = { rules: rights, accounts };
@@ -19,10 +19,10 @@ export function rightsLines(config: Config, manual: OperationManual): readonly s
   ];
 }
 
-/** Whom the configuration knows, and at the end of each protocol all others that it lets in. */
+/** The sources in the configuration, and at the end of each protocol all others that it admits. */
 function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Source[] {
-  const named = (door: Source["door"]) =>
-    dispatcher.rights.flatMap(({ source }) => (source.door === door ? [source.name] : []));
+  const named = (protocol: Source["door"]) =>
+    dispatcher.rights.flatMap(({ source }) => (source.door === protocol ? [source.name] : []));
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users.map(({ name }) => name) : [];
   const isOpen = mqtt !== null && (mqtt.broker.kind === "external" || mqtt.broker.anonymousLoopback);
   const names: ReadonlyArray<readonly [Source["door"], readonly string[]]> = [
@@ -30,9 +30,12 @@ function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Sourc
     ["mqtt", mqtt === null ? [] : [...clients, ...named("mqtt"), ...(isOpen ? [ANY_OTHER] : [])]],
     ["cli", control === null ? [] : [...named("cli"), ANY_OTHER]],
   ];
-  return names.flatMap(([door, all]) => {
+  return names.flatMap(([protocol, all]) => {
     const single = [...new Set(all)].filter((name) => name !== ANY_OTHER);
-    return [...single, ...(all.includes(ANY_OTHER) ? [ANY_OTHER] : [])].map((name) => ({ door, name }));
+    return [...single, ...(all.includes(ANY_OTHER) ? [ANY_OTHER] : [])].map((name) => ({
+      door: protocol,
+      name,
+    }));
   });
 }
 
@@ -48,7 +51,7 @@ function sourceLines(source: Source, rights: Rights, manual: OperationManual): r
   ]);
 }
 
-/** Beside what everybody may. */
+/** The operations that a grant adds to those of every source. */
 function operationsOf({ role, operations }: Grant, manual: OperationManual): readonly DescribedOperation[] {
   const isWithin = (needed: Role) => needed !== "observer" && roles.indexOf(needed) <= roles.indexOf(role);
   return [...manual.values()].filter(

@@ -15,7 +15,7 @@ export function runCommand(): Command {
     .description("run the gateway")
     .requiredOption("-c, --config <file>", "the configuration")
     .action(async ({ config: path }: { config: string }) => {
-      // First of all: a stop that comes while the gateway is still being loaded is a stop, too.
+      // First, so that a signal that comes while the gateway is loaded stops it too.
       const stop = stopSignal();
       const hangup = ignoreHangup();
       const config = await configurationOrExit(path);
@@ -24,7 +24,7 @@ export function runCommand(): Command {
       void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
-      // Loaded when it is wanted: it takes longer than everything else that commands need.
+      // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
       try {

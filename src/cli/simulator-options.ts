@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Log } from "../platform/log.ts";
 import type { ScenarioSource, SimulatorOptions } from "../simulator/options.ts";
 
-/** What `demo` and `simulate` say about the simulated fleet. */
-export interface SimulatorWishes {
+/** The settings of the simulated fleet that `demo` and `simulate` have. */
+export interface SimulatorSettings {
   /** Where the demo's files are; the fleet service gets a folder in it. */
   readonly folder: string;
   readonly ports: { readonly grpc: number; readonly https: number };
@@ -20,31 +20,31 @@ export interface SimulatorWishes {
   readonly log: Log;
 }
 
-/** The simulator's options for a command. What was not wished for is the scenario's. */
-export function simulatorOptions(wishes: SimulatorWishes): SimulatorOptions {
+/** The simulator's options for a command. A setting that is not given is the scenario's. */
+export function simulatorOptions(settings: SimulatorSettings): SimulatorOptions {
   return {
-    dataDir: join(wishes.folder, "fleet"),
-    scenario: scenarioSource(wishes),
-    grpcPort: wishes.ports.grpc,
-    httpsPort: wishes.ports.https,
-    lively: wishes.lively ? (wishes.robots === undefined ? "missions" : "patrols") : "none",
+    dataDir: join(settings.folder, "fleet"),
+    scenario: scenarioSource(settings),
+    grpcPort: settings.ports.grpc,
+    httpsPort: settings.ports.https,
+    lively: settings.lively ? (settings.robots === undefined ? "missions" : "patrols") : "none",
     ...given({
-      seed: wishes.seed,
-      timeFactor: wishes.timeFactor,
-      host: wishes.host,
-      certificateNames: wishes.certificateNames,
-      serviceNames: wishes.serviceNames,
-      tokenLifeMs: wishes.tokenLifeMs,
-      unsafeWebhookTargets: wishes.unsafeWebhookTargets === true ? {} : undefined,
+      seed: settings.seed,
+      timeFactor: settings.timeFactor,
+      host: settings.host,
+      certificateNames: settings.certificateNames,
+      serviceNames: settings.serviceNames,
+      tokenLifeMs: settings.tokenLifeMs,
+      unsafeWebhookTargets: settings.unsafeWebhookTargets === true ? {} : undefined,
     }),
-    log: wishes.log,
+    log: settings.log,
   };
 }
 
-/** The wishes that were made: an absent option is not the same as one that is undefined. */
-function given<T extends object>(wishes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const made = Object.entries(wishes).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(made) as { [K in keyof T]?: Exclude<T[K], undefined> };
+/** The settings that were given: an absent option is not the same as one that is undefined. */
+function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const present = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 /** The folder of a demo: one for each base port, so that two demos do not share keys. */
@@ -52,7 +52,7 @@ export function demoFolder(name: string): string {
   return join(process.cwd(), ".fleetgate", name);
 }
 
-function scenarioSource({ scenario, robots }: SimulatorWishes): ScenarioSource {
+function scenarioSource({ scenario, robots }: SimulatorSettings): ScenarioSource {
   if (scenario !== undefined) return { kind: "file", path: scenario };
   if (robots !== undefined) return { kind: "generated", robots };
   return { kind: "default" };

@@ -1,10 +1,10 @@
 import { exitCodes } from "./exit.ts";
 
-/** npm passes a Ctrl-C on to the program that the terminal has told already: both are one. */
+/** Both npm and the terminal send a Ctrl-C to the program: signals this close together are one. */
 const SAME_CTRL_C_MS = 1_000;
 
 /**
- * Aborted by the first SIGINT or SIGTERM. Another one, a second later or more, ends the process at once.
+ * Aborted by the first SIGINT or SIGTERM. A further one, at least a second later, ends the process at once.
  * @param others further signals that stop the program
  */
 export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal {
@@ -24,8 +24,8 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal 
 }
 
 /**
- * Keeps SIGHUP from ending the process: systemd takes that for a clean end, and does not start the service again.
- * Resolves with the first one.
+ * Keeps SIGHUP from ending the process: systemd takes that for a clean end, and does not start the service
+ * again. Resolves with the first one.
  */
 export function ignoreHangup(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Before node-opcua, which it keeps from writing to standard output.
+// Imported before node-opcua: it keeps that library from writing to standard output.
 import "../northbound/opcua/library-log.ts";
 import {
   AttributeIds,

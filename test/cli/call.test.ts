@@ -59,7 +59,7 @@ describe("the request of a call", () => {
     expect(read(name, text, robot)).toMatch(problem);
   });
 
-  it("finds the number of a robot in the online list, where the operation needs one", () => {
+  it("finds the number of a robot in the online list, if the operation needs one", () => {
     expect(needsNumber(operation("PauseRobot"), "cart-01")).toBe(true);
     expect(needsNumber(operation("PauseRobot"), "101")).toBe(false);
     expect(needsNumber(operation("SkipGoal"), "cart-01")).toBe(false);
@@ -70,12 +70,12 @@ describe("the request of a call", () => {
   });
 });
 
-it("exit codes are 0, or the outcome's number in an OPC UA slot", () => {
+it("the exit code is 0, or the outcome's number in an OPC UA slot", () => {
   const names: readonly OutcomeName[] = ["succeeded", "probably_succeeded", "refused", "expired", "unknown"];
   expect(names.map(exitCodeOf)).toEqual([0, 0, 4, 5, 6]);
 });
 
-it("an outcome is told with what to do, and the evidence", () => {
+it("an outcome is printed with what to do, and the evidence", () => {
   const message = { message: "", retry_safe: false, response: null, duplicate: false };
   expect(outcomeText({ ...message, outcome: "probably_succeeded", code: "OK", evidence: "mission m1" })).toBe(
     "probably succeeded\n  evidence: mission m1",
@@ -90,7 +90,7 @@ it("an outcome is told with what to do, and the evidence", () => {
 });
 
 describe("the socket of a configuration", () => {
-  it("is found without the secrets, and without what else is wrong", async () => {
+  it("is found without the secrets, and despite other mistakes", async () => {
     await using folder = await createConfigFolder();
     const path = await folder.write(
       "f.yaml",
@@ -184,7 +184,7 @@ describe("fleetgate call", () => {
     expect(harness.ledger.told).toEqual([]);
   });
 
-  it("asks the gateway about what has an id of the sender's own: it may be an earlier command's", async () => {
+  it("sends a malformed request with the user's own id: it may be an earlier command's", async () => {
     const ended = call("CreateMission", '{"mission":{"cart":1}}', "--robot", "r1", "--id", "c1");
     const asked = await harness.commander.next();
     expect(asked.command.requestId).toBe("c1");
@@ -195,14 +195,14 @@ describe("fleetgate call", () => {
     });
   });
 
-  it("does not call it safe where the gateway could not be asked about the id", async () => {
+  it("does not call a repetition safe if the gateway could not be asked about the id", async () => {
     const { code, out } = await call("CreateMission", "{", "--id", "c1");
     expect(code).toBe(4);
     expect(out).toMatch(/; nothing was sent, and no earlier command of its id was looked for\n/);
     expect(out).toContain("sending it again may move something twice");
   });
 
-  it("names the nearest operation for one that there is not", async () => {
+  it("names the nearest operation for one that does not exist", async () => {
     expect(await call("CreateMision", mission)).toMatchObject({
       code: 4,
       out: expect.stringContaining('refused: UNKNOWN_OPERATION\n  there is no operation "CreateMision"\n'),
@@ -219,7 +219,7 @@ describe("fleetgate call", () => {
     });
   });
 
-  it("says unknown when the gateway ends before the outcome, and how to ask again", async () => {
+  it("exits with 6 when the gateway ends before the outcome, and says how to ask again", async () => {
     const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1");
     await harness.commander.next();
     await harness.stop();
@@ -229,7 +229,7 @@ describe("fleetgate call", () => {
     });
   });
 
-  it("says that no gateway is there, and exits with 1: nothing has left", async () => {
+  it("exits with 1 when no gateway runs: nothing was sent", async () => {
     await harness.stop();
     expect(await call("CreateMission", mission, "--robot", "r1")).toMatchObject({
       code: 1,
@@ -237,7 +237,7 @@ describe("fleetgate call", () => {
     });
   });
 
-  it("--override ends whoever's hold on a robot, for an engineer and nobody else", async () => {
+  it("--override ends any station's lease of a robot, for engineers only", async () => {
     vi.stubEnv("SUDO_USER", "ann");
     expect(await call("--override", "r1")).toMatchObject({
       code: 4,
@@ -272,7 +272,7 @@ describe("fleetgate call", () => {
     vi.unstubAllEnvs();
   });
 
-  it("hold refuses what does not fit together, and prints the gateway's refusal", {
+  it("hold refuses contradicting options, and prints the gateway's refusal", {
     timeout: 90_000,
   }, async () => {
     const hold = (...args: readonly string[]) => run("hold", ...args, "--socket", harness.socketPath);

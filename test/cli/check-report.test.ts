@@ -19,7 +19,7 @@ async function report(text: string): Promise<string> {
   return checkReport(await folder.config(text), manual);
 }
 
-/** A configuration whose missions and batteries come by webhook. */
+/** A configuration that gets missions and batteries by webhook. */
 async function webhook(more = "", fleet = ""): Promise<string> {
   const { certificate, key } = await createAuthority(Date.now());
   await folder.write("hook.pem", certificate);
@@ -37,12 +37,12 @@ describe("what check says of a valid configuration", () => {
     expect(text).toMatch(/^ {2}14 s +a message is lost.* the next snapshot/m);
     expect(text).toMatch(/^ {2}20\.5 s +a robot's snapshot is not renewed/m);
     expect(text).toMatch(/^ {2}0\.5 s +a robot leaves the online list: offline \(8 s if/m);
-    expect(text).toMatch(/^ +\+ 4 s for each that does not come/m);
+    expect(text).toMatch(/^ +\+ 4 s for each answer that does not come/m);
     expect(text).toMatch(/^ {2}8\.5 s +the online list is not answered/m);
     expect(text).toMatch(/^ {2}\+ 60\.5 s +what is stale or offline is lost/m);
   });
 
-  it("says who may command what", async () => {
+  it("says which source may send which commands", async () => {
     const text = await report(
       `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,
     );
@@ -55,7 +55,7 @@ describe("what check says of a valid configuration", () => {
     expect(text).toMatch(/^ {2}cli +fleetgate call, through .*control\.sock$/m);
   });
 
-  it("says for each user and client what results of its role and of the rules", async () => {
+  it("says for each user and client what it may do by its role and the rules", async () => {
     await folder.write("pw", "password");
     const users = ["free", "narrowed", "watcher"].map(
       (name) => `${name}: { password: pw, role: ${name === "watcher" ? "observer" : "operator"} }`,
@@ -81,14 +81,14 @@ rights:
     expect(part).not.toMatch(/CreateWebhook|mqtt anybody else|GetMap/);
   });
 
-  it("says which doors are shut, and why", async () => {
+  it("says which protocols take no commands, and why", async () => {
     const text = await report(`${minimal}mqtt: { broker: "mqtt://b" }\ncontrol: { enabled: false }\n`);
     expect(text).toMatch(/^ {2}mqtt +off: nothing says that the broker enforces client names$/m);
     expect(text).toMatch(/^ {2}opcua +off$/m);
     expect(text).toMatch(/^ {2}cli +off$/m);
   });
 
-  it("computes the worst cases of webhooks, where streams rest", async () => {
+  it("computes the worst cases of webhooks, beside suspended streams", async () => {
     const text = await report(await webhook("quality: { streamSilenceMs: 8000, resyncMs: 20000 }\n"));
     expect(text).toContain("missions and batteries by webhook, at https://gateway.example.com/hook");
     expect(text).toMatch(
@@ -106,13 +106,13 @@ rights:
     );
   });
 
-  it("says nothing of missing streams where there are streams", async () => {
+  it("does not mention missing streams if there are streams", async () => {
     const text = await report(minimal);
     expect(text).not.toContain("\nNote");
     expect(text).not.toMatch(/seen by webhook|travel over REST/);
   });
 
-  it("says which outcomes stay unknown where webhooks bring missions", async () => {
+  it("says which outcomes stay unknown if webhooks bring missions", async () => {
     const text = await report(await webhook());
     const [, missions = ""] =
       /missions are seen by webhook.*? up to 42 s,\n.*unknown:\n(.*)$/s.exec(text) ?? [];
@@ -122,7 +122,7 @@ rights:
     expect(soon).not.toContain("missions are seen by webhook");
   });
 
-  it("says which outcomes stay unknown, and what is refused, where REST comes without streams", async () => {
+  it("says which outcomes stay unknown, and what is refused, with REST and no streams", async () => {
     const text = await report(`${minimal}  transport: rest\n`);
     const [, shown = ""] =
       /where gRPC is not served there.*what moves them is refused.*unknown:\n(.*)$/s.exec(text) ?? [];
@@ -133,7 +133,7 @@ rights:
     expect(rest.trim()).toMatch(/^ControlConveyor \(stop[^)]*\)$/);
   });
 
-  it("says that without evidence outcomes stay unknown, and what numbers are for", async () => {
+  it("says that without evidence outcomes stay unknown, and why robot numbers are needed", async () => {
     const text = await report(
       `${minimal}  times: { rosterPollMs: null }\ncommands: { evidenceMs: 0, settleMs: 0 }\n`,
     );

@@ -16,7 +16,7 @@ afterEach(endPrograms);
 
 const READY_WITHIN_MS = 5_000;
 const ENDED_WITHIN_MS = 5_000;
-/** With the demo's seed, the first robot of a lively demo leaves before the third beat of the gateway's heart. */
+/** With the demo's seed, the first robot of a lively demo leaves before the gateway's third heartbeat. */
 const BEATS_WITHOUT_A_MOVE = 4;
 
 test("demo --json is ready in 5 s, prints the line that was promised, and robots stand still", async () => {
@@ -90,8 +90,8 @@ test("the first mission of docs/plc.md, line by line, with the demo's robots sta
 });
 
 /**
- * How long a process took for its start: the time that passed less the time in which its main thread could have run
- * and the machine, busy with others, gave it no processor (the second number of schedstat, in nanoseconds).
+ * How long a process took for its start, without the time in which its main thread waited for a processor of
+ * a busy machine (the second number of schedstat, in nanoseconds).
  */
 async function ownTimeMs(pid: number, passedMs: number): Promise<number> {
   if (!existsSync(`/proc/${pid}/schedstat`)) return passedMs;

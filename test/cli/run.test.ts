@@ -125,7 +125,7 @@ test("simulate and run as two processes, check before them; SIGTERM says offline
 
 test("what Node.js warns of is a line of the log like every other", async () => {
   const folder = newFolder();
-  // TLS to an address is what it warns of: a deprecation, which is for developers.
+  // It warns of TLS to an address: a deprecation, which is for developers.
   const path = await configure(folder, { log: { level: "debug" } });
   const gateway = await run(folder, path);
   const warning = await gateway.err.first("the warning", (line) => line.includes("DeprecationWarning"));
@@ -149,7 +149,7 @@ test.skipIf(!haveMosquitto)("a gateway that is killed is said to be offline by i
     const will = await mqtt.on("status", (text) => stateOf(text) === "offline");
     expect(JSON.parse(will.text)).toEqual({ state: "offline", session_id, gateway_id: "plant1" });
 
-    // Whoever comes later finds the will retained, and a new life of the gateway takes its place.
+    // A later subscriber finds the will retained, until the gateway starts again and replaces it.
     const late = await listenMqtt(broker.url, "late", BASE);
     expect(await late.on("status")).toMatchObject({ text: will.text, retain: true });
     const again = await run(folder, path);

@@ -26,7 +26,7 @@ const fault: Outcome = {
   outcome: "unknown",
 };
 
-/** A command, or why there is none: then the audit log has the refusal. */
+/** A command, or the refusal of the request, which is audited here. */
 export function readCommand(
   parts: IntakeParts,
   headers: IncomingHttpHeaders,
@@ -60,7 +60,7 @@ export function readCommand(
   return { ...command, startByMs: startBy, expiresAtMs };
 }
 
-/** The outcome of a command. Once the signal is aborted, the outcome means nothing: nobody reads it. */
+/** The outcome of a command. After the signal is aborted the result has no meaning. */
 export async function submit(
   { commander, log }: IntakeParts,
   command: Command,

@@ -10,21 +10,22 @@ import { problemStatus, sendRefusal } from "./problem.ts";
 
 export type CommandRouteParts = IntakeParts & { readonly clock: Clock };
 
-/** How far a command has come that is not final; `received` until it is recorded. */
+/** The stage of a command that is not final; `received` until it is recorded. */
 type Stage = CommandStage | "received";
 
 const BODY_BYTES = 256 * 1024;
-/** A request beyond these is answered at once, so that waiting clients never take up all connections. */
+/** A request beyond this number is answered at once: waiting clients must not take all connections. */
 const MOST_WAITING = 256;
 
 /**
- * `PUT /api/v1/commands/{id}`: 200 with the final outcome, 202 with the stage when the wait is over before, and
- * problem+json for what never became a command. The same body again joins the command, or returns its outcome.
+ * `PUT /api/v1/commands/{id}`. Answers 200 with the final outcome, 202 with the stage when the wait ends
+ * first, and problem+json if the request never became a command. The same body again joins the command, or
+ * returns its outcome.
  */
 export function addCommandRoute(server: FastifyInstance, parts: CommandRouteParts): { waiting(): number } {
   let waiting = 0;
 
-  /** The final outcome; null when the time is up, or the client has left. */
+  /** The final outcome; null when the time is up or the client has left. */
   async function outcomeWithin(
     command: Command,
     waitMs: number,

@@ -15,9 +15,11 @@ export interface WebConnections {
 }
 
 export interface ConnectionBounds {
-  /** Of all connections. Those beyond it are closed at once. */
+  /** Of all connections. A new one beyond it is closed at once. */
   readonly most: number;
-  /** Of those without a request under way. Beyond it the oldest is closed for a new one, so that a new client always gets in. */
+  /**
+   * Of connections without a request under way. A new one beyond it closes the oldest: new clients get in.
+   */
   readonly mostIdle: number;
 }
 
@@ -72,7 +74,7 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
         });
         idle.add(socket);
       });
-      // Before the request's handler, which does not take what a destroyed socket has brought.
+      // Before the request's handler, which ignores the requests of a destroyed socket.
       server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
         began(request);
         response.once("close", () => ended(request.socket));

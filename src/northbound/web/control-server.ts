@@ -16,13 +16,13 @@ export type ControlParts = Omit<CommandRouteParts, "startByMs"> &
     readonly health: () => Readonly<Record<string, Health>>;
   };
 
-/** More than may wait and be idle together: a stop always gets in. */
+/** More than the waiting and the idle ones together, so that a stop always gets in. */
 const bounds = { most: 384, mostIdle: 64 };
 
 /**
- * The control socket: the HTTP API for programs of this machine. There is no login: a process that can open the file
- * runs as the gateway's own user or as root. The routes that command exist here only, not on the TCP listener.
- * `run` rejects with SocketRefused when the socket cannot be had.
+ * The control socket: the HTTP API for programs of this machine. There is no login: a process that can open
+ * the file runs as the gateway's own user or as root. The TCP listener does not have the routes that command.
+ * `run` rejects with SocketRefused when the socket cannot be used.
  */
 export function createControlServer(
   { socketPath, startByMs }: ControlOptions,

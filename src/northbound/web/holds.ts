@@ -26,8 +26,9 @@ const robotFault = refusal(
 );
 
 /**
- * `PUT /api/v1/hold` and `/api/v1/robots/{robot}/hold` with `{"hold":true|false,"user"?}`: 200 with who holds then.
- * `DELETE /api/v1/robots/{robot}/lease`: 200 with the lease that it ended. A refusal is problem+json.
+ * `PUT /api/v1/hold` and `/api/v1/robots/{robot}/hold` with `{"hold":true|false,"user"?}` answer 200 with the
+ * holders. `DELETE /api/v1/robots/{robot}/lease` answers 200 with the lease that it ended. A refusal is
+ * problem+json.
  */
 export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): void {
   const { holds, ledger, stations } = parts;
@@ -79,7 +80,7 @@ function statusOf({ code }: Outcome): number {
   return code === "UNKNOWN_ROBOT" ? 404 : (problemStatus(code) ?? 409);
 }
 
-/** What a body asks of a hold, or what is wrong with it. */
+/** The hold that a body asks for, or a sentence that says what is wrong with it. */
 function readHold(body: unknown): Pick<HoldRequest, "isHeld" | "user"> | string {
   const read = readBody(body, ["hold", "user"]);
   if (!read.ok) return read.reason;

@@ -1,19 +1,20 @@
 import ipaddr from "ipaddr.js";
 import { quoted } from "../../domain/clip.ts";
 
-/** What of a request tells for whom it is. */
+/** The parts of a request that name the host it is meant for. */
 export interface AddressedRequest {
-  /** The Host header; undefined without one, as HTTP/1.0 allows. */
+  /** The Host header; HTTP/1.0 allows a request without one. */
   readonly host: string | undefined;
-  /** The address of this machine at which it came in. */
+  /** The address of this machine that received it. */
   readonly localAddress: string | undefined;
 }
 
 /**
- * Why a request is not answered, as a sentence for its sender; null when it is. A page of somebody else may give its own name the
- * address of this gateway (DNS rebinding), and a browser then lets it read the answers. Its name is in the Host header.
+ * Why a request is refused, as a sentence for its sender; null when it is answered. A foreign website may
+ * give its own name the address of this gateway (DNS rebinding), and a browser then lets the site read the
+ * answers. The Host header has the site's name.
  *
- * @param hostnames that the configuration gives this gateway
+ * @param hostnames the names of this gateway in the configuration
  */
 export function misdirected(
   { host, localAddress }: AddressedRequest,

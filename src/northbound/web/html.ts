@@ -1,14 +1,14 @@
-/** Text that may stand in HTML as it is. Made by the `html` template only. */
+/** Text that is valid HTML. Only the `html` template makes it. */
 export interface Html {
   readonly html: string;
 }
 
-/** What may fill a gap of the template: text is escaped, HTML is not, lists are joined. */
+/** A value for a gap of the template: text is escaped, HTML is not, lists are joined. */
 export type HtmlPart = string | number | Html | readonly Html[];
 
 /**
- * A template that escapes whatever is put in: a robot's id is any text, and must
- * never become markup. Gaps may stand in element content and in quoted attributes.
+ * A template that escapes its values: a robot's id can be any text, and must never become markup. Gaps may
+ * stand in element content and in quoted attributes.
  */
 export function html(literals: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   let text = literals[0] ?? "";

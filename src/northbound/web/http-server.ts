@@ -24,7 +24,10 @@ const securityHeaders = {
   "cache-control": "no-store",
 } as const;
 
-/** An HTTP server without routes: bounds, security headers and errors as problem+json. The caller makes it listen. */
+/**
+ * An HTTP server without routes, with bounds, security headers, and errors as problem+json. The caller makes
+ * it listen.
+ */
 export function createHttpServer(connections: WebConnections, log: Log): FastifyInstance {
   const server = fastify({
     logger: false,
@@ -39,7 +42,7 @@ export function createHttpServer(connections: WebConnections, log: Log): Fastify
   });
   connections.limit(server.server);
   server.addHook("onRequest", async (request, reply) => {
-    // What a client pipelines beyond the limit arrives with the bytes that closed its connection.
+    // Requests that a client pipelined beyond the limit: the limit has closed the connection already.
     if (request.raw.socket.destroyed) return reply.hijack();
     reply.headers(securityHeaders);
     // Without a length, a body of one-byte chunks takes many times its size in memory.
@@ -58,14 +61,14 @@ export function createHttpServer(connections: WebConnections, log: Log): Fastify
   return server;
 }
 
-/** For a server that listens: a connection that could not be accepted is logged, and the server goes on. */
+/** Logs connections that could not be accepted; the server goes on. For a server that listens. */
 export function logFailures({ server }: FastifyInstance, log: Log): void {
   server.on("error", (error) =>
     log.error({ cause: describeError(error) }, "a web connection was not accepted"),
   );
 }
 
-/** The health of a listener: what it does, and whether clients are closed to make place for others. */
+/** The health of a listener, degraded while idle connections are closed for new ones. */
 export function listenerHealth(health: Health, connections: WebConnections): Health {
   const figures = { ...health.figures, ...connections.figures() };
   const problem = connections.problem();

@@ -1,12 +1,12 @@
-/** Where the health check and the page of robots are served. */
+/** Where the health check and the page of robots are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
-    /** Loopback unless the operator says otherwise: there is no login. */
+    /** Loopback unless the operator configures another address: there is no login. */
     readonly host: string;
     /** 0: any free port. */
     readonly port: number;
   };
-  /** Under which names it answers, besides localhost and the address at which it is reached. */
+  /** The names under which it answers, besides localhost and the address at which it is reached. */
   readonly hostnames: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import type { Cell, RobotRow } from "./robot-rows.ts";
 /** How often a browser asks for the page again, in seconds. */
 const REFRESH_SECONDS = 2;
 
-/** What the page shows. */
+/** The data of the page. */
 export interface PageContent {
   readonly gatewayId: string;
   readonly nowMs: number;
@@ -14,7 +14,7 @@ export interface PageContent {
   readonly rows: readonly RobotRow[];
 }
 
-/** The whole page: no script, nothing inline, so that it works under a policy that allows neither. */
+/** The whole page. It has no script and nothing inline: its content security policy allows neither. */
 export function renderPage(content: PageContent): string {
   const { gatewayId, nowMs, health, rows } = content;
   return html`<!doctype html>
@@ -59,14 +59,14 @@ function line(row: RobotRow, nowMs: number): Html {
 `;
 }
 
-/** A value that is not good is struck as such and says how old it is: nobody may take it for the present. */
+/** Strikes out a value that is not good, and shows its age: it must not look like the present. */
 function value(cell: Cell | null, nowMs: number): Html {
   if (cell === null) return html`<td class="none">–</td>`;
   if (cell.quality === "good") return html`<td>${cell.text}</td>`;
   return html`<td class="old"><span>${cell.text}</span> <small>${cell.quality}, ${age(nowMs - cell.receivedAtMs)} old</small></td>`;
 }
 
-/** Words and signs, not colour alone. */
+/** Words and signs, because colour alone does not reach every reader. */
 const qualityText: Readonly<Record<Quality, string>> = {
   good: "● good",
   stale: "◐ stale",

@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import type { ErrorName } from "../../domain/errors.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 
-/** The status of a refusal that never became a command. Any other outcome of a command is 200. */
+/** The status by the code of a request that never became a command. Any outcome of a command is 200. */
 const statuses: Partial<Readonly<Record<ErrorName, number>>> = {
   MALFORMED: 400,
   NO_EXPIRY: 400,
@@ -33,7 +33,7 @@ export function sendProblem(
     .send(JSON.stringify({ type: "about:blank", title, status, detail, ...members }));
 }
 
-/** Answers with a refusal: its code, and whether the same request may be sent again without harm. */
+/** Answers with a refusal. `retry_safe` says whether sending the request again can move something twice. */
 export function sendRefusal(reply: FastifyReply, status: number, refused: Outcome): FastifyReply {
   const { outcome, code, message, retrySafe } = refused;
   return sendProblem(reply, status, message, { outcome, code, retry_safe: retrySafe });

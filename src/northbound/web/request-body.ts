@@ -11,7 +11,7 @@ export type ReadBody =
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON bodies are handed to the routes as bytes, for `readBody`; any other kind is refused with 415. */
+/** Passes JSON bodies to the routes as bytes, for `readBody`. Any other type is refused with 415. */
 export function addJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) =>
@@ -19,7 +19,7 @@ export function addJsonBodies(server: FastifyInstance): void {
   );
 }
 
-/** Reads the body of a request strictly: unknown fields, repeated keys and bytes that are no UTF-8 are refused. */
+/** Reads a body strictly: unknown fields, repeated keys and bytes that are not UTF-8 are refused. */
 export function readBody(body: unknown, fields: readonly string[]): ReadBody {
   const refused = (reason: string): ReadBody => ({ ok: false, reason });
   const text = textOf(body);

@@ -7,14 +7,14 @@ import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 
-/** A value as the page shows it, or null where there is none to show. */
+/** A value as the page shows it. */
 export interface Cell {
   readonly text: string;
   readonly quality: Quality;
   readonly receivedAtMs: number;
 }
 
-/** A line of the page. */
+/** A line of the page; null is a value that is not shown. */
 export interface RobotRow {
   readonly robotId: RobotId;
   readonly family: Family;
@@ -23,7 +23,7 @@ export interface RobotRow {
   readonly battery: Cell | null;
 }
 
-/** Every robot with what is known of it, by id. */
+/** Every robot with its values, sorted by id. */
 export function robotRows(view: FleetView): readonly RobotRow[] {
   const missions = new Map<RobotId, Observed<MissionQueue>>();
   const batteries = new Map<RobotId, Observed<Battery>>();
@@ -49,7 +49,7 @@ function keep(
   if (change.kind === "battery") batteries.set(change.robotId, change.observed);
 }
 
-/** Beyond the time that an old value may be shown, none is (design, Truth over time). */
+/** A lost value is not shown (design, Truth over time). */
 function cell<T>(observed: Observed<T> | undefined, text: (value: T) => string): Cell | null {
   if (observed === undefined || observed.quality === "lost" || observed.quality === "unknown") return null;
   return {
@@ -71,7 +71,7 @@ function batteryText(battery: Battery): string {
   return `${battery.chargePercent} % ${plain(codeText(battery.state), "STATE_")}`;
 }
 
-/** An enum's name in words, or the number of one that this version does not know. */
+/** An enum's name in words, or the number of an enum value that this version does not know. */
 function plain(code: string | number, prefix: string): string {
   return typeof code === "number"
     ? `state ${code}`

@@ -14,7 +14,7 @@ import { sendProblem } from "./problem.ts";
 import { robotRows } from "./robot-rows.ts";
 import { style } from "./style.ts";
 
-/** What the web server shows, and where it gets it. */
+/** The dependencies of the web server. */
 export interface WebParts {
   readonly gatewayId: string;
   readonly view: FleetView;

@@ -2,14 +2,14 @@ import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { isCode, isListenedOn } from "../../platform/socket-probe.ts";
 
-/** The socket cannot be had; the message says why and what to do. */
+/** The socket cannot be used; the message gives the reason and what to do. */
 class SocketRefused extends Error {
   override readonly name = "SocketRefused";
 }
 
 /**
- * Makes way for a socket: removes one that a gateway left behind when it was killed.
- * Rejects with SocketRefused when another gateway answers on it, or something else has the name.
+ * Removes the socket that a killed gateway left behind. Rejects with SocketRefused when another gateway
+ * answers on it, or the file is no socket.
  */
 export async function clearSocket(path: string): Promise<void> {
   const kind = await kindOf(path);
@@ -28,18 +28,18 @@ async function kindOf(path: string): Promise<"none" | "socket" | "other"> {
     return (await lstat(path)).isSocket() ? "socket" : "other";
   } catch (error) {
     if (isCode(error, "ENOENT")) return "none";
-    throw new SocketRefused(`${path} cannot be had: ${String(error)}`, { cause: error });
+    throw new SocketRefused(`${path} cannot be used: ${String(error)}`, { cause: error });
   }
 }
 
-/** Listens on a socket that nobody but this process's user may open, from its first moment on. */
+/** Listens on a socket that only this process's user and root may open, from its first moment on. */
 export function listenPrivately(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("listening", resolve);
     server.once("error", (error) =>
       reject(new SocketRefused(`no socket at ${path}: ${error.message}`, { cause: error })),
     );
-    // The name is bound within the call: nothing else runs under this mask.
+    // `listen` binds the name before it returns, so nothing else runs under this mask.
     const before = process.umask(0o177);
     try {
       server.listen({ path });

@@ -15,22 +15,22 @@ const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 let elapsedMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => elapsedMs };
 
-interface Fixture {
+interface RunningServer {
   readonly url: string;
   readonly server: WebServer;
   stop(): Promise<void>;
 }
 
-const open: Fixture[] = [];
+const open: RunningServer[] = [];
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((fixture) => fixture.stop()));
+  await Promise.all(open.splice(0).map((harness) => harness.stop()));
 });
 
 async function serve(
   view: FleetView,
   health: () => Readonly<Record<string, Health>> = () => ({ fleet: { state: "up" } }),
-): Promise<Fixture> {
+): Promise<RunningServer> {
   const controller = new AbortController();
   const server = createWebServer(
     { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"] },
@@ -41,7 +41,7 @@ async function serve(
     running = server.run(controller.signal, resolve);
     running.catch(reject);
   });
-  const fixture = {
+  const harness = {
     url: server.url() ?? "",
     server,
     async stop() {
@@ -49,11 +49,11 @@ async function serve(
       await running;
     },
   };
-  open.push(fixture);
-  return fixture;
+  open.push(harness);
+  return harness;
 }
 
-/** With a Host header of one's own, which fetch does not send. */
+/** Sends a Host header of the test's choice; fetch does not. */
 async function ask(url: string, path: string, host: string): Promise<{ status: number; text: string }> {
   const request = get(`${url}${path}`, { headers: { host }, agent: false });
   const [response] = (await once(request, "response")) as [IncomingMessage];
@@ -141,7 +141,7 @@ describe("the page", () => {
     expect(text).toContain("<td>81 % state 9</td>");
   });
 
-  it("says of a value that is not good how old it is, and strikes it", async () => {
+  it("shows the age of a value that is not good, and strikes it out", async () => {
     const text = await page(
       viewOf([{ robotId: "cart-1", family: "cart", quality: "stale" }], [mission("cart-1", "stale", 45_000)]),
     );
@@ -160,7 +160,7 @@ describe("the page", () => {
     expect(text).toContain(quality);
   });
 
-  it("never takes an id for markup", async () => {
+  it("never renders an id as markup", async () => {
     const robotId = `<script>alert("1")</script>&'`;
     const text = await page(viewOf([{ robotId, family: "base", quality: "good" }]));
     expect(text).not.toContain("<script");
@@ -178,7 +178,7 @@ describe("the page", () => {
     expect(await page(viewOf([]))).toContain("No robot is known yet.");
   });
 
-  it("has nothing inline, and is served under a policy that would stop it", async () => {
+  it("has nothing inline, and a policy that allows nothing inline", async () => {
     const { url } = await serve(viewOf([{ robotId: "a", family: "cart", quality: "good" }]));
     const response = await fetch(url);
     expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self';/);
@@ -188,7 +188,7 @@ describe("the page", () => {
     expect(style.headers.get("content-type")).toContain("text/css");
   });
 
-  it("is made once for all who ask within half a second", async () => {
+  it("is rendered once for all requests within half a second", async () => {
     let made = 0;
     const robots = () => {
       made += 1;
@@ -204,7 +204,7 @@ describe("the page", () => {
 });
 
 describe("the server", () => {
-  it("answers what it does not have, or not so, without a detail", async () => {
+  it("answers 404 for unknown addresses and methods", async () => {
     const { url } = await serve(viewOf([]));
     const unknown = await fetch(`${url}/etc/passwd`);
     expect([unknown.status, await unknown.json()]).toEqual([
@@ -232,7 +232,7 @@ describe("the server", () => {
     expect((await fetch(`${url}${path}`, { method, ...(method === "PUT" ? json : {}) })).status).toBe(404);
   });
 
-  it("answers 500 and stays up when a page cannot be made", async () => {
+  it("answers 500 and stays up when a page cannot be rendered", async () => {
     const broken = {
       robots: () => [],
       snapshot(): readonly StateChange[] {
@@ -249,7 +249,7 @@ describe("the server", () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  it("tells a port that is taken, with its number", async () => {
+  it("rejects with the number of a port that is taken", async () => {
     const squatter = createServer().listen(0, "127.0.0.1");
     await once(squatter, "listening");
     const address = squatter.address();
@@ -290,7 +290,7 @@ describe("the server", () => {
     }
   });
 
-  it("answers a health check beside as many idle connections as somebody likes to open", async () => {
+  it("answers a health check beside any number of idle connections", async () => {
     const { url, server } = await serve(viewOf([]));
     const port = Number(new URL(url).port);
     const idle = Array.from({ length: 250 }, () => connect(port, "127.0.0.1").on("error", () => {}));
@@ -325,13 +325,13 @@ describe("the server", () => {
   });
 
   it("stops at once, though a client holds its connection open", async () => {
-    const fixture = await serve(viewOf([]));
-    await (await fetch(`${fixture.url}/healthz`, { headers: { connection: "keep-alive" } })).text();
-    expect(fixture.server.health().state).toBe("up");
+    const harness = await serve(viewOf([]));
+    await (await fetch(`${harness.url}/healthz`, { headers: { connection: "keep-alive" } })).text();
+    expect(harness.server.health().state).toBe("up");
     const before = performance.now();
-    await fixture.stop();
+    await harness.stop();
     expect(performance.now() - before).toBeLessThan(1_000);
-    expect([fixture.server.health().state, fixture.server.url()]).toEqual(["down", null]);
-    await expect(fetch(`${fixture.url}/healthz`)).rejects.toThrow();
+    expect([harness.server.health().state, harness.server.url()]).toEqual(["down", null]);
+    await expect(fetch(`${harness.url}/healthz`)).rejects.toThrow();
   });
 });
