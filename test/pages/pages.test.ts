@@ -1,18 +1,17 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { gatewayErrors } from "../src/domain/errors.ts";
-
-const pages = ["README.md", ...readdirSync("docs").map((name) => join("docs", name))].filter((path) =>
-  path.endsWith(".md"),
-);
+import { gatewayErrors } from "../../src/domain/errors.ts";
+import { anchors, pages } from "./page.ts";
 
 it("one page lists every error of the gateway, and the others point to it", () => {
-  const rows = pages.flatMap((page) =>
-    Array.from(
-      readFileSync(page, "utf8").matchAll(/^\| (1\d{3}) \| (\w+) \| (.+) \|$/gm),
-      ([, id, name, advice]) => ({ page, id: Number(id), name, advice }),
-    ),
+  const rows = [...pages].flatMap(([page, text]) =>
+    Array.from(text.matchAll(/^\| (1\d{3}) \| (\w+) \| (.+) \|$/gm), ([, id, name, advice]) => ({
+      page,
+      id: Number(id),
+      name,
+      advice,
+    })),
   );
   const known = Object.entries(gatewayErrors).map(([name, { id, advice }]) => ({
     page: join("docs", "commands.md"),
@@ -42,17 +41,23 @@ it("one page lists every alarm of the gateway", () => {
   expect(raised).toContain("DUPLICATE_GATEWAY");
 });
 
-it("no page points to a file of the project that is not there", () => {
-  const dead = pages.flatMap((page) =>
-    [...readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)]
-      .map((match) => join(dirname(page), match[1] ?? ""))
-      .filter((target) => !exists(target))
-      .map((target) => `${page}: ${target}`),
+it("every link of a page leads to a file, and to a heading of it", () => {
+  const dead = [...pages].flatMap(([page, text]) =>
+    Array.from(text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g), ([, file = "", anchor]) => {
+      const target = file === "" ? page : join(dirname(page), file);
+      const isThere = existsSync(target) && (anchor === undefined || anchors(target).includes(anchor));
+      return isThere ? "" : `${page}: ${file}#${anchor}`;
+    }),
   );
-  expect(pages.length).toBeGreaterThan(4);
-  expect(dead).toEqual([]);
+  expect(dead.length).toBeGreaterThan(40);
+  expect(dead.filter((link) => link !== "")).toEqual([]);
 });
 
-function exists(path: string): boolean {
-  return readdirSync(dirname(path)).includes(path.split("/").at(-1) ?? "");
-}
+it("every file and folder that a page names is there", () => {
+  const path = /`((?:src|test|config|scripts|bench|docs|proto|systemd)\/[\w./-]*\w)\/?`/g;
+  const named = [...pages].flatMap(([page, text]) =>
+    Array.from(text.matchAll(path), ([, name = ""]) => ({ page, name })),
+  );
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter(({ name }) => !existsSync(name))).toEqual([]);
+});

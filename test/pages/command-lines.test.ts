@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
+import { type Expectation, expectations } from "./expectations.ts";
+import { type CommandLine, commandLines, pages } from "./page.ts";
+import { openPageShell, type PageShell, type Started } from "./shell.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
+
+/** Programs that the pages use, and that a machine may lack. */
+const foreign = ["mosquitto_sub", "mosquitto_pub", "curl"];
+const missing = foreign.filter((name) => spawnSync("which", [name]).status !== 0);
+if (missing.length > 0) {
+  if (process.env.CI) throw new Error(`CI must run every command line, and lacks ${missing.join(", ")}`);
+  process.stderr.write(`command lines of the pages that need ${missing.join(", ")} are skipped\n`);
+}
+
+const lines = [...pages.keys()].flatMap(commandLines);
+
+function expectationOf({ page, line }: CommandLine): Expectation {
+  const row = expectations.find(([pattern]) => pattern.test(line));
+  if (row === undefined)
+    throw new Error(`${page}: no row of test/pages/expectations.ts says what this does: ${line}`);
+  return row[1];
+}
+
+test("each command line of the pages has its row, and each row its command line", () => {
+  expect(lines.length).toBeGreaterThan(50);
+  for (const line of lines) expectationOf(line);
+  const used = lines.map(({ line }) => expectations.find(([pattern]) => pattern.test(line)));
+  expect(expectations.filter((row) => !used.includes(row)).map(([pattern]) => String(pattern))).toEqual([]);
+});
+
+test("a line that another test runs is there", () => {
+  for (const line of lines) {
+    const expectation = expectationOf(line);
+    if (expectation.kind !== "elsewhere") continue;
+    expect(readFileSync(expectation.file, "utf8"), line.line).toContain(expectation.has);
+  }
+});
+
+let shell: PageShell;
+let mqtt: MqttEar;
+beforeAll(async () => {
+  shell = await openPageShell();
+  mqtt = await listenMqtt(shell.demo.mqtt, "pages", "fleetgate/demo");
+});
+afterAll(async () => {
+  await mqtt.close();
+  await shell.close();
+});
+
+const MISSION_EVENTS = "robots/cart-01/event/mission";
+
+/** Cancels the mission that a line has given to cart-01, so that the next line finds it free. */
+async function freeCart(missionId: string): Promise<void> {
+  await mqtt.on(MISSION_EVENTS, (text) => text.includes(missionId));
+  const missionCommand = { missionId, command: "COMMAND_CANCEL" };
+  await mqtt.send("UpdateMission", `free-${missionId}`, { robotId: "cart-01", missionCommand });
+  const isOver = (text: string) => text.includes(missionId) && text.includes('"to":"STATE_CANCELED"');
+  await mqtt.on(MISSION_EVENTS, isOver);
+}
+
+async function runLine(line: CommandLine, follow: (started: Started, prints: RegExp) => void): Promise<void> {
+  const expectation = expectationOf(line);
+  if (foreign.some((name) => missing.includes(name) && line.line.includes(name))) return;
+  if (expectation.kind === "follows") {
+    const started = shell.start(line);
+    // One simulated service at a time: they share a port.
+    if (!line.line.includes("simulate")) return follow(started, expectation.prints);
+    await started.out.first(line.line, (text) => expectation.prints.test(text));
+    await started.stop();
+  }
+  if (expectation.kind !== "ends") return;
+  const started = shell.start(line);
+  const code = await started.ended;
+  const printed = started.out.entries.join("\n");
+  expect({ line: line.line, code, printed, complaint: started.complaint() }).toMatchObject({
+    code: expectation.code,
+    printed: expect.stringMatching(expectation.prints),
+  });
+  const [, missionId] = /"mission_id": "([^"]+)"/.exec(printed) ?? [];
+  if (missionId !== undefined) await freeCart(missionId);
+  if (expectation.undo !== undefined) await shell.start({ ...line, line: expectation.undo }).ended;
+}
+
+test.each([...pages.keys()])("the command lines of %s do what the page says", async (page) => {
+  const followed: Array<readonly [Started, RegExp]> = [];
+  await mqtt.on("robots/cart-01/availability", (text) => text === "good");
+  for (const line of commandLines(page))
+    await runLine(line, (started, prints) => followed.push([started, prints]));
+  for (const [started, prints] of followed) await started.out.first(`${prints}`, (text) => prints.test(text));
+  for (const [started] of followed) await started.stop();
+});

@@ -1,0 +1,64 @@
+import mqtt, { type MqttClient } from "mqtt";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
+import { type House, openHouse } from "../e2e/house.ts";
+import { topics } from "./page.ts";
+
+/** Raises the alarm CLOCK_SKEW, and leaves commands their minute. */
+const CLOCK_AHEAD_MS = 10_000;
+const CLIENT = "e2e";
+const AT_STATION = "cart-01";
+const OTHER = "cart-03";
+
+let house: House;
+let sender: MqttClient;
+beforeAll(async () => {
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + CLOCK_AHEAD_MS };
+  const stations = { dock: { destinations: ["Station A"], heartbeatMs: 60_000 } };
+  house = await openHouse({}, { stations, mqtt: { tags: true } }, clock);
+  sender = await mqtt.connectAsync(house.mqttUrl, { reconnectPeriod: 0 }, false);
+  for (const robot of [AT_STATION, OTHER])
+    await house.mqtt.on(`robots/${robot}/availability`, (text) => text === "good");
+});
+afterAll(async () => {
+  await sender.endAsync(true);
+  await house.close();
+});
+
+/** Publishes under the client's own name, and waits for the reply. */
+async function ask(topic: string, id: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const text = JSON.stringify({ id, ...fields });
+  await sender.publishAsync(`fleetgate/e2e/clients/${CLIENT}/${topic}`, text, { qos: 1 });
+  expect(JSON.parse(await house.mqtt.replyText(id)), `${topic} ${text}`).toMatchObject({
+    outcome: "succeeded",
+  });
+}
+
+test("every topic of docs/scada.md carries messages", async () => {
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
+  await house.mqtt.send("CreateMission", "mission", { robotId: AT_STATION, mission });
+  const tasks = [{ taskType: "TASK_TYPE_LOAD", mapId: 1, endPointCode: "ST-A" }];
+  await house.mqtt.send("AddTaskChain", "chain", { taskChain: { areaId: 1, amrId: 102 }, tasks });
+  await house.mqtt.send("DeleteWebhook", "webhook", { id: "w-1" });
+  const { control } = house.simulator();
+  control.happen({ kind: "conveyor-payload", robotId: OTHER, index: 1, loaded: true });
+  control.happen({ kind: "conveyor-health", robotId: OTHER, index: 1, ok: false });
+
+  await house.mqtt.on(`robots/${AT_STATION}/mission`, (state) => state.includes('"STATE_RUNNING"'));
+  const robot = { robot_id: AT_STATION };
+  await ask("station/dock/ask", "ask", robot);
+  await ask("station/dock/beat", "beat", {});
+  await ask("station/dock/release", "release", robot);
+  await ask("station/dock/ask", "ask again", robot);
+  await ask("station/dock/override", "override", robot);
+  await ask(`hold/${OTHER}`, "hold one", { hold: true });
+  await ask("hold", "hold all", { hold: true });
+
+  // The beginning of every topic of a robot is no topic itself.
+  const listed = topics("docs/scada.md").filter((topic) => topic !== "robots/<id>");
+  expect(listed.length).toBeGreaterThan(25);
+  for (const topic of listed) {
+    const pattern = new RegExp(`^${topic.replace(/<[^>]+>/g, "[^/]+").replace("…", ".+")}$`);
+    await house.mqtt.heard.first(topic, (message) => pattern.test(message.topic));
+  }
+});
