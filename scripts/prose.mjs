@@ -1,5 +1,5 @@
 // Holds what people read to its measures: lines of at most 110 characters in Markdown and in comments, and
-// sentences of at most 30 words in README.md and docs/. With arguments it checks these files alone.
+// sentences of at most 30 words in Markdown, the changelog aside. With arguments it checks these files alone.
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { TextlintKernel } from "@textlint/kernel";
@@ -7,25 +7,20 @@ import markdownModule from "@textlint/textlint-plugin-markdown";
 import { sentenceLength } from "./sentence-length.mjs";
 
 const WIDTH = 110;
-const markdown = markdownModule.default ?? markdownModule;
+const markdown = markdownModule.default;
 const kernel = new TextlintKernel();
 
 const given = process.argv.slice(2);
-const files = given.length > 0 ? given : [...pages(), ...codeUnder("src", "test", "bench", "scripts")];
+const own = ["README.md", "CHANGELOG.md", ...["docs", "src", "test", "bench", "scripts"].flatMap(filesUnder)];
+const files = given.length > 0 ? given : own;
 const problems = (await Promise.all(files.map(problemsOf))).flat();
 for (const problem of problems) console.error(problem);
 console.log(`${files.length} files, ${problems.length} problems`);
 if (problems.length > 0 || files.length === 0) process.exit(1);
 
-function pages() {
-  const docs = readdirSync("docs").map((name) => join("docs", name));
-  return ["README.md", "CHANGELOG.md", ...docs].filter((path) => path.endsWith(".md"));
-}
-
-function codeUnder(...folders) {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
-    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
+function filesUnder(folder) {
+  const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
+  return files.filter((path) => /\.(md|ts|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
 }
 
 async function problemsOf(path) {

@@ -84,6 +84,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^curl .*onlineAmr$/, { kind: "ends", code: 0, prints: /"name":"cart-01"/ }],
   [/^curl .*mission\/create /, { kind: "ends", code: 0, prints: /"missionId":"/ }],
   [/^curl -X DELETE$/, { kind: "elsewhere", file: "test/pages/shell.ts", has: "-X DELETE" }],
+  [/^cd /, { kind: "ends", code: 0, prints: /^$/ }],
   [/^(fault|happen)\(\)/, { kind: "ends", code: 0, prints: /^$/ }],
   [/^fault /, { kind: "ends", code: 0, prints: /^\{"faults":/, undo: "faults_over" }],
   [/^happen /, { kind: "ends", code: 0, prints: /^\{\}$/ }],

@@ -47,12 +47,11 @@ export async function openPageShell(): Promise<PageShell> {
   const base = await freePorts(usualPorts.length);
   const ports = new Map(usualPorts.map((port, at) => [port, String(base + at)]));
   const state = join(folder, ".fleetgate", "demo");
-  const fleet = join(folder, ".fleetgate", `simulate-${base}`);
   const config = join(state, "gateway.yaml");
   for (const name of ["dist", "node_modules", "package.json"]) symlinkSync(resolve(name), join(folder, name));
   symlinkSync(resolve("config/scenarios/plant.yaml"), join(folder, "plant.yaml"));
   mkdirSync(state, { recursive: true });
-  symlinkSync(state, fleet);
+  symlinkSync(state, join(folder, ".fleetgate", `simulate-${base}`));
 
   const bin = join(folder, "bin");
   mkdirSync(bin);
@@ -70,8 +69,9 @@ export async function openPageShell(): Promise<PageShell> {
       .replace("/var/lib/fleetgate", join(state, "gateway"))
       .replace("ROBOT", "cart-01")
       .replace("OPERATION '{…}' --config FILE", `GetOnlineRobots '{}' --config ${config}`);
-  const functions = (page: string) => [
-    ...commandLines(page).flatMap(({ line }) => (/^\w+\(\)/.test(line) ? [asHere(line)] : [])),
+  /** What a page has its reader type before a line that needs the service's certificate. */
+  const before = (page: string) => [
+    ...commandLines(page).flatMap(({ line }) => (/^cd |^\w+\(\)/.test(line) ? [asHere(line)] : [])),
     `faults_over() { curl -s --cacert ca.pem -X DELETE https://localhost:${base + 1}/simulator/faults; }`,
   ];
 
@@ -80,9 +80,9 @@ export async function openPageShell(): Promise<PageShell> {
   return {
     demo,
     start({ page, line }) {
-      const text = [...functions(page), asHere(line)].join("\n");
-      const usesCertificate = /ca\.pem|^fault|^happen/.test(line);
-      const started = startShell(text, usesCertificate ? join(state, "fleet") : folder, bin);
+      const needsCertificate = /ca\.pem|^faults?|^happen/.test(line);
+      const text = [...(needsCertificate ? before(page) : []), asHere(line)].join("\n");
+      const started = startShell(text, folder, bin);
       open.add(started);
       void started.ended.then(() => open.delete(started));
       return started;
