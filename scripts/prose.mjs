@@ -1,18 +1,21 @@
 // Holds what people read to its measures: lines of at most 110 characters in Markdown and in comments, and
-// sentences of at most 30 words in Markdown, the changelog aside. With arguments it checks these files alone.
-import { readdirSync, readFileSync } from "node:fs";
+// sentences of at most 30 words in Markdown, the changelog aside. --fix wraps the lines first. With names of
+// files it checks these alone.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { TextlintKernel } from "@textlint/kernel";
 import markdownModule from "@textlint/textlint-plugin-markdown";
 import { sentenceLength } from "./sentence-length.mjs";
+import { WIDTH, withoutAddresses, wrapComments, wrapMarkdown } from "./wrap.mjs";
 
-const WIDTH = 110;
 const markdown = markdownModule.default;
 const kernel = new TextlintKernel();
 
-const given = process.argv.slice(2);
+const isFixing = process.argv.includes("--fix");
+const given = process.argv.slice(2).filter((argument) => argument !== "--fix");
 const own = ["README.md", "CHANGELOG.md", ...["docs", "src", "test", "bench", "scripts"].flatMap(filesUnder)];
 const files = given.length > 0 ? given : own;
+if (isFixing) for (const path of files) fix(path);
 const problems = (await Promise.all(files.map(problemsOf))).flat();
 for (const problem of problems) console.error(problem);
 console.log(`${files.length} files, ${problems.length} problems`);
@@ -21,6 +24,12 @@ if (problems.length > 0 || files.length === 0) process.exit(1);
 function filesUnder(folder) {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
   return files.filter((path) => /\.(md|ts|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
+}
+
+function fix(path) {
+  const text = readFileSync(path, "utf8");
+  const wrapped = extname(path) === ".md" ? wrapMarkdown(text) : wrapComments(text);
+  if (wrapped !== text) writeFileSync(path, wrapped);
 }
 
 async function problemsOf(path) {
@@ -41,10 +50,6 @@ function tooWide(path, text, isHeld) {
 /** A directive for the linter cannot be wrapped. */
 function isComment(line) {
   return /^\s*(?:\/\/|\/?\*)|\s\/\/ /.test(line) && !line.includes("biome-ignore");
-}
-
-function withoutAddresses(line) {
-  return line.replace(/\]\([^)]*\)/g, "]").replace(/\bhttps?:\/\/\S+/g, "");
 }
 
 /** The lines of a page that are neither a table nor code nor HTML. */

@@ -102,7 +102,7 @@ const damages: ReadonlyArray<readonly [string, (store: string) => void, RegExp]>
 /** Lost again and again: what each loss has put aside is not the next one's. */
 test.each(["journal", "tickets"] as const)(
   "a lost store lets only stops and reads pass until the reset, then all commands: %s",
-  async (store, known) => {
+  async (store) => {
     if (store === "tickets") await withOpcUa();
     let daemon = await start();
     expect(await send("ControlConveyor", belt("CW"), "once")).toMatchObject({ outcome: "succeeded" });
@@ -173,7 +173,7 @@ test.each([
   ["tickets", 1],
 ])(
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
-  async (store, known) => {
+  async (store) => {
     if (store === "tickets") await withOpcUa();
     await (await start()).stop();
     writeFileSync(inData(store, "format.json"), JSON.stringify({ store, version: 7 }));

@@ -42,6 +42,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^npm run (build|generate)$/, script("generate")],
   [/^(npm run build && )?node scripts\/config-schema\.mjs$/, script("lint")],
   [/^(npm run build && )?node scripts\/commands-doc\.mjs$/, script("lint")],
+  [
+    /^node scripts\/prose\.mjs --fix$/,
+    { kind: "elsewhere", file: "test/pages/prose.test.ts", has: '"scripts/prose.mjs", "--fix"' },
+  ],
   [/vitest run test\/state$/, ci("npm test")],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
   [/vitest run test\/e2e\/misbehaving-service\.test\.ts$/, ci("npm test")],

@@ -22,8 +22,8 @@ const shellFunction = /^(?:fault|happen)(?: '|\(\))/;
 const comment = /\s{2,}#.*$|\s# .*$/;
 
 /**
- * Every command line of a page: of its blocks of code first, then of the code inside its sentences and tables. There, two
- * words are the name of a command and no line to copy.
+ * Every command line of a page: of its blocks of code first, then of the code inside its sentences and
+ * tables. There, two words are the name of a command and no line to copy.
  */
 export function commandLines(page: string): readonly CommandLine[] {
   const text = (pages.get(page) ?? "").replace(/\\\n\s*/g, "");

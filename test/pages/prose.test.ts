@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -42,4 +42,31 @@ it("refuses sentences of more than 30 words, and lines of more than 110 characte
       .sort(),
   );
   expect(status).toBe(1);
+});
+
+/** Texts with a line that is too wide, and what `--fix` makes of them. */
+const fixed = {
+  "item.md": [
+    `- ${wide} \`a b\` end.\n- short\n\n| ${wide} |\n|---|\n`,
+    `- ${"x".repeat(55)}\n  ${"y".repeat(55)} \`a b\` end.\n- short\n\n| ${wide} |\n|---|\n`,
+  ],
+  "block.ts": [
+    `/** ${wide} */\nconst a = 1; // ${wide}\n`,
+    `/**\n * ${"x".repeat(55)}\n * ${"y".repeat(55)}\n */\n// ${"x".repeat(55)}\n// ${"y".repeat(55)}\nconst a = 1;\n`,
+  ],
+  "tags.ts": [
+    `  /**\n   * ${wide}\n   * second\n   *\n   * @param a ${"z".repeat(9)}\n   */\n`,
+    `  /**\n   * ${"x".repeat(55)}\n   * ${"y".repeat(55)} second\n   *\n   * @param a ${"z".repeat(9)}\n   */\n`,
+  ],
+  "code.ts": [`const text = "${wide}";\n`, `const text = "${wide}";\n`],
+} as const;
+
+it("wraps what is too wide with --fix, and nothing else", () => {
+  for (const [name, [text, expected]] of Object.entries(fixed)) {
+    const path = join(folder, `fix-${name}`);
+    writeFileSync(path, text);
+    const { status, stderr } = spawnSync("node", ["scripts/prose.mjs", "--fix", path], { encoding: "utf8" });
+    expect(readFileSync(path, "utf8"), name).toBe(expected);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  }
 });

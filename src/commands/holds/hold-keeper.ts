@@ -80,13 +80,8 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
 
   /** Lifts the hold now, or with a later tick when its user lifts too often; until then it lasts. */
   function askLift(hold: StoredHold, by: Source): void {
-    if (mayLift(hold, by)) lift(hold, by);
+    if (budget.take(holdKey(hold), holderName(by), robotsOf(hold.robotId).length)) lift(hold, by);
     else if (!lateLifts.has(hold)) lateLifts.set(hold, by);
-  }
-
-  function mayLift({ robotId, owner }: StoredHold, by: Source): boolean {
-    const key = JSON.stringify([robotId, holderName(owner)]);
-    return budget.take(key, holderName(by), robotsOf(robotId).length);
   }
 
   function lift(hold: StoredHold, by: Source): void {
@@ -142,7 +137,8 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     },
     tick() {
       budget.tick();
-      for (const [hold, by] of [...lateLifts]) if (mayLift(hold, by)) lift(hold, by);
+      for (const [hold, by] of [...lateLifts])
+        if (budget.take(holdKey(hold), holderName(by), robotsOf(hold.robotId).length)) lift(hold, by);
       memory.tick();
       stops.tick();
     },
@@ -196,4 +192,9 @@ function decideOthers(
   const what = robotId === null ? "all robots" : `robot ${quoted(robotId)}`;
   const message = `user: ${quoted(user)} does not hold ${what}; name one as \`by\` shows it`;
   return { kind: "refuse", outcome: refusal("MALFORMED", message) };
+}
+
+/** Names a hold: one user has one at most on a robot, and one on all. */
+function holdKey({ robotId, owner }: StoredHold): string {
+  return JSON.stringify([robotId, holderName(owner)]);
 }
