@@ -173,7 +173,7 @@ test.each([
   ["tickets", 1],
 ])(
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
-  async (store) => {
+  async (store, known) => {
     if (store === "tickets") await withOpcUa();
     await (await start()).stop();
     writeFileSync(inData(store, "format.json"), JSON.stringify({ store, version: 7 }));

@@ -22,7 +22,7 @@ export function packRecord(record: JournalRecord): StoredRecord {
   };
 }
 
-export function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
+function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
   const { command, robotId = command.robotId, sentJson = command.requestJson, missionIds } = stored;
   return {
     id,
