@@ -22,8 +22,8 @@ const STOPS = 100;
 const WRITES = 10;
 /** In time that the processor spent on all of this: gateway, service and clients share one process. */
 const P99_MS = 500;
-/** One when it begins, one each second, on a machine that is so loaded that it takes minutes. */
-const MOST_PAUSES = 150;
+/** One when it begins, then one a second. */
+const MOST_PAUSES_A_SECOND = 2;
 
 const closers: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -106,6 +106,7 @@ test("a user toggles a hold as fast as it can: another user's stops reach the se
   await plc.shows(`Robots.${OTHER}.Battery.ChargePercent`, 50);
 
   const enough = new AbortController();
+  const beganMs = performance.now();
   const toggling = toggle(plc, enough.signal);
   closers.push(() => {
     enough.abort();
@@ -128,5 +129,5 @@ test("a user toggles a hold as fast as it can: another user's stops reach the se
   tookMs.sort((one, other) => one - other);
   expect(tookMs[Math.ceil(STOPS * 0.99) - 1]).toBeLessThan(P99_MS);
   expect(pauses()).toBeGreaterThan(0);
-  expect(pauses()).toBeLessThan(MOST_PAUSES);
-}, 120_000);
+  expect(pauses()).toBeLessThan(2 + (MOST_PAUSES_A_SECOND * (performance.now() - beganMs)) / 1_000);
+}, 300_000);
