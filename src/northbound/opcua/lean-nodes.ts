@@ -89,25 +89,77 @@ const typeIds = {
   property: VariableTypeIds.PropertyType,
 } as const;
 
+/** The references of nodes, which many nodes share. */
+interface SharedReferences {
+  readonly relations: Readonly<Record<"component" | "property", Relation>>;
+  /** To the type and to the parent: two references for each of them are enough for all nodes. */
+  of(type: number, parent: Parent, relation: Relation): UAReference[];
+  /** Lets the parent refer to its new child. */
+  adopt(parent: Parent, child: BaseNode, relation: Relation): void;
+  /** The tags of a folder refer to the same nodes: all have the map of the first. */
+  shareAmongTags(tag: BaseNode, parent: Parent): void;
+  share: LeanNodes["share"];
+}
+
+function createSharedReferences(addressSpace: AddressSpace): SharedReferences {
+  const space = lower<LowerAddressSpace>(addressSpace, "normalizeReferenceType");
+  const typeReferences = new Map<number, UAReference>();
+  const sharedReferences = new WeakMap<BaseNode, UAReference>();
+  const tagReferences = new WeakMap<BaseNode, NodeRecord["_referenceIdx"]>();
+  let lastKey = 0;
+
+  function reference(type: ReferenceTypeIds, nodeId: NodeId, isForward: boolean): UAReference {
+    return space.normalizeReferenceType({ referenceType: standardId(type), nodeId, isForward });
+  }
+
+  return {
+    relations: {
+      component: relation(addressSpace, HasComponent),
+      property: relation(addressSpace, HasProperty),
+    },
+    of(type, parent, { id, toParents }) {
+      const toType = () => reference(ReferenceTypeIds.HasTypeDefinition, standardId(type), true);
+      return [
+        cached(typeReferences, type, toType),
+        cached(toParents, parent, () => reference(id, parent.nodeId, false)),
+      ];
+    },
+    adopt(parent, child, { type }) {
+      const fromParent = space.normalizeReferenceType({
+        referenceType: type.nodeId,
+        _referenceType: type,
+        nodeId: child,
+        isForward: true,
+      });
+      // The key under which the parent finds it: a text of the whole NodeId, if it is not set.
+      lastKey -= 1;
+      Reflect.set(fromParent, "__key", lastKey);
+      lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
+    },
+    shareAmongTags(tag, parent) {
+      const record = recordOf(tag);
+      record._referenceIdx = cached(tagReferences, parent, () => record._referenceIdx);
+    },
+    share(parent, shared) {
+      const type = shared.nodeClass === NodeClass.Method ? HasComponent : HasProperty;
+      const to = cached(sharedReferences, shared, () => reference(type, shared.nodeId, true));
+      lower<LowerNode>(parent, "__addReference").__addReference(to);
+    },
+  };
+}
+
 /** Makes them in `namespace`. */
 export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespace): LeanNodes {
-  const space = lower<LowerAddressSpace>(addressSpace, "normalizeReferenceType");
   const lowerNamespace = lower<LowerNamespace>(namespace, "internalCreateNode");
+  const references = createSharedReferences(addressSpace);
+  const { relations } = references;
   const { index } = namespace;
   const names = new Map<
     string,
     { readonly browseName: QualifiedName; readonly displayName: LocalizedText }
   >();
-  const typeReferences = new Map<number, UAReference>();
-  const relations = {
-    component: relation(addressSpace, HasComponent),
-    property: relation(addressSpace, HasProperty),
-  } as const;
-  const sharedReferences = new WeakMap<BaseNode, UAReference>();
-  const tagReferences = new WeakMap<BaseNode, NodeRecord["_referenceIdx"]>();
   const dataTypes = new Map<DataType, NodeId>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
-  let lastKey = 0;
 
   function namesOf(name: string, namespaceIndex: number) {
     return cached(names, `${namespaceIndex}:${name}`, () => ({
@@ -116,41 +168,12 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     }));
   }
 
-  function reference(type: ReferenceTypeIds, nodeId: NodeId, isForward: boolean): UAReference {
-    return space.normalizeReferenceType({ referenceType: standardId(type), nodeId, isForward });
-  }
-
-  /** To the type and to the parent: two references for each of them are enough for all nodes. */
-  function referencesOf(type: number, parent: Parent, { id, toParents }: Relation): UAReference[] {
-    return [
-      cached(typeReferences, type, () =>
-        reference(ReferenceTypeIds.HasTypeDefinition, standardId(type), true),
-      ),
-      cached(toParents, parent, () => reference(id, parent.nodeId, false)),
-    ];
-  }
-
-  function create(parent: Parent, { type }: Relation, options: object): BaseNode {
+  function create(parent: Parent, to: Relation, options: object): BaseNode {
     const node = lowerNamespace.internalCreateNode(options);
     // Node's emitter makes its list of listeners when it needs one. An empty one takes 200 bytes.
     Reflect.set(node, "_events", undefined);
-    const fromParent = space.normalizeReferenceType({
-      referenceType: type.nodeId,
-      _referenceType: type,
-      nodeId: node,
-      isForward: true,
-    });
-    // The key under which the parent finds it: a text of the whole NodeId, if it is not set.
-    lastKey -= 1;
-    Reflect.set(fromParent, "__key", lastKey);
-    lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
+    references.adopt(parent, node, to);
     return node;
-  }
-
-  /** The tags of a folder refer to the same nodes: all have the map of the first. */
-  function shareReferences(tag: BaseNode, parent: Parent): void {
-    const record = recordOf(tag);
-    record._referenceIdx = cached(tagReferences, parent, () => record._referenceIdx);
   }
 
   /** node-opcua makes four objects of them for each node: here all nodes share those of the first. */
@@ -171,7 +194,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         nodeId: new NodeId(NodeIdType.STRING, path, index),
         browseName,
         displayName,
-        references: referencesOf(ObjectTypeIds.FolderType, parent, relations.component),
+        references: references.of(ObjectTypeIds.FolderType, parent, relations.component),
         eventNotifier: 0,
       });
       return node as UAObject;
@@ -185,7 +208,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         nodeId: new NodeId(NodeIdType.STRING, path, index),
         browseName,
         displayName,
-        references: referencesOf(typeIds[kind], parent, parentRelation),
+        references: references.of(typeIds[kind], parent, parentRelation),
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
         valueRank: length === null ? -1 : 1,
         arrayDimensions: length === null ? null : [length],
@@ -194,16 +217,11 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         historizing: false,
       });
       const variable = node as UAVariable;
-      if (kind === "tag") shareReferences(variable, parent);
+      if (kind === "tag") references.shareAmongTags(variable, parent);
       if (writers !== null) permit(variable, writers);
       return variable;
     },
-    share(parent, shared) {
-      const isMethod = shared.nodeClass === NodeClass.Method;
-      const type = isMethod ? HasComponent : HasProperty;
-      const to = cached(sharedReferences, shared, () => reference(type, shared.nodeId, true));
-      lower<LowerNode>(parent, "__addReference").__addReference(to);
-    },
+    share: references.share,
   };
 }
 
