@@ -31,11 +31,11 @@ beforeAll(async () => {
     stations: ["dock"],
   });
   caller = await openSession(running.url);
-});
+}, 60_000);
 afterAll(async () => {
   await caller.close();
   await running.stop();
-});
+}, 60_000);
 
 const figures = () => running.server.health().figures ?? {};
 
