@@ -79,8 +79,12 @@ export async function sendCommand(
   let first: GatewayAnswer | null = null;
   let stage: unknown = null;
   while (true) {
-    const answer = await askGateway(socketPath, request, signal);
-    // What was asked for again, here, was not sent before.
+    const answer = await askGateway(socketPath, request, signal).catch((error: unknown) => {
+      throw first !== null && error instanceof CallFailed
+        ? new CallFailed(error.message, true, { cause: error })
+        : error;
+    });
+    // The gateway counts our own second question as a repetition.
     first ??= answer;
     if (answer.status !== 202) return { ...outcomeOf(id, answer), duplicate: first.body.duplicate === true };
     if (answer.body.stage !== stage) onStage({ id, stage: answer.body.stage ?? "" });
@@ -93,7 +97,7 @@ export function outcomeOf(id: string | null, { status, body }: GatewayAnswer): J
   if (status < 400) return body;
   const { outcome, code, detail = "", retry_safe = false } = body;
   if (outcome === undefined || code === undefined)
-    throw new CallFailed(`the gateway answered ${status}: ${String(detail)}`, false);
+    throw new CallFailed(`the gateway answered ${status}: ${String(detail)}`, status >= 500);
   return { id, outcome, code, message: detail, retry_safe, response: null, duplicate: false };
 }
 

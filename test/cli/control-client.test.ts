@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CallFailed, sendCommand } from "../../src/cli/control-client.ts";
+
+let folder: string;
+let socketPath: string;
+let server: Server;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fleetgate-client-"));
+  socketPath = join(folder, "control.sock");
+});
+afterEach(async () => {
+  server.close();
+  server.closeAllConnections();
+  await rm(folder, { recursive: true });
+});
+
+/** A gateway that answers as a test says. */
+async function serve(answer: RequestListener): Promise<void> {
+  server = createServer(answer).listen(socketPath);
+  await once(server, "listening");
+}
+
+const stages: unknown[] = [];
+const send = () =>
+  sendCommand(socketPath, "c1", {}, (stage) => stages.push(stage), new AbortController().signal).catch(
+    (error: unknown) => error,
+  );
+
+describe("the client of the control socket", () => {
+  it("does not call a command unsent that the gateway took before it ended", async () => {
+    await serve((_request, response) => {
+      // Nothing listens any more when the client asks again.
+      server.close();
+      response.writeHead(202, { connection: "close" }).end('{"id":"c1","stage":"sent"}');
+    });
+    expect(await send()).toMatchObject({ message: `no gateway runs behind ${socketPath}`, wasSent: true });
+    expect(stages).toEqual([{ id: "c1", stage: "sent" }]);
+  });
+
+  it.each<[string, RequestListener, Partial<CallFailed>]>([
+    [
+      "closes the connection",
+      ({ socket }) => void socket.destroy(),
+      { message: "the gateway closed the connection before it told the outcome", wasSent: true },
+    ],
+    [
+      "answers no object",
+      (_request, response) => void response.end("[]"),
+      { message: "the gateway's answer is no JSON object", wasSent: true },
+    ],
+    [
+      "does not have the address",
+      (_request, response) => void response.writeHead(404).end('{"detail":"no such thing"}'),
+      { message: "the gateway answered 404: no such thing", wasSent: false },
+    ],
+    [
+      "answers without end",
+      (_request, response) => {
+        const more = () => void (response.write(`"${"x".repeat(1_000_000)}`) ? setImmediate(more) : null);
+        response.on("drain", more);
+        more();
+      },
+      { message: "the gateway's answer is too long", wasSent: true },
+    ],
+  ])("says what a gateway did that %s", async (_what, answer, failure) => {
+    await serve(answer);
+    const error = await send();
+    expect(error).toBeInstanceOf(CallFailed);
+    expect(error).toMatchObject(failure);
+  });
+});
