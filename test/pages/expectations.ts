@@ -72,6 +72,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],
+  [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
   [/systemctl|journalctl/, booted],
   [/^docker /, container],
 
