@@ -48,7 +48,6 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/vitest run test\/state$/, ci("npm test")],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
-  [/vitest run test\/e2e\/misbehaving-service\.test\.ts$/, ci("npm test")],
 
   [/^npx mqtt sub .*robots\/\+\/mission'$/, { kind: "follows", prints: /robots\/cart-01\/mission \{/ }],
   [/^node dist\/main\.js watch /, { kind: "follows", prints: /Robots\.cart-01\.Valid = true/ }],
@@ -72,6 +71,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],
+  [
+    /^FLEETGATE_MISBEHAVE_MINUTES=/,
+    { kind: "elsewhere", file: "test/e2e/misbehaving-service.test.ts", has: "FLEETGATE_MISBEHAVE_MINUTES" },
+  ],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
   [/systemctl|journalctl/, booted],
   [/^docker /, container],
