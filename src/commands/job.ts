@@ -6,38 +6,39 @@ import type { RobotId } from "../domain/robot.ts";
 import { isJsonObject } from "../platform/json.ts";
 import type { JournalRecord } from "./journal/journal.ts";
 
-/** A command in hand: what its queue, the journal and those who wait for it have in common. */
+/** A command in hand, from its acceptance to its outcome. */
 export interface Job {
   readonly id: string;
   readonly digest: string;
   readonly command: Command;
-  /** As it is sent, an identity filled in. */
+  /** As it is sent, with its identity filled in where the operation has a field for it. */
   readonly request: ParsedRequest;
-  /** Set when its place is found, before it goes any further. */
+  /** Its robot queue; "" until that is found. */
   queue: string;
-  /** By robot_id, also where the request names it by number; null when that is not known. */
+  /** By robot_id, also if the request names the robot by number; null while it is not known. */
   robotId: RobotId | null;
-  /** The expiry on the clock that never jumps: a wall clock set back must not stretch it. */
+  /** Its expiry on the monotonic clock: a wall clock that is set back does not put it off. */
   readonly startByMonotonicMs: number;
   /** The newest record of it; null before the first. */
   record: JournalRecord | null;
   /** What the service said before the call, for the evidence afterwards. */
   baseline: unknown;
-  /** Which of all it is, in the order in which they came to their queues; 0 before. */
+  /** Its number in the order in which commands came to their queues; 0 before. */
   arrival: number;
-  /** How often its call was made, here or by a predecessor. */
+  /** How often its call was made, by this run or an earlier one. */
   sendings: number;
-  /** When a call of it first ended without saying what became of it, on the monotonic clock; null while none has. */
+  /** When a call of it first had an unknown ending, on the monotonic clock; null while none had. */
   unknownSinceMs: number | null;
-  /** The start that has left after this stop and undoes it: sent again, the stop would undo the later command. */
+  /** The start that left after this stop. Sent again, the stop would undo it. */
   overtakenBy: string | null;
-  /** The refusal of a start that a hold met before it left, also when the hold is lifted again; null where none did. */
+  /** The refusal of a start that was held before it left. It stays when the hold is lifted. */
   heldBack: Outcome | null;
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];
   isConcluded: boolean;
-  /** The furthest stage, and who wants to hear of the next. */
+  /** The furthest stage so far. */
   stage: CommandStage | null;
+  /** Called at each next stage. */
   readonly watchers: Array<(stage: CommandStage) => void>;
   readonly done: Promise<Outcome>;
   readonly settle: (outcome: Outcome) => void;
@@ -45,7 +46,7 @@ export interface Job {
   disarm: () => void;
 }
 
-/** Names a command's content: the same for every spelling, as `json` is canonical. */
+/** Names the content of a command. `json` is canonical, so every spelling of a request has the same digest. */
 export function digestOf(operation: string, json: string): string {
   return hash("sha256", `${operation}\n${json}`, "hex");
 }
@@ -82,13 +83,12 @@ export function createJob(parts: {
   };
 }
 
-/** Tells everyone who watches how far the command has come. */
 export function tellStage(job: Job, stage: CommandStage): void {
   job.stage = stage;
   for (const watcher of job.watchers) watcher(stage);
 }
 
-/** Tells somebody who comes later how far the command has come already, and then what follows. */
+/** Adds a watcher, and tells it the stages that the command has passed already. */
 export function watchStages(job: Job, watcher: (stage: CommandStage) => void): void {
   if (job.stage !== null) watcher("accepted");
   if (job.stage === "sent") watcher("sent");

@@ -1,7 +1,7 @@
 import type { Door, Role, Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 
-/** The role that a protocol's own section gives to one of its users: the most that rules can give it, and all of it without any. */
+/** The role that the section of a protocol gives to one of its users. Rules can only narrow it. */
 export interface AccountRole {
   readonly source: Source;
   readonly role: Role;
@@ -9,9 +9,9 @@ export interface AccountRole {
   readonly key: string;
 }
 
-/** One rule of who may send what. A source's rules add up; everybody may read. */
+/** One rule of rights. The rules of a source add up; every source may read. */
 export interface RightsRule {
-  /** The door and the name that it vouches for; "*" for any name. */
+  /** The protocol, and the name that it has authenticated; "*" for any name. */
   readonly source: { readonly door: Door; readonly name: string };
   readonly role: Role;
   /** Only these robots; absent: all, and what concerns no single robot. */
@@ -25,9 +25,9 @@ export interface StationOptions {
   readonly name: string;
   /** Display names, or codes of points. */
   readonly destinations: readonly string[];
-  /** Who may ask for its leases; absent: whoever has the right to move the robot. */
+  /** The users that may ask for its leases; absent: every user that may move the robot. */
   readonly users?: readonly Source[] | undefined;
-  /** A lease ends when the station was not heard of for so long. */
+  /** A lease ends when the station sent no heartbeat for so long. */
   readonly heartbeatMs: number;
 }
 
@@ -53,7 +53,7 @@ export interface DispatcherOptions {
   readonly maxCommands: number;
 }
 
-/** What suits a service that waits up to 10 s for a robot (wire-facts). */
+/** For a service that waits up to 10 s for a robot (wire-facts). */
 export const dispatcherDefaults: DispatcherOptions = {
   rights: [],
   accounts: [],

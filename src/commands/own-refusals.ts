@@ -6,23 +6,23 @@ export function shuttingDown(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
 }
 
-/** The same when the journal is closed: nobody can say whether the id is an earlier command's. */
+/** The same when the journal is closed: it is not known whether the id was used before. */
 export function closed(): Outcome {
   return idUnasked(refusal("SHUTTING_DOWN", "the gateway is shutting down"));
 }
 
-/** For the sender of an earlier command, when the journal is closed. */
+/** The answer to a question about an earlier command when the journal is closed. */
 export function unreadable(): Outcome {
   const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";
   return ending("unknown", "SHUTTING_DOWN", message, false);
 }
 
-/** The same, by a mistake of ours. */
+/** A defect of the gateway kept it from being sent. */
 export function fault(): Outcome {
   return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
 }
 
-/** A command that was taken, and whose end no disk and no memory has: nothing of it may be sent once more. */
+/** A command whose outcome is neither on the disk nor in memory: it must not be sent again. */
 export function unrecorded(): Outcome {
   const message = "its outcome could not be recorded, as the disk failed; the robot may have acted";
   return ending("unknown", "OUTCOME_UNKNOWN", message, false);

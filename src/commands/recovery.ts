@@ -18,14 +18,13 @@ export interface RecoveryParts {
   readonly runner: QueueRunner;
   readonly search: EvidenceSearch;
   readonly conclusion: Conclusion;
-  /** Resolves when the service can be seen, or was waited for long enough: evidence is sought from then on. */
+  /** Resolves when evidence may be sought: the session is there, or was waited for long enough. */
   readonly canSee: Promise<void>;
 }
 
 /**
- * Ends what a predecessor left in the journal. Nothing of it is sent: what was only
- * accepted has expired, what was sent is looked into before anything else moves
- * on its robot. Resolves when the first are recorded.
+ * Ends the commands that an earlier run left without an outcome. None is sent: what was only accepted has expired;
+ * for what was sent evidence is sought, before anything else moves on its robot. Resolves when the expired are recorded.
  */
 export async function recoverCommands(parts: RecoveryParts): Promise<void> {
   const unfinished = parts.journal.unfinished();
@@ -41,13 +40,13 @@ export async function recoverCommands(parts: RecoveryParts): Promise<void> {
         "the gateway stopped before it was sent, and a later start sends nothing of an earlier one";
       ends.push(parts.conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
     } else {
-      lookInto(parts, job, entry, entry.sentAtMs);
+      seekEvidence(parts, job, entry, entry.sentAtMs);
     }
   }
   await Promise.all(ends);
 }
 
-function lookInto(parts: RecoveryParts, job: Job, entry: JournalRecord, sentAtMs: number): void {
+function seekEvidence(parts: RecoveryParts, job: Job, entry: JournalRecord, sentAtMs: number): void {
   const { evidence, repeat } = job.request;
   if (isWatchRule(evidence) && job.robotId !== null && entry.baseline !== null) {
     parts.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
@@ -71,7 +70,7 @@ function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
   return job;
 }
 
-/** The request as it was sent. An operation that this version no longer knows leaves nothing to look for. */
+/** The request as it was sent. For an operation that this version does not know, no evidence can be sought. */
 function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalRecord): ParsedRequest {
   const parsed = catalogue.get(command.operation)?.parseText(sentJson);
   if (parsed?.ok) return parsed.request;

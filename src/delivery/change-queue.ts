@@ -2,30 +2,28 @@ import type { CurrentState } from "../contracts/fleet-view.ts";
 import { changeKey, type StateChange } from "../domain/change.ts";
 
 /**
- * State on its way to one northbound: the newest change of each key, oldest news first.
- * What is handed out is read again at that moment, so nothing that waited is older, or
- * shown as better, than what is known.
+ * State on its way to one northbound: the newest change of each key, the longest waiting first. Each is read again when
+ * it is handed out, so that nothing shows an older value, or a better quality, than is known.
  */
 export interface ChangeQueue {
   push(key: string, change: StateChange): void;
   /** Moves up to `most` changes into `changes`. */
   take(most: number, changes: StateChange[]): void;
-  /** These have arrived, which were handed out. */
+  /** These changes have arrived. */
   arrived(changes: readonly StateChange[]): void;
   /**
-   * Forgets what waits and begins again from everything there is, when next asked. Evictions stay, those that may not
-   * have arrived too: no snapshot says what there is no more.
+   * Drops what waits, and begins again from a snapshot. Evictions stay until they have arrived: no snapshot shows
+   * what was removed.
    */
   restart(): void;
   readonly length: number;
-  /** Changes that an overflow let go of; a snapshot took their place. */
+  /** Changes that an overflow dropped for a snapshot. */
   readonly skipped: number;
 }
 
 /**
- * Holds at most `limit` keys beside one snapshot. A queue that overflows is dropped as a
- * whole and begins again from a snapshot once the one before is through, so the reader
- * ends with the truth however slow it is.
+ * Holds at most `limit` keys beside one snapshot. A queue that overflows is dropped as a whole, and begins again from a
+ * snapshot when the one before is through. So a slow reader gets the newest state all the same.
  */
 export function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
   const newest = new Map<string, StateChange>();
@@ -71,7 +69,7 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
     }
   }
 
-  /** After everything else: what is left of a snapshot may still show what was evicted since. */
+  /** Last, because the rest of a snapshot may still show what was evicted since. */
   function takeEvicted(end: number, changes: StateChange[]): void {
     for (const [key, change] of evicted) {
       if (changes.length >= end) return;
@@ -84,7 +82,7 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
   return {
     push(key, change) {
       if (change.kind === "task_chain_evicted") return evict(key, change);
-      // It is back. A Map that is empty costs less to ask for its size than for a key.
+      // The key is in use again. Asking an empty map for its size is cheaper than for a key.
       if (evicted.size > 0) evicted.delete(key);
       if (underWay.size > 0) underWay.delete(key);
       // The snapshot to come will hold this one.

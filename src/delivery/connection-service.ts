@@ -12,10 +12,10 @@ export interface ConnectionServiceOptions {
 }
 
 /**
- * Writes what the outlet has, one batch at a time, until the connection is gone or the
- * signal is aborted; then what is left of the notices, within `drainMs`.
+ * Writes what the outlet has, one batch at a time, until the connection is closed or the signal is aborted; then the
+ * events that are left, within `drainMs`.
  *
- * @returns why the connection is no good any more; null when it was served to the end
+ * @returns why the connection cannot be used any more; null when it was served to the end
  */
 export function serveConnection(
   connection: Connection,
@@ -60,7 +60,7 @@ async function write(
   end: (cause: Error) => void,
 ): Promise<void> {
   let startedMs: number | null = null;
-  // One watch for all writes: a timer for each would cost more than most writes do.
+  // One timer for all writes: one for each would cost more than most writes do.
   every(clock, writeTimeoutMs / 4, over, () => {
     if (startedMs === null || clock.monotonicMs() - startedMs < writeTimeoutMs) return;
     end(new Error(`a write took longer than ${writeTimeoutMs} ms`));
@@ -71,7 +71,7 @@ async function write(
     startedMs = clock.monotonicMs();
     await connection.write(slice);
     startedMs = null;
-    // Also when the connection is over by now: what was acknowledged is not sent again.
+    // Also if the connection is closed by now: what was acknowledged is not sent again.
     outlet.release(slice);
     onWritten();
     if (stop.aborted && outlet.noticesQueued() === 0) return;

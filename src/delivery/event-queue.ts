@@ -3,25 +3,25 @@ import { type Chain, type ChainLink, createChain } from "../platform/chain.ts";
 import { createFairLanes, type FairLanes } from "../platform/fair-lanes.ts";
 
 /**
- * Notices in order until somebody has acknowledged them, those of robots and those of commands each with a bound of
- * their own: whoever may only read can make commands' events without end. Beyond it the oldest of the robot, or of the
- * sender, that has most waiting is dropped, and counted.
+ * Events in order until they are acknowledged. Those of robots and those of commands have a bound each, because a client
+ * that may only read can cause events of commands without end. Beyond the bound, the oldest event of the robot or source
+ * with most events is dropped, and counted.
  */
 export interface EventQueue {
-  /** The result names whose notice was dropped for it: the sender, or the robot; null when none was. */
+  /** Returns the robot or source of which an event was dropped for it; null when none was. */
   push(notice: FleetNotice): string | null;
   /**
-   * At most `most` notices, which stay in the queue. As long as more wait, half of them are of robots, and these come first:
-   * they do not wait for the events of a flood of commands.
+   * At most `most` events, which stay in the queue. While more wait, half of them are of robots and come first, so
+   * that they do not wait behind a flood of commands.
    */
   peek(most: number): readonly QueuedEvent[];
-  /** Removes what `peek` gave, as far as it was not dropped meanwhile. */
+  /** Removes what `peek` returned, unless it was dropped meanwhile. */
   release(held: readonly QueuedEvent[]): void;
   readonly length: number;
   readonly dropped: number;
 }
 
-/** A notice in the queue. */
+/** An event in the queue. */
 export interface QueuedEvent {
   readonly notice: FleetNotice;
   readonly number: number;
@@ -34,13 +34,13 @@ interface Entry extends QueuedEvent {
   place: ChainLink<Entry> | null;
 }
 
-/** The notices of robots, or those of commands. */
+/** The events of robots, or those of commands. */
 interface Half {
   readonly inOrder: Chain<Entry>;
   readonly lanes: FairLanes<Entry>;
 }
 
-/** @param limit of the notices of robots, and of those of commands */
+/** @param limit of the events of robots, and of those of commands */
 export function createEventQueue(limit: number): EventQueue {
   const robots = createHalf(limit);
   const commands = createHalf(limit);
@@ -59,11 +59,11 @@ export function createEventQueue(limit: number): EventQueue {
       };
       pushed += 1;
       entry.place = half.inOrder.append(entry);
-      const gone = half.lanes.push(entry.key, entry);
-      if (gone === null) return null;
+      const evicted = half.lanes.push(entry.key, entry);
+      if (evicted === null) return null;
       dropped += 1;
-      leaveOrder(gone.item);
-      return gone.key;
+      leaveOrder(evicted.item);
+      return evicted.key;
     },
     peek(most) {
       const ofRobots = Math.min(
@@ -78,7 +78,7 @@ export function createEventQueue(limit: number): EventQueue {
       for (const entry of held as readonly Entry[]) {
         if (entry.place === null) continue;
         leaveOrder(entry);
-        // What is released goes in the order of its half, so it is the oldest of its lane.
+        // Events are released in the order of their half, so this one is the oldest of its key.
         entry.half.lanes.shift(entry.key);
       }
     },
@@ -107,7 +107,7 @@ function firstOf(half: Half, count: number): Entry[] {
   return taken;
 }
 
-/** No event shows the service's answer, and tens of thousands of events with a list of all robots in each could wait. */
+/** No event shows the answer of the service, which may be a list of all robots, and tens of thousands may wait. */
 function withoutAnswer(notice: FleetNotice): FleetNotice {
   if (notice.kind !== "command" || notice.outcome.responseJson === null) return notice;
   return { ...notice, outcome: { ...notice.outcome, responseJson: null } };

@@ -5,13 +5,13 @@ import type { Log } from "../platform/log.ts";
 import { createFeed, type Feed, type FeedParts, isEmpty, type QueueLimits } from "./feed.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 
-/** Spreads what happens over the northbounds, each at its own pace. */
+/** Delivers batches to the northbounds, to each at its own pace. */
 export interface FanOut {
-  /** Queues a batch for everyone. Handed over when this turn of the event loop ends. */
+  /** Queues a batch for every northbound. It is handed over after this turn of the event loop. */
   offer(batch: Batch): void;
   /** Feeds a server northbound, from a snapshot on. The result detaches it. */
   attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
-  /** A queue for a northbound that fetches: a link runner. */
+  /** A queue from which a link runner reads. */
   attachOutlet(name: string, limits: QueueLimits): Outlet;
   /** Depths and losses by northbound: `opcua.noticesDropped`. Degraded while events are lost, and for half a minute after. */
   health(): Health;
@@ -19,14 +19,14 @@ export interface FanOut {
 
 interface Subscriber {
   readonly feed: Feed;
-  /** Hands one slice over if the northbound can take it. True when it wants another turn. */
+  /** Hands over one slice if the northbound can take it. Returns whether it needs another turn. */
   turn(): boolean;
   figures(): Readonly<Record<string, number>>;
 }
 
 /**
- * Each northbound has a bounded queue of its own and gets a bounded slice a turn of the
- * event loop, so a slow broker slows nobody else and a burst never blocks the loop.
+ * Each northbound has a bounded queue of its own, and gets a bounded slice a turn of the event loop. So a slow broker
+ * slows no other northbound, and a burst does not block the event loop.
  */
 export function createFanOut(parts: FeedParts): FanOut {
   const { log } = parts;
@@ -102,7 +102,7 @@ function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): S
       try {
         sink.write(slice);
       } catch (error) {
-        // A sink promises not to throw. One that does must not silence the others, nor flood the log.
+        // A sink does not throw. One that does all the same must not stop the others, nor flood the log.
         if (failures === 0)
           log.error({ northbound: name, err: error }, "a northbound failed to show a batch");
         failures += 1;

@@ -8,26 +8,26 @@ import { createRecurringProblem } from "../platform/recurring-problem.ts";
 import { createChangeQueue } from "./change-queue.ts";
 import { createEventQueue, type QueuedEvent } from "./event-queue.ts";
 
-/** Of the sender or robot that loses events, in a log line. */
+/** Of the source or robot whose events are lost, in a log line. */
 const LONGEST_NAME = 128;
 
 /** How much may wait for one northbound. */
 export interface QueueLimits {
   /** Keys with news; beyond it the northbound begins again from a snapshot. */
   readonly changes: number;
-  /** Notices of robots, and those of commands; beyond it the oldest of who has most are lost, and counted. */
+  /** Events of robots, and events of commands. Beyond it, the oldest of the robot or source with most are lost. */
   readonly notices: number;
-  /** Changes, and notices, handed over in one turn of the event loop. */
+  /** Changes, and events, handed over in one turn of the event loop. */
   readonly perTurn: number;
 }
 
-/** A batch with the way to say that its notices have arrived. */
+/** A batch that can be released when it has arrived. */
 export interface Slice extends Batch {
-  /** Its notices, as the queue knows them. */
+  /** Its events, as the queue has them. */
   readonly held: readonly QueuedEvent[];
 }
 
-/** Whether there is nothing in it to hand over: a snapshot of an empty fleet. */
+/** Whether it has nothing to hand over, as a snapshot of an empty fleet. */
 export function isEmpty(slice: Slice): boolean {
   return slice.changes.length === 0 && slice.notices.length === 0;
 }
@@ -36,20 +36,19 @@ export function isEmpty(slice: Slice): boolean {
 export interface Feed {
   pushChange(key: string, change: StateChange): void;
   pushNotice(notice: FleetNotice): void;
-  /** The next slice. Its changes are gone from the feed; its notices and evictions stay until they are released. */
+  /** The next slice. Its changes leave the feed; its events and evictions stay until they are released. */
   take(): Slice;
   /** This slice has arrived. */
   release(slice: Slice): void;
-  /** Begins again from a snapshot. Notices stay. */
+  /** Begins again from a snapshot. Events stay. */
   restart(): void;
   hasWork(): boolean;
   noticesQueued(): number;
-  /** Whether notices were lost within the last half minute. */
+  /** Whether events were lost within the last half minute. */
   isLosing(): boolean;
   figures(): Readonly<Record<string, number>>;
 }
 
-/** What a feed needs of the house. */
 export interface FeedParts {
   /** The fleet state, which is read again whenever something is handed over. */
   readonly state: CurrentState;

@@ -1,16 +1,16 @@
 import { type Feed, isEmpty, type Slice } from "./feed.ts";
 
-/** The end of a queue from which one link runner fetches. */
+/** The end of a queue from which one link runner reads. */
 export interface Outlet {
   /** The connection is up: changes come from now on, beginning with a snapshot. */
   open(): void;
-  /** The connection is gone: changes are no longer kept, notices are. Whoever waits in `next` is let go. */
+  /** The connection is closed: events are kept, changes are not. A reader that waits in `next` gets null. */
   close(): void;
   /** Waits for the next turn in which there is something to take; null once the outlet is closed. */
   next(): Promise<Slice | null>;
-  /** The slice has arrived: its notices are done. Without it they come again after the next `open`. */
+  /** The slice has arrived. Otherwise its events come again after the next `open`. */
   release(slice: Slice): void;
-  /** How many notices wait, for whoever drains before closing. */
+  /** How many events wait. */
   noticesQueued(): number;
   figures(): Readonly<Record<string, number>>;
 }
@@ -47,7 +47,7 @@ export function createOutlet(
       if (waiting !== null) throw new Error("one reader at a time may wait for an outlet");
       return new Promise((resolve) => {
         waiting = resolve;
-        // Never at once: a link that writes without waiting would otherwise keep the event loop to itself.
+        // In a later turn: a link that writes without waiting must not block the event loop.
         if (feed.hasWork()) schedule();
       });
     },

@@ -1,13 +1,13 @@
 import type { Log } from "../platform/log.ts";
 
-/** Tells when this machine's clock and the fleet service's differ, and when they agree again. */
+/** Raises an alarm while the clocks of this machine and the fleet service differ. */
 export interface ClockAlarm {
   /** The service's clock minus this machine's, in milliseconds. */
   note(skewMs: number): void;
 }
 
 const NOTABLE_SKEW_MS = 2_000;
-/** Two clocks that are just so far apart must not make an event a second. */
+/** Hysteresis: a difference near the limit must not cause an event a second. */
 const AGREEING_SKEW_MS = 1_000;
 
 /**

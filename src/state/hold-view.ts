@@ -10,11 +10,11 @@ export interface HoldViewParts {
   readonly holdState: Holds["holdState"];
 }
 
-/** The fleet state with what holds its robots, as northbounds show it. */
+/** The fleet state with the holds of its robots, as northbounds show it. */
 export interface HoldView extends CurrentState {
-  /** A batch of the fleet state, with the hold of each robot that is heard of for the first time. */
+  /** A batch of the fleet state, with the hold of each robot that is new. */
   withHolds(batch: Batch): Batch;
-  /** What shows that something else holds this robot now, or (null) all robots. */
+  /** The changes after a hold of this robot, or (null) of all robots, has begun or ended. */
   changesOf(robotId: RobotId | null): readonly StateChange[];
 }
 

@@ -7,9 +7,8 @@ import type { AlarmCode, EventContext } from "./event-context.ts";
 const FAILED: AlarmCode = "MISSION_FAILED";
 
 /**
- * What happened between two queues of a robot: a notice for each mission that is new or
- * in another state (those that vanish produce none), an alarm for each that failed, and
- * the alarm's end when no failed mission is left in the queue.
+ * The events between two queues of a robot: one for each mission that is new or in another state, an alarm for each that
+ * failed, and the end of the alarm when no failed mission is left. A mission that vanishes causes no event.
  */
 export function missionEvents(
   context: EventContext,

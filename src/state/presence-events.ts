@@ -5,7 +5,7 @@ import type { RobotEntry } from "./robot-entry.ts";
 
 const LONGEST_TEXT = 500;
 
-/** An alarm when a robot's own exceptions begin, change or end. Remembers in the entry what was said. */
+/** An alarm when the exceptions that a robot reports begin, change or end. The entry keeps the last text. */
 export function presenceEvents(
   context: EventContext,
   robot: RobotEntry,

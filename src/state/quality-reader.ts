@@ -6,12 +6,12 @@ export interface LinkHealth {
   downSinceMs: number | null;
 }
 
-/** Qualities of the moment, from what is held of the sources. Nothing is remembered. */
+/** Computes qualities of this moment from the health of the sources. */
 export interface QualityReader {
   ofSlot(robot: RobotEntry, slot: Slot, nowMs: number): Quality;
   /** The worst of what streams sent of the robot; `unknown` while none did. */
   ofRobot(robot: RobotEntry, nowMs: number): Quality;
-  /** Of a value that is polled by itself, confirmed only by being read again. */
+  /** Of a value that only another poll confirms. */
   ofPolled(confirmedAtMs: number, doubtedSinceMs: number | null, nowMs: number): Quality;
 }
 

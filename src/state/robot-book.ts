@@ -5,15 +5,15 @@ import { createRobotEntry, type RobotEntry } from "./robot-entry.ts";
 /** Every robot that was ever seen or expected since the start. */
 export interface RobotBook {
   find(robotId: RobotId): RobotEntry | undefined;
-  /** The robot, made when it is new; undefined when there is no room for another. */
+  /** The robot, added when it is new; undefined when there are too many. */
   findOrAdd(robotId: RobotId, onNew: (robot: RobotEntry) => void): RobotEntry | undefined;
   all(): IterableIterator<RobotEntry>;
   readonly size: number;
-  /** Events that were not taken because their robot found no room. */
+  /** Events of robots beyond the limit. */
   readonly refusals: number;
 }
 
-/** Never forgets a robot: it keeps its tags and topics. Beyond `limit` new ones are refused, counted and logged once. */
+/** Keeps every robot, because each keeps its tags and topics. Beyond `limit` new ones are refused, counted and logged once. */
 export function createRobotBook(limit: number, log: Log): RobotBook {
   const robots = new Map<RobotId, RobotEntry>();
   let refusals = 0;

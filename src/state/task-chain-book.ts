@@ -14,11 +14,11 @@ interface Entry {
 
 /** The task chains that were seen lately. */
 export interface TaskChainBook {
-  /** The same object as last time only confirms what is there. A new one may evict another, which is told too. */
+  /** The same object as last time only confirms it. A new chain may evict another; the eviction is a change too. */
   receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
-  /** Something may be missed from now on. */
+  /** From now on something may be missed. */
   doubt(nowMs: number): void;
-  /** Adds every chain whose quality is another than was last told. */
+  /** Adds every chain whose quality has changed. */
   retell(nowMs: number, changes: StateChange[]): void;
   /** Adds every chain. */
   describe(nowMs: number, changes: StateChange[]): void;
@@ -29,8 +29,8 @@ export interface TaskChainBook {
 }
 
 /**
- * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished
- * chain is polled no more and stays as it is, so it stays good; the others age as polled values do.
+ * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished chain does not change any more, so
+ * it stays good without being polled; the others age as polled values do.
  */
 export function createTaskChainBook(limit: number, reader: QualityReader): TaskChainBook {
   const entries = new Map<number, Entry>();

@@ -5,15 +5,15 @@ import type { EventContext } from "./event-context.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import { describeSlot, type RobotEntry, type Slot } from "./robot-entry.ts";
 
-/** Turns what is held into changes, and remembers what was told so that only news is told again. */
+/** Turns values into changes, and remembers the quality that was told, so that only a new one is told again. */
 export interface Teller {
-  /** A message came: its value is told whatever it says, the robot when its quality is another. */
+  /** A message came: tells its value in any case, and its robot if the quality of that has changed. */
   tellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;
-  /** Tells the robot itself, whatever was told before. */
+  /** Tells the robot itself, also if nothing has changed. */
   tellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
-  /** Tells this value and its robot if their quality is another than was told. */
+  /** Tells this value and its robot if their quality has changed. */
   retellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;
-  /** Tells all of a robot that has another quality than was told. */
+  /** Tells every value of a robot whose quality has changed. */
   retellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
 }
 

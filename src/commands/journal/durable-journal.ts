@@ -40,22 +40,22 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   const unkept = new Map<string, JournalRecord>();
   const pending = new Map<string, JournalRecord>();
   /** Numbers of commands of which nothing is on the disk yet. */
-  const unplaced = new Map<string, number>();
+  const unnumbered = new Map<string, number>();
   /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
-  const placed = order.placed;
+  const numbered = order.numbered;
   let nextNumber = order.nextNumber;
 
-  function placeOf(id: string): number | undefined {
-    if (placed.has(id)) return undefined;
-    const place = unplaced.get(id);
-    if (place !== undefined || store.get(recordKey(id)) !== undefined) return place;
-    unplaced.set(id, nextNumber);
+  function numberOf(id: string): number | undefined {
+    if (numbered.has(id)) return undefined;
+    const number = unnumbered.get(id);
+    if (number !== undefined || store.get(recordKey(id)) !== undefined) return number;
+    unnumbered.set(id, nextNumber);
     nextNumber += 1;
     return nextNumber - 1;
   }
 
-  function at(place: number): JournalRecord | undefined {
-    const id = store.get(orderKey(place));
+  function at(number: number): JournalRecord | undefined {
+    const id = store.get(orderKey(number));
     return typeof id === "string" ? readRecord(id, store.get(recordKey(id))) : undefined;
   }
 
@@ -67,15 +67,15 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
 
   /** The numbers of finished commands that are older than they are kept, oldest first. */
   function expired(nowMs: number): readonly number[] {
-    const places: number[] = [];
+    const numbers: number[] = [];
     for (const { key } of store.range({ from: "o/", to: "o0", limit: PRUNE_STEP })) {
-      const place = Number(key.slice(2));
-      const record = at(place);
+      const number = Number(key.slice(2));
+      const record = at(number);
       if (record?.outcome === null) continue;
       if (record !== undefined && nowMs - record.acceptedAtMs <= limits.keepMs) break;
-      places.push(place);
+      numbers.push(number);
     }
-    return places;
+    return numbers;
   }
 
   return {
@@ -85,50 +85,50 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
     ended: () => order.ended,
     async write(record) {
       const changes: StoreChange[] = [{ key: recordKey(record.id), value: packRecord(record) }];
-      const place = placeOf(record.id);
-      if (place !== undefined) changes.push({ key: orderKey(place), value: record.id });
+      const number = numberOf(record.id);
+      if (number !== undefined) changes.push({ key: orderKey(number), value: record.id });
       // `find` shows it at once; lmdb shows a record only when it is committed.
       pending.set(record.id, record);
       try {
         if (loss !== null && record.command.effect !== "stops") throw new StoreFailed(loss);
         await store.write(changes);
         unkept.delete(record.id);
-        const known = placed.get(record.id) ?? unplaced.get(record.id);
-        unplaced.delete(record.id);
-        if (record.outcome !== null) placed.delete(record.id);
-        else if (known !== undefined) placed.set(record.id, known);
+        const known = numbered.get(record.id) ?? unnumbered.get(record.id);
+        unnumbered.delete(record.id);
+        if (record.outcome !== null) numbered.delete(record.id);
+        else if (known !== undefined) numbered.set(record.id, known);
         if (record.outcome !== null && known !== undefined) shares.add(record, known);
       } catch (error) {
         if (record.outcome !== null) keepInMemory(record);
         throw error;
       } finally {
         if (pending.get(record.id) === record) pending.delete(record.id);
-        if (!pending.has(record.id)) unplaced.delete(record.id);
+        if (!pending.has(record.id)) unnumbered.delete(record.id);
       }
     },
     ...storedClaims(store),
     async prune(nowMs) {
-      const excess = Math.min(PRUNE_STEP, shares.size() + placed.size - limits.keepCount);
-      const places = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
+      const excess = Math.min(PRUNE_STEP, shares.size() + numbered.size - limits.keepCount);
+      const numbers = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
       const dropped: Array<readonly [JournalRecord, number]> = [];
       const changes: StoreChange[] = [];
-      for (const place of places) {
-        const record = at(place);
+      for (const number of numbers) {
+        const record = at(number);
         if (record?.outcome === null) continue;
-        changes.push({ key: orderKey(place), value: undefined });
+        changes.push({ key: orderKey(number), value: undefined });
         if (record === undefined) continue;
         changes.push({ key: recordKey(record.id), value: undefined });
-        dropped.push([record, place]);
+        dropped.push([record, number]);
       }
       if (changes.length === 0) return false;
       await store.write(changes);
-      for (const [record, place] of dropped) shares.remove(record, place);
+      for (const [record, number] of dropped) shares.remove(record, number);
       return true;
     },
     figures() {
       const { records, syncs, failures } = store.figures();
       return {
-        journalEntries: shares.size() + placed.size,
+        journalEntries: shares.size() + numbered.size,
         journalRecords: records,
         journalSyncs: syncs,
         journalFailures: failures,
@@ -140,7 +140,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
 
 function readOrder(store: Store, shares: JournalShares) {
   const unfinished: JournalRecord[] = [];
-  const placed = new Map<string, number>();
+  const numbered = new Map<string, number>();
   let made: MadeMission[] = [];
   let ended: EndedCommand[] = [];
   let nextNumber = 1;
@@ -150,14 +150,14 @@ function readOrder(store: Store, shares: JournalShares) {
     if (record === undefined) continue;
     if (record.outcome === null) {
       unfinished.push(record);
-      placed.set(record.id, nextNumber - 1);
+      numbered.set(record.id, nextNumber - 1);
     } else shares.add(record, nextNumber - 1);
     made.push(...madeBy(record));
     if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
     if (record.finalAtMs !== null) ended.push({ id: record.id, finalAtMs: record.finalAtMs });
     if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
   }
-  return { unfinished, placed, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
+  return { unfinished, numbered, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
 }
 
 /** By their ends: what came first may have ended last. */

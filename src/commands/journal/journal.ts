@@ -2,7 +2,7 @@ import type { Command, CommandIdentity, Source } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** All that is kept of one command. Plain data: it is stored as JSON. */
+/** What is on disk of one command. Plain data: it is stored as JSON. */
 export interface JournalRecord {
   /** The command's identity as one text. */
   readonly id: string;
@@ -10,10 +10,10 @@ export interface JournalRecord {
   readonly digest: string;
   /** Its request may be "" once it is final. */
   readonly command: Command;
-  /** The queue that it runs in, and its robot by robot_id where that is known. */
+  /** Its robot queue, and its robot by robot_id if that is known. */
   readonly queue: string;
   readonly robotId: RobotId | null;
-  /** Wall times in milliseconds; null while it has not come so far. */
+  /** Wall times in milliseconds; null before. */
   readonly acceptedAtMs: number;
   readonly sentAtMs: number | null;
   readonly finalAtMs: number | null;
@@ -55,26 +55,23 @@ export interface StoredHold {
   readonly sinceMs: number;
 }
 
-/** What a journal keeps: both bounds hold, and an unfinished entry is never dropped. */
+/** What a journal keeps. Both bounds hold; an unfinished record is never dropped. */
 export interface JournalLimits {
   readonly keepMs: number;
   readonly keepCount: number;
 }
 
-/**
- * The memory of commands. What `write` has resolved for survives a crash; that is
- * the ground under "at most once" (design, Commands).
- */
+/** The records of commands. What `write` has resolved for survives a crash: "at most once" rests on it (design, Commands). */
 export interface Journal {
   find(id: string): JournalRecord | undefined;
-  /** Entries without an outcome, oldest first. */
+  /** Records without an outcome, oldest first. */
   unfinished(): readonly JournalRecord[];
   /** The missions that commands of the runs before this one have made: the newest, oldest first. */
   made(): readonly MadeMission[];
   /** What came to its end in the runs before this one: the newest, in the order of their ends. */
   ended(): readonly EndedCommand[];
-  /** Resolves when the entry is on the disk; rejects when it may not be. */
-  write(entry: JournalRecord): Promise<void>;
+  /** Resolves when the record is on the disk; rejects when it may not be. */
+  write(record: JournalRecord): Promise<void>;
   /** The leases that there were when the run before this one ended. */
   leases(): readonly StoredLease[];
   /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
@@ -83,13 +80,13 @@ export interface Journal {
   holds(): readonly StoredHold[];
   /** Keeps a user's hold, or (false) forgets it. Resolves when that is on the disk. */
   writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
-  /** Drops some of the finished entries beyond the limits. Resolves with whether there may be more. */
+  /** Drops some of the finished records beyond the limits. Resolves with whether there may be more. */
   prune(nowMs: number): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
-/** The missions that an entry's command is known to have made. */
+/** The missions that an record's command is known to have made. */
 export function madeBy({ command, outcome, missionIds }: JournalRecord): readonly MadeMission[] {
   if (outcome === null) return [];
   const all = missionIds ?? (outcome.missionId === null ? [] : [outcome.missionId]);

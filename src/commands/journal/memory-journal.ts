@@ -4,29 +4,29 @@ import { createJournalShares } from "./journal-shares.ts";
 /** A journal that lives as long as the process: for a demo, and where no directory was given. */
 export function createMemoryJournal(limits: JournalLimits): Journal {
   const shares = createJournalShares();
-  const entries = new Map<string, JournalRecord>();
+  const records = new Map<string, JournalRecord>();
   const finished = new Map<number, JournalRecord>();
-  let nextPlace = 1;
+  let nextNumber = 1;
 
-  function drop(place: number, entry: JournalRecord): void {
-    entries.delete(entry.id);
-    finished.delete(place);
-    shares.remove(entry, place);
+  function drop(number: number, record: JournalRecord): void {
+    records.delete(record.id);
+    finished.delete(number);
+    shares.remove(record, number);
   }
 
   return {
-    find: (id) => entries.get(id),
-    unfinished: () => [...entries.values()].filter((entry) => entry.outcome === null),
-    write(entry) {
-      if (entry.outcome !== null && (entries.get(entry.id)?.outcome ?? null) === null) {
-        finished.set(nextPlace, entry);
-        shares.add(entry, nextPlace);
-        nextPlace += 1;
+    find: (id) => records.get(id),
+    unfinished: () => [...records.values()].filter((record) => record.outcome === null),
+    write(record) {
+      if (record.outcome !== null && (records.get(record.id)?.outcome ?? null) === null) {
+        finished.set(nextNumber, record);
+        shares.add(record, nextNumber);
+        nextNumber += 1;
       }
-      entries.set(entry.id, entry);
+      records.set(record.id, record);
       return Promise.resolve();
     },
-    // It ends with the process, and so do leases and holds, and whose missions are whose.
+    // Nothing of it survives the process.
     made: () => [],
     ended: () => [],
     leases: () => [],
@@ -34,18 +34,18 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
     holds: () => [],
     writeHold: () => Promise.resolve(),
     prune(nowMs) {
-      for (const [place, entry] of finished) {
-        if (nowMs - entry.acceptedAtMs > limits.keepMs) drop(place, entry);
+      for (const [number, record] of finished) {
+        if (nowMs - record.acceptedAtMs > limits.keepMs) drop(number, record);
       }
-      while (entries.size > limits.keepCount && finished.size > 0) {
-        for (const place of shares.next(entries.size - limits.keepCount)) {
-          const entry = finished.get(place);
-          if (entry !== undefined) drop(place, entry);
+      while (records.size > limits.keepCount && finished.size > 0) {
+        for (const number of shares.next(records.size - limits.keepCount)) {
+          const record = finished.get(number);
+          if (record !== undefined) drop(number, record);
         }
       }
       return Promise.resolve(false);
     },
-    figures: () => ({ journalEntries: entries.size }),
+    figures: () => ({ journalEntries: records.size }),
     close: () => Promise.resolve(),
   };
 }
