@@ -143,8 +143,8 @@ function identify(
 }
 
 /**
- * Returns the check of a command's rights: without `found` those on any robot, before the service is asked for the
- * robot or anything is recorded. The gateway's own commands need none.
+ * Returns the check of a command's rights: without `found` those on any robot, before the service is asked
+ * for the robot or anything is recorded. The gateway's own commands need none.
  */
 function createRightCheck(rights: Rights) {
   const anywhere = rightsAnywhere(rights);

@@ -59,7 +59,10 @@ export interface DispatcherParts {
   readonly onHold?: (robotId: RobotId | null) => void;
 }
 
-/** What the files of this room share. The journal is watched: nothing here writes to one whose failures do not show. */
+/**
+ * What the files of this room share. The journal is watched: nothing here writes to one whose failures do not
+ * show.
+ */
 type Shared = Omit<DispatcherParts, "journal"> & {
   readonly journal: WatchedJournal;
   /** Publishes an event, behind those of its robot that wait to be attributed. Synchronous; never throws. */

@@ -40,7 +40,10 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   const { journal, clock, log, attribution, events } = parts;
   const unknown = new Map<string, FinishedCommand>();
 
-  /** Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has failed. */
+  /**
+   * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
+   * failed.
+   */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
     if (!isRecorded(job, outcome)) return;
     const written = journal.write(recordOf(job, outcome, finalAtMs)).catch((error: unknown) => {
@@ -96,7 +99,10 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   };
 }
 
-/** A read may be sent again. A refusal for want of a right, or at the end of this run, does not bind the identity. */
+/**
+ * A read may be sent again. A refusal for want of a right, or at the end of this run, does not bind the
+ * identity.
+ */
 function isRecorded(job: Job, { code }: Outcome): boolean {
   if (job.request.effect === "reads") return false;
   return job.record !== null || (code !== "NOT_ALLOWED" && code !== "SHUTTING_DOWN");

@@ -26,9 +26,15 @@ export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
   readonly holds: Holds;
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(): void;
-  /** Whether there is a session to the service. From the first one on, evidence is sought for what an earlier run has sent. */
+  /**
+   * Whether there is a session to the service. From the first one on, evidence is sought for what an earlier
+   * run has sent.
+   */
   fleetLink(isUp: boolean): void;
-  /** Takes what robots send, for evidence and for names, attributes its events, and delivers it. Every batch, in order. */
+  /**
+   * Takes what robots send, for evidence and for names, attributes its events, and delivers it. Every batch,
+   * in order.
+   */
   observe(batch: Batch): void;
   health(): Health;
   /**

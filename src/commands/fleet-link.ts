@@ -15,9 +15,13 @@ export interface FleetLink {
 
 type State = { readonly state: "down" } | { readonly state: "up"; readonly sinceMs: number };
 
-/** How long a start waits for the service before it goes on without evidence for what an earlier run has sent. */
+/**
+ * How long a start waits for the service before it goes on without evidence for what an earlier run has sent.
+ */
 const LONGEST_UNSEEN_MS = 60_000;
-/** How long after the session began every robot's first message may take: streams open one after the other. */
+/**
+ * How long after the session began every robot's first message may take: streams open one after the other.
+ */
 const HEARD_AFTER_MS = 10_000;
 
 export function createFleetLink(clock: Clock): FleetLink {

@@ -46,7 +46,9 @@ export interface Job {
   disarm: () => void;
 }
 
-/** Names the content of a command. `json` is canonical, so every spelling of a request has the same digest. */
+/**
+ * Names the content of a command. `json` is canonical, so every spelling of a request has the same digest.
+ */
 export function digestOf(operation: string, json: string): string {
   return hash("sha256", `${operation}\n${json}`, "hex");
 }

@@ -25,7 +25,10 @@ export interface OwnStops {
   hold(robotId: RobotId, stop: Stop, owner: Source): Promise<Outcome>;
 }
 
-/** The gateway's own commands, which need no right: this very object counts, and no protocol has it. */
+/**
+ * The source of the gateway's own commands, which need no right. Compared by identity: no protocol can forge
+ * it.
+ */
 export const gatewaySource: Source = { door: "gateway", name: "fleetgate" };
 /** How long a stop of the gateway's own may still leave. */
 const LEAVES_WITHIN_MS = 10_000;

@@ -23,8 +23,9 @@ export interface RecoveryParts {
 }
 
 /**
- * Ends the commands that an earlier run left without an outcome. None is sent: what was only accepted has expired;
- * for what was sent evidence is sought, before anything else moves on its robot. Resolves when the expired are recorded.
+ * Ends the commands that an earlier run left without an outcome. None is sent: what was only accepted has
+ * expired; for what was sent evidence is sought, before anything else moves on its robot. Resolves when the
+ * expired are recorded.
  */
 export async function recoverCommands(parts: RecoveryParts): Promise<void> {
   const unfinished = parts.journal.unfinished();
@@ -70,7 +71,9 @@ function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
   return job;
 }
 
-/** The request as it was sent. For an operation that this version does not know, no evidence can be sought. */
+/**
+ * The request as it was sent. For an operation that this version does not know, no evidence can be sought.
+ */
 function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalRecord): ParsedRequest {
   const parsed = catalogue.get(command.operation)?.parseText(sentJson);
   if (parsed?.ok) return parsed.request;

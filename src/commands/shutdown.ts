@@ -18,7 +18,10 @@ export interface ShutdownParts {
   readonly clock: Clock;
 }
 
-/** Refuses what was not sent, waits at most `deadlineMs` for the rest, ends that as unknown, and closes the journal. */
+/**
+ * Refuses what was not sent, waits at most `deadlineMs` for the rest, ends that as unknown, and closes the
+ * journal.
+ */
 export async function shutDown(parts: ShutdownParts, deadlineMs: number): Promise<void> {
   const { running, runner } = parts;
   parts.stopping.abort();

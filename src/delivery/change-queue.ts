@@ -2,8 +2,8 @@ import type { CurrentState } from "../contracts/fleet-view.ts";
 import { changeKey, type StateChange } from "../domain/change.ts";
 
 /**
- * State on its way to one northbound: the newest change of each key, the longest waiting first. Each is read again when
- * it is handed out, so that nothing shows an older value, or a better quality, than is known.
+ * State on its way to one northbound: the newest change of each key, the longest waiting first. Each is read
+ * again when it is handed out, so that nothing shows an older value, or a better quality, than is known.
  */
 export interface ChangeQueue {
   push(key: string, change: StateChange): void;
@@ -12,8 +12,8 @@ export interface ChangeQueue {
   /** These changes have arrived. */
   arrived(changes: readonly StateChange[]): void;
   /**
-   * Drops what waits, and begins again from a snapshot. Evictions stay until they have arrived: no snapshot shows
-   * what was removed.
+   * Drops what waits, and begins again from a snapshot. Evictions stay until they have arrived: no snapshot
+   * shows what was removed.
    */
   restart(): void;
   readonly length: number;
@@ -22,8 +22,8 @@ export interface ChangeQueue {
 }
 
 /**
- * Holds at most `limit` keys beside one snapshot. A queue that overflows is dropped as a whole, and begins again from a
- * snapshot when the one before is through. So a slow reader gets the newest state all the same.
+ * Holds at most `limit` keys beside one snapshot. A queue that overflows is dropped as a whole, and begins
+ * again from a snapshot when the one before is through. So a slow reader gets the newest state all the same.
  */
 export function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
   const newest = new Map<string, StateChange>();

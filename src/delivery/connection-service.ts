@@ -12,8 +12,8 @@ export interface ConnectionServiceOptions {
 }
 
 /**
- * Writes what the outlet has, one batch at a time, until the connection is closed or the signal is aborted; then the
- * events that are left, within `drainMs`.
+ * Writes what the outlet has, one batch at a time, until the connection is closed or the signal is aborted;
+ * then the events that are left, within `drainMs`.
  *
  * @returns why the connection cannot be used any more; null when it was served to the end
  */

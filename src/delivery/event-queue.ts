@@ -3,16 +3,16 @@ import { type Chain, type ChainLink, createChain } from "../platform/chain.ts";
 import { createFairLanes, type FairLanes } from "../platform/fair-lanes.ts";
 
 /**
- * Events in order until they are acknowledged. Those of robots and those of commands have a bound each, because a client
- * that may only read can cause events of commands without end. Beyond the bound, the oldest event of the robot or source
- * with most events is dropped, and counted.
+ * Events in order until they are acknowledged. Those of robots and those of commands have a bound each,
+ * because a client that may only read can cause events of commands without end. Beyond the bound, the oldest
+ * event of the robot or source with most events is dropped, and counted.
  */
 export interface EventQueue {
   /** Returns the robot or source of which an event was dropped for it; null when none was. */
   push(notice: FleetNotice): string | null;
   /**
-   * At most `most` events, which stay in the queue. While more wait, half of them are of robots and come first, so
-   * that they do not wait behind a flood of commands.
+   * At most `most` events, which stay in the queue. While more wait, half of them are of robots and come
+   * first, so that they do not wait behind a flood of commands.
    */
   peek(most: number): readonly QueuedEvent[];
   /** Removes what `peek` returned, unless it was dropped meanwhile. */
@@ -107,13 +107,19 @@ function firstOf(half: Half, count: number): Entry[] {
   return taken;
 }
 
-/** No event shows the answer of the service, which may be a list of all robots, and tens of thousands may wait. */
+/**
+ * No event shows the answer of the service, which may be a list of all robots, and tens of thousands may
+ * wait.
+ */
 function withoutAnswer(notice: FleetNotice): FleetNotice {
   if (notice.kind !== "command" || notice.outcome.responseJson === null) return notice;
   return { ...notice, outcome: { ...notice.outcome, responseJson: null } };
 }
 
-/** The robot of an event, or the source of a command's event. Not its request id: each event would have a share of its own. */
+/**
+ * The robot of an event, or the source of a command's event. Not its request id: each event would have a
+ * share of its own.
+ */
 function causeOf(notice: FleetNotice): string {
   if (notice.kind !== "command") return notice.robotId;
   const { door, name } = notice.command.source;

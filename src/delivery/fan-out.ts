@@ -13,7 +13,10 @@ export interface FanOut {
   attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
   /** A queue from which a link runner reads. */
   attachOutlet(name: string, limits: QueueLimits): Outlet;
-  /** Depths and losses by northbound: `opcua.noticesDropped`. Degraded while events are lost, and for half a minute after. */
+  /**
+   * Depths and losses by northbound: `opcua.noticesDropped`. Degraded while events are lost, and for half a
+   * minute after.
+   */
   health(): Health;
 }
 
@@ -25,8 +28,8 @@ interface Subscriber {
 }
 
 /**
- * Each northbound has a bounded queue of its own, and gets a bounded slice a turn of the event loop. So a slow broker
- * slows no other northbound, and a burst does not block the event loop.
+ * Each northbound has a bounded queue of its own, and gets a bounded slice a turn of the event loop. So a
+ * slow broker slows no other northbound, and a burst does not block the event loop.
  */
 export function createFanOut(parts: FeedParts): FanOut {
   const { log } = parts;

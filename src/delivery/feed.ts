@@ -15,7 +15,10 @@ const LONGEST_NAME = 128;
 export interface QueueLimits {
   /** Keys with news; beyond it the northbound begins again from a snapshot. */
   readonly changes: number;
-  /** Events of robots, and events of commands. Beyond it, the oldest of the robot or source with most are lost. */
+  /**
+   * Events of robots, and events of commands. Beyond it, the oldest of the robot or source with most are
+   * lost.
+   */
   readonly notices: number;
   /** Changes, and events, handed over in one turn of the event loop. */
   readonly perTurn: number;

@@ -5,8 +5,8 @@ import type { RobotId } from "../domain/robot.ts";
 import type { EventContext } from "./event-context.ts";
 
 /**
- * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed, and an alarm when
- * one begins or ceases to be in error.
+ * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed, and an
+ * alarm when one begins or ceases to be in error.
  */
 export function conveyorEvents(
   context: EventContext,

@@ -3,8 +3,8 @@ import type { Observed } from "../domain/observed.ts";
 import type { ConveyorsSlot } from "./robot-entry.ts";
 
 /**
- * More than any cart has, those that are gone among them: each keeps its tags and topics. What a service lists
- * beyond it is refused, or a broken one could fill the memory.
+ * More than any cart has, those that are gone among them: each keeps its tags and topics. What a service
+ * lists beyond it is refused, or a broken one could fill the memory.
  */
 const MOST_CONVEYORS = 64;
 

@@ -7,8 +7,9 @@ import type { AlarmCode, EventContext } from "./event-context.ts";
 const FAILED: AlarmCode = "MISSION_FAILED";
 
 /**
- * The events between two queues of a robot: one for each mission that is new or in another state, an alarm for each that
- * failed, and the end of the alarm when no failed mission is left. A mission that vanishes causes no event.
+ * The events between two queues of a robot: one for each mission that is new or in another state, an alarm
+ * for each that failed, and the end of the alarm when no failed mission is left. A mission that vanishes
+ * causes no event.
  */
 export function missionEvents(
   context: EventContext,

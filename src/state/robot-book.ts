@@ -13,7 +13,10 @@ export interface RobotBook {
   readonly refusals: number;
 }
 
-/** Keeps every robot, because each keeps its tags and topics. Beyond `limit` new ones are refused, counted and logged once. */
+/**
+ * Keeps every robot, because each keeps its tags and topics. Beyond `limit` new ones are refused, counted and
+ * logged once.
+ */
 export function createRobotBook(limit: number, log: Log): RobotBook {
   const robots = new Map<RobotId, RobotEntry>();
   let refusals = 0;

@@ -78,7 +78,9 @@ export function createRobotUpdates({
     conveyorEvents(context, event.robotId, before, value, event.stamp.receivedAtMs, draft.notices);
   }
 
-  /** A repeat proves that the value held is still the robot's; it is told only if that makes it good again. */
+  /**
+   * A repeat proves that the value held is still the robot's; it is told only if that makes it good again.
+   */
   function onConfirmed(event: EventOf<"confirmed">, nowMs: number, draft: Draft): void {
     const robot = robots.find(event.robotId);
     const slot = robot?.[event.aspect];

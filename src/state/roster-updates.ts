@@ -19,7 +19,9 @@ export interface RosterUpdateParts {
   readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
 }
 
-/** Returns what takes in the list of the robots that are online: listed robots are present, the others absent. */
+/**
+ * Returns what takes in the list of the robots that are online: listed robots are present, the others absent.
+ */
 export function createRosterUpdates({ robots, teller, context, entryOf }: RosterUpdateParts) {
   // The roster is polled, not streamed; each answer proves it.
   const stream: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };

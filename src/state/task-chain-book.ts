@@ -14,7 +14,10 @@ interface Entry {
 
 /** The task chains that were seen lately. */
 export interface TaskChainBook {
-  /** The same object as last time only confirms it. A new chain may evict another; the eviction is a change too. */
+  /**
+   * The same object as last time only confirms it. A new chain may evict another; the eviction is a change
+   * too.
+   */
   receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
   /** From now on something may be missed. */
   doubt(nowMs: number): void;
@@ -29,8 +32,8 @@ export interface TaskChainBook {
 }
 
 /**
- * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished chain does not change any more, so
- * it stays good without being polled; the others age as polled values do.
+ * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished chain does not change
+ * any more, so it stays good without being polled; the others age as polled values do.
  */
 export function createTaskChainBook(limit: number, reader: QualityReader): TaskChainBook {
   const entries = new Map<number, Entry>();

@@ -5,7 +5,9 @@ import type { EventContext } from "./event-context.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import { describeSlot, type RobotEntry, type Slot } from "./robot-entry.ts";
 
-/** Turns values into changes, and remembers the quality that was told, so that only a new one is told again. */
+/**
+ * Turns values into changes, and remembers the quality that was told, so that only a new one is told again.
+ */
 export interface Teller {
   /** A message came: tells its value in any case, and its robot if the quality of that has changed. */
   tellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;

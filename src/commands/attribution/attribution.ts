@@ -4,27 +4,27 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 
 /**
- * Whose missions are whose. A mission of owner `api` that no command here has made
- * is another client's: often a second gateway for the same robots (design, Commands).
+ * Which command made which mission. A mission of owner `api` that no command of this gateway made is foreign:
+ * another client made it, often a duplicate gateway (design, Commands).
  */
 export interface Attribution {
-  /** A command has made this mission, or is believed to have. */
+  /** A command has made this mission, as the service or evidence says. */
   claim(missionId: string, command: CommandIdentity): void;
-  /** A command for this robot ended without anyone knowing what it did. */
+  /** A command for this robot had an unknown outcome: it may have made missions. */
   suspect(robotId: RobotId): void;
   /** The command that made a mission; null where none is known. */
   commandOf(missionId: string): CommandIdentity | null;
-  /** A call has left that makes a mission for the command's robot: its answer will name it. */
+  /** A call has left that makes a mission for the robot of the command. Its answer will name the mission. */
   expect(command: Maker): void;
-  /** What the command has made is known, or will not be told any more. */
+  /** The missions of the command are known, or will not be known any more. */
   settle(command: Maker): void;
-  /** Whether a mission that is new on this robot may yet turn out to be a command's. */
+  /** Whether a mission that is new on this robot may still be attributed to a command. */
   isExpected(robotId: RobotId): boolean;
   /** A mission was seen for the first time. */
   seen(robotId: RobotId, mission: Mission): void;
-  /** Decides of missions that waited long enough for a command to name them. To be called now and then. */
+  /** Counts missions as foreign that no answer has named in time. To be called now and then. */
   judge(): void;
-  /** Missions that another client has made through the same interface. */
+  /** Foreign missions since the start. */
   foreignMissions(): number;
 }
 
@@ -44,8 +44,8 @@ const MAX_CLAIMS = 20_000;
 const MAX_UNCLAIMED = 2_000;
 
 /**
- * @param claimMs how long a mission may wait for the answer that names it: streams are faster than answers
- * @param onForeign called for each foreign mission, once it is known to be one
+ * @param claimMs how long a new mission may wait for the answer that names it
+ * @param onForeign called for each foreign mission
  * @param onSettled called when nothing more is expected for a robot
  */
 export function createAttribution(

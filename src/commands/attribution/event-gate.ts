@@ -14,9 +14,9 @@ export interface EventGateParts {
 }
 
 /**
- * Attribution: names the command that made a mission in the events of the mission. Streams are faster than answers,
- * and show a mission before the service has said which command made it. Such an event waits until that is known, and
- * later events of its robot wait behind it, so that their order stays.
+ * Attribution: names the command that made a mission in the events of the mission. Streams are faster than
+ * answers, and show a mission before the service has said which command made it. Such an event waits until
+ * that is known, and later events of its robot wait behind it, so that their order stays.
  */
 export interface EventGate {
   /** The batch with its events attributed, without those that have to wait. State never waits. */

@@ -11,17 +11,20 @@ export interface ForeignWatchParts {
   readonly notify: (notice: FleetNotice) => void;
 }
 
-/** Raises an alarm where another client keeps sending missions to a robot: often a second gateway for the same fleet. */
+/** Raises an alarm while another client keeps sending missions to a robot: often a duplicate gateway. */
 export interface ForeignWatch {
-  /** A mission that no command here has made. */
+  /** A foreign mission was seen. */
   seen(robotId: RobotId): void;
-  /** Ends alarms of robots that were left alone. To be called now and then. */
+  /** Ends the alarms of robots that had no foreign mission for long enough. To be called now and then. */
   tick(): void;
   /** Robots whose alarm is on. */
   count(): number;
 }
 
-/** One mission of somebody else may be a person at a service tool; so many within the time are a second sender. */
+/**
+ * One foreign mission may come from a person with a service tool; so many within the time come from a
+ * program.
+ */
 const MISSIONS = 3;
 const WITHIN_MS = 600_000;
 

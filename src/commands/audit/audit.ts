@@ -7,7 +7,9 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import { LONGEST_REQUEST_ID } from "../admission.ts";
 
-/** One line of the audit log: a command and what became of it. snake_case, as everything that is published. */
+/**
+ * One line of the audit log: a command and what became of it. snake_case, as everything that is published.
+ */
 export interface AuditRecord {
   readonly at: string;
   readonly event: "command" | "lease" | "hold";
@@ -17,14 +19,14 @@ export interface AuditRecord {
 /** Where audit records go. Synchronous; never throws. */
 export type AuditSink = (record: AuditRecord) => void;
 
-/** Wall times in milliseconds; null for what it never came to. */
+/** Wall times in milliseconds; null for a stage that it did not reach. */
 export interface CommandTimes {
   readonly acceptedAtMs: number | null;
   readonly sentAtMs: number | null;
   readonly finalAtMs: number;
 }
 
-/** Of names that a sender chose and nobody has checked. */
+/** Of names that a sender chose and nothing has checked. */
 const LONGEST_NAME = 128;
 export const LONGEST_OPERATION = 64;
 
@@ -62,7 +64,7 @@ function behalf({ station, owner }: OnBehalfOf) {
   return { ...(station === undefined ? {} : { station }), door: owner.door, user: owner.name };
 }
 
-/** What of a command's request may be shown. Of what nobody can read, nothing: it may hold secrets anywhere. */
+/** What of a request may be shown: nothing if it cannot be parsed, because secrets may be anywhere in it. */
 export function shownRequest(catalogue: Catalogue, command: Command, { code }: Outcome): string {
   const operation = catalogue.get(command.operation);
   // A journal may name an operation of another version.
@@ -83,7 +85,7 @@ function withoutSecrets(requestJson: string, paths: readonly (readonly string[])
   return JSON.stringify(request);
 }
 
-/** The record of what a door refused before it was a command: without the request, which may be anything. */
+/** The record of a request that a protocol refused: without its content, which may be anything. */
 export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Outcome): AuditRecord {
   const { source, requestId, operation, robotId, origin } = refused;
   return {

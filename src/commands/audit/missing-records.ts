@@ -6,8 +6,8 @@ import type { EndedCommand, Journal, JournalRecord } from "../journal/journal.ts
 import { type AuditRecord, type AuditSink, commandRecord, shownRequest } from "./audit.ts";
 
 /**
- * Reads the lines of the audit log that earlier runs have left, newest first, until `take` says false. Resolves with whether
- * nothing was left unread that `take` would have wanted.
+ * Reads the lines of the audit log that earlier runs have left, newest first, until `take` returns false.
+ * Resolves with whether every line was read that `take` would have taken.
  */
 export type AuditLines = (take: (line: string) => boolean) => Promise<boolean>;
 
@@ -20,25 +20,27 @@ export interface MissingParts {
   readonly auditLines: AuditLines;
 }
 
-/** How far before the newest line a missing one is looked for: lines are written at once, and reach the disk within a second. */
-const STRETCH_MS = 60_000;
-/** A line comes after its command's record is on the disk: it may stand so far from where its time would put it. */
+/** How far before the newest line missing ones are looked for. Lines reach the disk within a second. */
+const SEARCHED_MS = 60_000;
+/**
+ * A line is written after the record of its command is on the disk: so late it may be in the order of times.
+ */
 const DISORDER_MS = 5_000;
 /** More than are lost to a crash. A journal that is much older than its audit log must not fill it. */
 export const MOST_MADE_UP = 5_000;
 
-/** What the newest lines of the audit log tell. */
+/** What the newest lines of the audit log show. */
 interface Told {
   readonly keys: ReadonlySet<string>;
-  /** Commands that ended before this are not looked for. Null: there is no line to go by. */
+  /** Commands that ended before this are not looked for. Null: there is no line. */
   readonly fromMs: number | null;
   readonly newestMs: number;
 }
 
 /**
- * A process that died between the journal's record of an outcome and its audit line, or a power cut, has left commands in
- * the journal that ended and are not in the audit log. Gives them their lines, marked as recorded after a restart.
- * Never rejects: a gateway whose audit log cannot be read starts all the same, and says so.
+ * After a crash or a power cut, the journal may have outcomes that are not in the audit log. Adds their
+ * lines, marked as recorded after a restart. Never rejects: a gateway whose audit log cannot be read starts,
+ * and logs that.
  */
 export async function recordMissing(parts: MissingParts): Promise<void> {
   const { journal, clock, log, audit, catalogue } = parts;
@@ -79,24 +81,27 @@ async function readTold(auditLines: AuditLines): Promise<Told> {
     keys.add(key);
     oldestMs = Math.min(oldestMs, atMs);
     newestMs = Math.max(newestMs, atMs);
-    return atMs >= lastMs - STRETCH_MS - DISORDER_MS;
+    return atMs >= lastMs - SEARCHED_MS - DISORDER_MS;
   });
   if (lastMs === null) return { keys, fromMs: null, newestMs };
-  const fromMs = lastMs - STRETCH_MS;
+  const fromMs = lastMs - SEARCHED_MS;
   return { keys, newestMs, fromMs: isAll ? fromMs : Math.max(fromMs, oldestMs + DISORDER_MS) };
 }
 
-/** Oldest first. Without a line to go by (the first ones were lost, or the files were taken away), the journal's last minute. */
+/**
+ * Oldest first. Without a line to go by (the first ones were lost, or the files were taken away), the
+ * journal's last minute.
+ */
 function missingOf(
   ended: readonly EndedCommand[],
   { keys, fromMs, newestMs }: Told,
   journal: Pick<Journal, "find">,
   nowMs: number,
 ): readonly JournalRecord[] {
-  // A clock that once stood in the future leaves ends behind that are newer than every line to come.
+  // A wall clock that was ahead for a while has left ends that are newer than every line to come.
   const untilMs = Math.max(nowMs, newestMs);
   const possible = ended.filter(({ finalAtMs }) => finalAtMs <= untilMs);
-  const firstMs = fromMs ?? (possible.at(-1)?.finalAtMs ?? untilMs) - STRETCH_MS;
+  const firstMs = fromMs ?? (possible.at(-1)?.finalAtMs ?? untilMs) - SEARCHED_MS;
   return possible
     .filter(({ finalAtMs }) => finalAtMs >= firstMs)
     .map(({ id }) => journal.find(id))
@@ -107,7 +112,7 @@ function missingOf(
 function recordOf(catalogue: Catalogue, entry: JournalRecord): AuditRecord | null {
   const { command, outcome, robotId, acceptedAtMs, sentAtMs, finalAtMs } = entry;
   if (outcome === null || finalAtMs === null) return null;
-  // What was refused before it was accepted has the time of its end as both.
+  // A command that was refused before it was accepted has the time of its end as both.
   const isAccepted = sentAtMs !== null || acceptedAtMs !== finalAtMs;
   const times = { acceptedAtMs: isAccepted ? acceptedAtMs : null, sentAtMs, finalAtMs };
   return commandRecord(command, shownRequest(catalogue, command, outcome), robotId, times, outcome);
@@ -124,7 +129,7 @@ function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: Jour
   return keyOf(source.door, source.name, requestId, outcome?.code, finalAtMs);
 }
 
-/** Null for what is no whole line: a crash may have cut it off, or left zeros of the disk in its place. */
+/** Null for an incomplete line: a crash may have cut it off, or left zeros in its place. */
 function readRecord(line: string): { readonly atMs: number; readonly key: string } | null {
   let record: unknown;
   try {

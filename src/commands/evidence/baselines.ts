@@ -4,7 +4,9 @@ import type { EvidenceSearch } from "./evidence-search.ts";
 import type { Observations } from "./observations.ts";
 import { isWatchRule, watchBaseline } from "./watch.ts";
 
-/** What is known of a robot before a call leaves, so that evidence can be told from what was there already. */
+/**
+ * What is known of a robot before a call leaves, so that evidence can be told from what was there already.
+ */
 export interface Baselines {
   /** Asks the service, where the rule of the command needs that. */
   ask(job: Job): Promise<void>;
@@ -33,7 +35,8 @@ export function createBaselines(
     },
     watch(job) {
       const { id, robotId, request } = job;
-      // A stop does not wait for the state before it. It is asked for as the stop leaves, and may come too late.
+      // A stop does not wait for the state before it. It is asked for as the stop leaves, and may come too
+      // late.
       if (request.effect === "stops") void ask(job);
       if (robotId === null || !isWatchRule(request.evidence)) return;
       const baseline = watchBaseline(request.evidence, observations.missions(robotId));

@@ -51,7 +51,9 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
   const late = createLateFindings({ ...parts, watches });
   const answers = createServiceAnswers(parts.port, parts.log, Math.ceil(options.evidenceMs / 3));
 
-  /** A wall time on the monotonic clock. Right for recent times only: the wall clock may have been set since. */
+  /**
+   * A wall time on the monotonic clock. Right for recent times only: the wall clock may have been set since.
+   */
   const monotonicOf = (wallMs: number) => wallMs - (clock.nowMs() - clock.monotonicMs());
   const timesOf = ({ stamp }: Observed<unknown>): SeenTimes => ({
     receivedMs: monotonicOf(stamp.receivedAtMs),

@@ -57,8 +57,8 @@ export function createLateFindings(parts: LateFindingParts): LateFindings {
   }
 
   /**
-   * Streams are faster than answers: a new mission may be that of the next command, whose answer has not come yet.
-   * Only missions can be mistaken so: the state of a mission or a conveyor belongs to no command.
+   * Streams are faster than answers: a new mission may be that of the next command, whose answer has not come
+   * yet. Only missions can be mistaken so: the state of a mission or a conveyor belongs to no command.
    */
   function mayBelongToAnother(open: OpenWatch): boolean {
     if (open.watch.rule.kind !== "new_mission") return false;

@@ -7,7 +7,7 @@ import type { Presence } from "../../domain/presence.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 
-/** What the dispatcher wants to hear of as it comes in. */
+/** Called for each value that is new. */
 export interface ObservationListener {
   missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
   conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
@@ -19,35 +19,36 @@ export interface ObservationListener {
 export interface Observations {
   observe(batch: Batch): void;
   missions(robotId: RobotId): MissionQueue | undefined;
-  /** The last of everything that tells what the robot does. */
+  /** The newest values that show what the robot does. */
   sight(robotId: RobotId): RobotSight;
   /** Every robot of which something was seen. */
   robots(): readonly RobotId[];
   /** Where GetOnlineRobots saw the robot last. */
   position(robotId: RobotId): string | undefined;
-  /** The robot that has this number: two names of one machine. */
+  /** The robot with this number: two names of one machine. */
   robotOfNumber(amrId: number): RobotId | undefined;
   /** The number of the robot that executes a task chain; 0 while it has none. */
   numberOfChain(chainId: number): number | undefined;
 }
 
-/** Chains end and are forgotten; only so many are remembered. */
 const MAX_CHAINS = 10_000;
 
 export function createObservations(listener: ObservationListener): Observations {
   const queues = new Map<RobotId, Observed<MissionQueue>>();
   const presences = new Map<RobotId, Observed<Presence>>();
   const conveyors = new Map<RobotId, Map<number, Observed<Conveyor>>>();
-  /** The stamp of the newest of each value: what only changes its quality is told again, and is nothing new. */
+  /**
+   * The stamp of the newest of each value. A change of its quality alone has the same stamp, and is not new.
+   */
   const stamps = new Map<string, Stamp>();
   const byNumber = new Map<number, RobotId>();
   const chains = new Map<number, number>();
 
   function onMissions(robotId: RobotId, observed: Observed<MissionQueue>): void {
     const before = queues.get(robotId)?.value;
-    const isAgain = isToldAgain(changeKey({ kind: "mission", robotId, observed }), observed);
+    const isOld = isKnown(changeKey({ kind: "mission", robotId, observed }), observed);
     queues.set(robotId, observed);
-    if (isAgain) return;
+    if (isOld) return;
     if (before !== undefined && before !== observed.value) {
       for (const mission of observed.value.missions) {
         const known = before.missions.some(({ missionId }) => missionId === mission.missionId);
@@ -57,7 +58,7 @@ export function createObservations(listener: ObservationListener): Observations 
     listener.missions(robotId, observed);
   }
 
-  function isToldAgain(key: string, { stamp }: Observed<unknown>): boolean {
+  function isKnown(key: string, { stamp }: Observed<unknown>): boolean {
     const known = stamps.get(key);
     stamps.set(key, stamp);
     return known !== undefined && known === stamp;
@@ -77,7 +78,7 @@ export function createObservations(listener: ObservationListener): Observations 
             break;
           case "conveyor":
             keepConveyor(change.robotId, change.observed);
-            if (!isToldAgain(changeKey(change), change.observed)) {
+            if (!isKnown(changeKey(change), change.observed)) {
               listener.conveyor(change.robotId, change.observed);
             }
             break;

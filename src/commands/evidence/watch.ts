@@ -6,7 +6,7 @@ import type { Mission, MissionQueue, MissionType } from "../../domain/mission.ts
 import type { Observed, Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** The rules that are answered by what robots send of themselves; `query` asks the service instead. */
+/** The rules whose evidence is in what robots send. `query` asks the service instead. */
 export type WatchRule = Exclude<EvidenceRule, { kind: "none" | "query" }>;
 
 export function isWatchRule(rule: EvidenceRule): rule is WatchRule {
@@ -21,12 +21,12 @@ export interface WatchBaseline {
   readonly missionState: string | number | null;
 }
 
-/** A look-out for the effect of one command, from the moment its call leaves. Immutable. */
+/** What was seen of the effect of one command since its call left. Immutable. */
 export interface Watch {
   readonly rule: WatchRule;
   readonly robotId: RobotId;
   readonly baseline: WatchBaseline;
-  /** When its call left, on the monotonic clock, as all times here: a wall clock that is set must hide nothing. */
+  /** When its call left. All times here are monotonic, so that setting the wall clock hides no evidence. */
   readonly sentMs: number;
   readonly findings: readonly Finding[];
 }
@@ -42,11 +42,11 @@ interface Finding {
 /** What a watch says at a moment. */
 export type Verdict =
   | { readonly kind: "nothing" }
-  /** More than one thing fits: whatever comes, it cannot be told any more. */
+  /** More than one mission fits: later messages cannot change that. */
   | { readonly kind: "ambiguous"; readonly text: string }
   | { readonly kind: "found"; readonly text: string; readonly missionId: string | null };
 
-/** What has to be known of a robot before a call leaves, for `rule` to say something afterwards. */
+/** The state of a robot before a call leaves, as far as `rule` compares with it afterwards. */
 export function watchBaseline(rule: WatchRule, queue: MissionQueue | undefined): WatchBaseline {
   if (queue === undefined) return { missionIds: null, missionState: null };
   const mission =
@@ -74,7 +74,10 @@ export interface SeenTimes {
   readonly nowMs: number;
 }
 
-/** Adds what a robot's list of missions shows. `isOthers` names missions that other commands have made: they are not new. */
+/**
+ * Adds what the list of missions of a robot shows. Missions that other commands have made (`isOthers`) are
+ * not new.
+ */
 export function seeMissions(
   watch: Watch,
   { value: queue, stamp }: Observed<MissionQueue>,
@@ -135,12 +138,12 @@ export function verdict(watch: Watch, nowMs: number, settleMs: number): Verdict 
   }
 }
 
-/** Wall times have whole milliseconds, so what came less than one before the call came after it. */
+/** Wall times have whole milliseconds: less than one before the call counts as after it. */
 function isFromBefore({ sentMs }: Watch, { receivedMs }: SeenTimes): boolean {
   return receivedMs <= sentMs - 1;
 }
 
-/** A message from before the call that was read after it: what it shows was there already. */
+/** A message from before the call, read after it, belongs to the baseline. */
 function learnBaseline(watch: Watch, queue: MissionQueue): Watch {
   const known = watchBaseline(watch.rule, queue);
   if (known.missionIds === null) {
@@ -153,7 +156,7 @@ function learnBaseline(watch: Watch, queue: MissionQueue): Watch {
 function fits({ rule, baseline }: Watch, mission: Mission): boolean {
   switch (rule.kind) {
     case "new_mission":
-      // Without a list from before the call, nothing can be called new.
+      // Without a list from before the call, no mission is known to be new.
       if (baseline.missionIds === null || baseline.missionIds.includes(mission.missionId)) return false;
       return (
         mission.owner === "api" &&

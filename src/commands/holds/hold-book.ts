@@ -13,7 +13,10 @@ export interface HoldBook {
   names(robotId: RobotId | null): readonly string[];
   owners(robotId: RobotId | null): readonly Source[];
   isHeld(robotId: RobotId): boolean;
-  /** The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds it. */
+  /**
+   * The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds
+   * it.
+   */
   refusalFor(robotId: RobotId | null): Outcome | null;
   readonly size: number;
   figures(): Readonly<Record<string, number>>;

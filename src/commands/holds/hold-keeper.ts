@@ -35,7 +35,10 @@ export interface HoldKeeperParts extends HoldEventParts {
 export interface HoldKeeper extends Holds {
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
-  /** The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds it. */
+  /**
+   * The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds
+   * it.
+   */
   refusalFor(robotId: RobotId | null): Outcome | null;
   /** What robots send, once the observations have it. */
   observed(changes: readonly StateChange[]): void;

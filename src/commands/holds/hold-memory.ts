@@ -7,9 +7,9 @@ import type { Journal, StoredHold } from "../journal/journal.ts";
 export interface HoldMemory {
   /** The hold begins, or (false) is over. */
   remember(hold: StoredHold, isHeld: boolean): void;
-  /** Whether the disk knows what holds this robot; null: what holds all robots. */
+  /** Whether the holds of this robot, or (null) of all robots, are on the disk. */
   isStored(robotId: RobotId | null): boolean;
-  /** Tries again what the disk has refused. To be called about once a second. */
+  /** Writes again what the disk has refused. To be called about once a second. */
   tick(): void;
   /** Resolves when nothing is being written any more: before the journal is closed. */
   settled(): Promise<void>;
@@ -28,9 +28,10 @@ interface Pending {
 const RETRY_MS = 5_000;
 
 /**
- * One write at a time for each hold, then the newest. A disk that hangs or fails delays nothing but `isStored`.
+ * One write at a time for each hold, then the newest. A disk that hangs or fails delays nothing but
+ * `isStored`.
  *
- * @param onStored the disk knows a hold now that it did not know before
+ * @param onStored a hold has reached the disk
  */
 export function createHoldMemory(
   journal: Pick<Journal, "writeHold">,

@@ -22,7 +22,7 @@ export interface HoldStopParts {
 export interface HoldStops {
   /** A hold begins: stops what the robot does, and what it may do. */
   begin(robotId: RobotId): void;
-  /** Something new is known of a held robot: stops what is seen anew. */
+  /** A held robot has sent something: stops activities that are new. */
   look(robotId: RobotId): void;
   /** No hold is left on the robot. */
   end(robotId: RobotId): void;
@@ -38,14 +38,14 @@ interface Sent {
   state: "under_way" | "done" | "failed";
 }
 
-/** Messages that left before the stop had its effect come this late at most: they are no reason to stop once more. */
+/** Messages from before the effect of a stop come this late at most: they cause no second stop. */
 const AGAIN_MS = 1_000;
 const RETRY_MS = 10_000;
 
 /**
- * Each activity is stopped once when it is seen, and once more when a newer message shows it under way after its stop
- * has ended. A stop that failed is tried again every 10 s while the activity is seen. So a robot that keeps moving costs
- * a bounded number of calls, and a robot that is out of sight none.
+ * Each activity is stopped once when it is seen, and once more when a newer message shows it under way after
+ * its stop has ended. A stop that failed is tried again every 10 s while the activity is seen. So a robot
+ * that keeps moving costs a bounded number of calls, and a robot that is out of sight none.
  */
 export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStops {
   const robots = new Map<RobotId, Map<string, Sent>>();
@@ -107,7 +107,10 @@ export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStop
   };
 }
 
-/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (wire-facts, Missions; Robots, maps, chains). */
+/**
+ * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (wire-facts, Missions; Robots,
+ * maps, chains).
+ */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }

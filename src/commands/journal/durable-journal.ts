@@ -18,7 +18,10 @@ export const journalFormat: StoreFormat = { store: "journal", version: 2 };
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
-/** Outcomes that the disk did not take are kept in memory: a sender that asks again in this run gets the same one. */
+/**
+ * Outcomes that the disk did not take are kept in memory: a sender that asks again in this run gets the same
+ * one.
+ */
 const MAX_UNKEPT = 10_000;
 /** Missions of earlier runs that are attributed: more than a fleet can still have in hand. */
 const MAX_MADE = 20_000;
@@ -31,8 +34,8 @@ const MAX_ENDED = 10_000;
  *
  * Throws when the store holds a record that cannot be read: then nobody can say what was sent.
  *
- * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are recorded,
- *   so nothing else is sent
+ * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are
+ *   recorded, so nothing else is sent
  */
 export function openDurableJournal(store: Store, limits: JournalLimits, loss: string | null = null): Journal {
   const shares = createJournalShares();

@@ -2,9 +2,9 @@ import type { Source } from "../../domain/command.ts";
 import type { JournalRecord } from "./journal.ts";
 
 /**
- * Shares the journal among sources: which numbers of finished commands belong to which. If there are too many, commands
- * that were never sent are dropped first, then the oldest of the source with most. So a client that sends without end
- * does not make the gateway forget the commands of another one.
+ * Shares the journal among sources: which numbers of finished commands belong to which. If there are too
+ * many, commands that were never sent are dropped first, then the oldest of the source with most. So a client
+ * that sends without end does not make the gateway forget the commands of another one.
  */
 export interface JournalShares {
   add(record: JournalRecord, number: number): void;
@@ -12,8 +12,9 @@ export interface JournalShares {
   /** Numbers of finished commands in all. */
   size(): number;
   /**
-   * The numbers to drop next, oldest first, `most` at most: of commands that were never sent while there are any. All
-   * are of the source with most, and leave it no fewer than the next one, but at least one is dropped.
+   * The numbers to drop next, oldest first, `most` at most: of commands that were never sent while there are
+   * any. All are of the source with most, and leave it no fewer than the next one, but at least one is
+   * dropped.
    */
   next(most: number): readonly number[];
 }

@@ -17,7 +17,10 @@ export interface JournalRecord {
   readonly acceptedAtMs: number;
   readonly sentAtMs: number | null;
   readonly finalAtMs: number | null;
-  /** The request as it is sent, an identity filled in where the operation has a field for it; "" once it is final. */
+  /**
+   * The request as it is sent, an identity filled in where the operation has a field for it; "" once it is
+   * final.
+   */
   readonly sentJson: string;
   /** What was known before the call left, for the evidence afterwards. */
   readonly baseline: unknown;
@@ -61,7 +64,10 @@ export interface JournalLimits {
   readonly keepCount: number;
 }
 
-/** The records of commands. What `write` has resolved for survives a crash: "at most once" rests on it (design, Commands). */
+/**
+ * The records of commands. What `write` has resolved for survives a crash: "at most once" rests on it
+ * (design, Commands).
+ */
 export interface Journal {
   find(id: string): JournalRecord | undefined;
   /** Records without an outcome, oldest first. */

@@ -11,7 +11,9 @@ export interface PruningParts {
   readonly signal: AbortSignal;
 }
 
-/** Takes out of the journal, every few seconds until the signal is aborted, what need not be kept any longer. */
+/**
+ * Takes out of the journal, every few seconds until the signal is aborted, what need not be kept any longer.
+ */
 export function pruneJournal({ journal, clock, log, signal }: PruningParts): void {
   const startedAtMs = clock.nowMs() - clock.monotonicMs();
   let isPruning = false;

@@ -7,7 +7,9 @@ const RECORD_WITHIN_MS = 1_000;
 
 /** A journal that knows whether its disk works. */
 export interface WatchedJournal extends Journal {
-  /** Resolves with null when the record is on the disk, and with the reason when it was not within a second. */
+  /**
+   * Resolves with null when the record is on the disk, and with the reason when it was not within a second.
+   */
   writeInTime(entry: JournalRecord): Promise<string | null>;
   /** Whether the last write reached the disk in time. */
   isWritable(): boolean;
@@ -15,7 +17,10 @@ export interface WatchedJournal extends Journal {
   isClosed(): boolean;
 }
 
-/** Watches every write of a journal. Whatever writes must write through the result, or health does not see its failures. */
+/**
+ * Watches every write of a journal. Whatever writes must write through the result, or health does not see its
+ * failures.
+ */
 export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
   let isWritable = true;
   let isClosed = false;

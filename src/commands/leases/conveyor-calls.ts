@@ -3,11 +3,11 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Job } from "../job.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
-/** Tells leases which conveyors their owners have set in motion, and which they have stopped. */
+/** Keeps, for the leases, which conveyors their owners have started and not stopped. */
 export interface ConveyorCalls {
-  /** A call leaves: what it starts rolls from now on, as far as anybody can be sure. */
+  /** A call leaves: the conveyors that it starts count as rolling from now on. */
   left(job: Job): void;
-  /** A call has its outcome: a stop counts when it is known to have come, and nothing was started after it. */
+  /** A call has its outcome: a stop counts if it succeeded and no start was called after it. */
   ended(job: Job, outcome: Outcome): void;
 }
 

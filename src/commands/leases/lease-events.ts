@@ -27,7 +27,10 @@ export interface LeaseEventParts {
   readonly sessionId: string;
 }
 
-/** Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log names the owner. */
+/**
+ * Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log names
+ * the owner.
+ */
 export type PublishLease = (
   to: "leased" | "free",
   lease: Pick<StoredLease, "robotId" | "station" | "owner">,

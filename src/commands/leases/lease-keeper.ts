@@ -5,13 +5,13 @@ import { refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import {
-  beaten,
   changedLeases,
   describeLease,
   grant,
   type Lease,
   type Leases,
   lapsed,
+  renewed,
   resumed,
   rolled,
   sameSource,
@@ -34,7 +34,10 @@ export interface LeaseParts extends LeaseEventParts, LeaseRuleParts {
 export interface LeaseKeeper extends Stations {
   /** Takes over the leases of an earlier run. */
   resume(stored: readonly StoredLease[]): void;
-  /** Why another's lease keeps this source from the robot, or (null) from one that the service picks; null when none does. */
+  /**
+   * Why another's lease keeps this source from the robot, or (null) from one that the service picks; null
+   * when none does.
+   */
   refusalFor(robotId: RobotId | null, source: Source): string | null;
   rolled(
     source: Source,
@@ -87,7 +90,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       end(lease, "released", source);
       return null;
     },
-    beat: (station, source) => book.change(beaten(book.leases(), station, source, parts.clock.monotonicMs())),
+    beat: (station, source) =>
+      book.change(renewed(book.leases(), station, source, parts.clock.monotonicMs())),
     override(source, robotId) {
       const lease = book.leases().get(robotId);
       const refused = parts.refusedOverride(source, robotId);

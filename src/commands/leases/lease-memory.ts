@@ -11,8 +11,8 @@ export interface LeaseMemory {
 }
 
 /**
- * One write at a time for a robot, and then the newest: clients may ask and release as often as they like, and a disk that
- * hangs must not gather all of it.
+ * One write at a time for a robot, then the newest state. So leases that change quickly do not pile up on a
+ * disk that hangs.
  */
 export function createLeaseMemory(journal: Pick<Journal, "writeLease">, log: Log): LeaseMemory {
   /** Robots whose lease is being written, with what it has become meanwhile; undefined: nothing else. */

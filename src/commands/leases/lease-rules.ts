@@ -25,12 +25,15 @@ export interface LeaseRules {
   isStation(name: string): boolean;
   /** Whether the robot stands at or heads for a destination of the station. */
   isHere(station: string, robotId: RobotId): boolean;
-  /** Why a lease of an earlier run does not go on; null when it does. The configuration may have changed since. */
+  /**
+   * Why a lease of an earlier run does not go on; null when it does. The configuration may have changed
+   * since.
+   */
   whyNotResumed(lease: Lease): LeaseReason | null;
   refusedAsk(leases: Leases, station: string, source: Source, robotId: RobotId): Outcome | null;
   /**
-   * The answer to who wants to end a lease that does not exist: a mistyped name must not be answered as done.
-   * Null while it is not known whether the robot exists: no robot of that name is leased.
+   * The refusal to end a lease that does not exist, so that a mistyped robot is not answered as done. Null
+   * for a known robot, and while it is not known whether the robot exists.
    */
   refusedEnd(robotId: RobotId): Outcome | null;
 }

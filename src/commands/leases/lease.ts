@@ -50,8 +50,8 @@ export function withoutLease(leases: Leases, robotId: RobotId): Leases {
   return next;
 }
 
-/** The heartbeat of a station's PLC. */
-export function beaten(leases: Leases, station: string, owner: Source, nowMs: number): Leases {
+/** The heartbeat of a station renews its leases. */
+export function renewed(leases: Leases, station: string, owner: Source, nowMs: number): Leases {
   const next = new Map(leases);
   for (const [robotId, lease] of leases) {
     if (lease.station === station && sameSource(lease.owner, owner)) {
@@ -75,12 +75,12 @@ export function rolled(
   return new Map(leases).set(robotId, { ...lease, rolling: [...rolling] });
 }
 
-/** A lease of the run before this one. Its station has as long as any to be heard of again. */
+/** A lease of an earlier run. Its station has the whole heartbeat time again. */
 export function resumed({ robotId, station, owner, rolling }: StoredLease, nowMs: number): Lease {
   return { robotId, station, owner, rolling, sinceMs: nowMs, beatAtMs: nowMs };
 }
 
-/** The robots whose lease is another one than before, in what is to survive the gateway. */
+/** The robots of which the stored lease is not up to date. */
 export function changedLeases(before: Leases, after: Leases): readonly RobotId[] {
   const robots = new Set([...before.keys(), ...after.keys()]);
   return [...robots].filter((robotId) => {
@@ -89,7 +89,7 @@ export function changedLeases(before: Leases, after: Leases): readonly RobotId[]
   });
 }
 
-/** The leases whose station has not been heard of for too long. */
+/** The leases whose station sent no heartbeat for too long. */
 export function lapsed(leases: Leases, stations: readonly StationOptions[], nowMs: number): readonly Lease[] {
   return [...leases.values()].filter((lease) => {
     const station = stations.find(({ name }) => name === lease.station);
@@ -98,8 +98,9 @@ export function lapsed(leases: Leases, stations: readonly StationOptions[], nowM
 }
 
 /**
- * A mission that was finished or skipped before its goal succeeds too (fleet-service-interface, UpdateMission and
- * SkipGoal), and its robot stands somewhere else. Serves and carts say when they have arrived; others cannot.
+ * A mission that was finished or skipped before its goal succeeds too (fleet-service-interface, UpdateMission
+ * and SkipGoal), and its robot stands somewhere else. Serves and carts say when they have arrived; others
+ * cannot.
  */
 function mayHaveArrived({ feedback }: Mission): boolean {
   if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;

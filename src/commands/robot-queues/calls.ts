@@ -29,13 +29,18 @@ export interface Calls {
   whyNotAgain(job: Job): string | null;
 }
 
-/** A stop has no expiry. If its sender's has passed, it still gets the time that a connection or a token takes. */
+/**
+ * A stop has no expiry. If its sender's has passed, it still gets the time that a connection or a token
+ * takes.
+ */
 const STOP_LEAVES_MS = 2_000;
 
 export function createCalls(parts: CallParts): Calls {
   const { options, port, clock, log, stopOrder } = parts;
 
-  /** How long the call may still leave: to its expiry, or while evidence is sought if its repeat rule says so. */
+  /**
+   * How long the call may still leave: to its expiry, or while evidence is sought if its repeat rule says so.
+   */
   function mayLeaveForMs(job: Job): number {
     const leftMs = timeToLeaveMs(clock, job);
     const { repeat } = job.request;

@@ -20,8 +20,8 @@ interface Sent {
 }
 
 /**
- * The table of design, Commands: Unknown endings. Only OK and an explicit refusal
- * of the first sending are the service's word on what happened.
+ * The table of design, Commands: Unknown endings. Only OK, and an explicit refusal of the first sending, say
+ * what happened.
  */
 export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
   switch (ending.kind) {
@@ -48,7 +48,7 @@ export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
   }
 }
 
-/** What is known when what may be repeated has not come through, and may be repeated no more: `over` says why. */
+/** What follows when a repeatable command has no answer and is not sent again: `over` says why. */
 export function endingAfterRepeats(work: Sent, over: string): Exclude<EndingDecision, { kind: "again" }> {
   if (work.unknown === null) {
     return {

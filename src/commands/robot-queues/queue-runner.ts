@@ -39,7 +39,9 @@ export interface QueueRunner {
   withdraw(job: Job, outcome: Outcome): void;
   /** Ends a command however far it has come. False when it is in no queue. */
   abandon(job: Job, outcome: Outcome): boolean;
-  /** Seeks evidence of a command that an earlier run has sent, from `canSee` on; its queue waits meanwhile. */
+  /**
+   * Seeks evidence of a command that an earlier run has sent, from `canSee` on; its queue waits meanwhile.
+   */
   recover(job: Job, otherwise: Outcome, canSee: Promise<void>): void;
   /** Queues in use, and commands waiting in them. */
   figures(): { readonly queues: number; readonly waiting: number };

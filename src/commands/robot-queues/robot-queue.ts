@@ -52,7 +52,9 @@ export type QueueInput =
   | { readonly kind: "submitted"; readonly work: Work }
   /** An earlier run has sent it; evidence is sought. */
   | { readonly kind: "recovered"; readonly id: string }
-  /** `refused`: why it must not leave any more (expired, not good, leased, shutting down); null when it may. */
+  /**
+   * `refused`: why it must not leave any more (expired, not good, leased, shutting down); null when it may.
+   */
   | {
       readonly kind: "recorded";
       readonly id: string;

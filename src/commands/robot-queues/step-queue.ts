@@ -12,7 +12,7 @@ import {
   type Work,
 } from "./robot-queue.ts";
 
-/** What an input does to a queue. Pure: the same queue and input give the same step, whatever the world does. */
+/** What an input does to a queue. Pure. */
 export function stepQueue(queue: RobotQueue, input: QueueInput, limits: RobotQueueLimits): QueueStep {
   switch (input.kind) {
     case "submitted":
@@ -58,7 +58,7 @@ function submitted(queue: RobotQueue, work: Work, limits: RobotQueueLimits): Que
   };
 }
 
-/** Goes at once, and takes with it every start that has not left. */
+/** A stop goes at once, and cancels every start that was not sent. */
 function stop(queue: RobotQueue, work: Work): QueueStep {
   const isUnsentStart = (other: Work) =>
     other.effect === "moves" && other.phase !== "sent" && other.phase !== "seeking";
@@ -97,9 +97,8 @@ function read(queue: RobotQueue, work: Work, limits: RobotQueueLimits): QueueSte
 }
 
 /**
- * Makes a command the one in flight. What leaves at once is recorded as sent in one
- * go: one sync a command. A crash in between makes it a thing to look into, never a
- * thing to send again.
+ * Makes a command the one in flight. A command that is sent at once has one record, "sent", and so one sync.
+ * After a crash between record and call, evidence is sought for it; it is never sent again.
  */
 function start(queue: RobotQueue, work: Work): QueueStep {
   if (!work.needsBaseline) {
@@ -145,7 +144,7 @@ function recorded(
 function recordFailed(queue: RobotQueue, id: string, message: string): QueueStep {
   const work = findWork(queue, id);
   if (work === undefined || work.phase === "sent" || work.phase === "seeking") return { queue, effects: [] };
-  // The disk may hold up what moves, never what stops.
+  // The disk may delay a start, never a stop.
   if (work.effect === "stops") return leaveBeside(queue, id);
   return finish(queue, id, refusal("JOURNAL_FAILED", `it was not sent: the journal failed (${message})`));
 }

@@ -1,15 +1,18 @@
 import type { Job } from "../job.ts";
 
 /**
- * Keeps stops and starts of one robot in order while their calls wait for a connection: a start that came before a stop
- * must not leave after it, and a stop must not leave again after a later start that it would undo.
+ * Keeps stops and starts of one robot in order while their calls wait for a connection: a start that came
+ * before a stop must not leave after it, and a stop must not leave again after a later start that it would
+ * undo.
  */
 export interface StopOrder {
   /** A command comes to its queue. */
   arrive(job: Job): void;
   /** Returns whether the call that is made now may still leave: to be asked when it does. */
   guard(job: Job): () => boolean;
-  /** The call of a start leaves: earlier stops of the same conveyor, mission or robot are not sent any more. */
+  /**
+   * The call of a start leaves: earlier stops of the same conveyor, mission or robot are not sent any more.
+   */
   leave(start: Job): void;
   /** The call of a start had no effect: what it had kept from being sent may be sent again. */
   withdraw(start: Job): void;
