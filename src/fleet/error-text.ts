@@ -24,7 +24,7 @@ const CREDENTIALS = /(Bearer|Basic)((?:\s|%20)+)[\w.~+/=-]+/gi;
 const JWT = /e(?:yJ|yAi|w0K|wo[gJK])[\w-]{8,}(?:\.[\w-]*)*/g;
 /** As long as an outcome's message may be. */
 const LONGEST = 1_000;
-/** An error page may have megabytes, of which nobody reads the end. */
+/** An error page may have megabytes; what is wanted stands at its beginning. */
 const LONGEST_LOOKED_AT = 16 * LONGEST;
 
 /**

@@ -211,7 +211,7 @@ function createPolling(
         maps?.want(roster.mapIds());
       },
       // The robots of a location are known when its streams have told of them, and the list is there before.
-      isEarly: () => robots.kind === "locations" && roster.isOfStrangers(),
+      isEarly: () => robots.kind === "locations" && roster.isOfOthers(),
     }),
     ...poll("QueryTaskChain", times.taskChainPollMs, { turn: chains.turn }),
   ];

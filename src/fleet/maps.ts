@@ -38,7 +38,7 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
 
   async function keep(path: string, kept: KeptMap): Promise<void> {
     await makeFolder(directory);
-    // Written aside first, each under a name of its own: who reads meanwhile gets the old map or the new one.
+    // Written under a name of its own first: a reader gets the old map or the new one.
     writes += 1;
     const aside = `${path}.${writes}.new`;
     try {

@@ -8,7 +8,7 @@ export interface FleetCredentials {
   readonly secret: string;
 }
 
-/** Whom to trust, and who we are. All in PEM. There is no way to go without TLS. */
+/** Which authority to trust, and the gateway's own certificate. All in PEM. TLS cannot be switched off. */
 export interface FleetTls {
   /** The certificate authority to trust instead of the system's; null: the system's. */
   readonly ca: string | null;
@@ -40,7 +40,7 @@ export type EventSource =
   | { readonly kind: "streams" }
   | { readonly kind: "webhook"; readonly webhook: WebhookOptions };
 
-/** Long enough to list some subscriptions on a slow service and to delete them, short enough for whoever stops a service. */
+/** Long enough to list some subscriptions on a slow service and to delete them, short enough for an operator who stops a service. */
 const LEAVING_MS = 8_000;
 
 /** How long a session that stops may take to say to the service what is to be said; 0 where nothing is. */

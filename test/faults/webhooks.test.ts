@@ -197,7 +197,7 @@ test("a delivery without the secret, or with another, is refused before it is lo
   expect(await post({})).toBe(401);
   expect(await post({ "x-fleetgate-secret": `${secret.slice(0, -1)}_` })).toBe(401);
   expect(await post({ "x-fleetgate-secret": "" })).toBe(401);
-  expect(rig.figure("webhooks_strangers")).toBe(3);
+  expect(rig.figure("webhooks_unauthorized")).toBe(3);
   const known = { "x-fleetgate-secret": secret };
   expect(await post({ ...known, "x-service-webhook-event-id": "" })).toBe(400);
   expect(await post(known, { method: "PUT" })).toBe(405);

@@ -50,7 +50,7 @@ export function callGrpc(
   });
 }
 
-/** Only the service's own refusal proves that nothing was done. Who refuses a token has looked at nothing else. */
+/** Only the service's own refusal proves that nothing was done. A refused token is refused before anything else. */
 function codeOf({ code, details }: ServiceError): GrpcCodeName {
   const isMadeUp = madeUpHere.has(details) || (isNoGrpc(details) && code !== status.UNAUTHENTICATED);
   return isMadeUp ? "UNKNOWN" : codeName(code ?? status.UNKNOWN);

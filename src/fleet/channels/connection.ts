@@ -11,7 +11,7 @@ export interface Connection {
   readonly streamLimit: number;
   /** Resolves when no new call should be made on it: it was cut, or the server said GOAWAY. Never rejects. */
   readonly lost: Promise<void>;
-  /** Lets go of it; calls that are still open on it go on to their end. */
+  /** Closes it; calls that are still open on it go on to their end. */
   close(): void;
 }
 
@@ -67,7 +67,7 @@ export function createConnect(options: FleetOptions, clock: Clock, preflight: Pr
 
 /**
  * Closes a channel whose attempt failed. One in TRANSIENT_FAILURE would connect all
- * the same when its own backoff ends, and nobody would close that connection: so it
+ * the same when its own backoff ends, and that connection would never be closed: so it
  * is closed when it has connected, or when it has given up.
  */
 function closeQuietly(client: Client): void {

@@ -13,15 +13,15 @@ const UNLIMITED = 4_294_967_295;
  * Finds out whether the service can be reached, and how many streams it allows on one
  * connection: connects, reads its SETTINGS, and closes again. Rejects with what is wrong.
  *
- * grpc-js could do neither for us. It knows the limit, does not tell, and queues in
- * silence what exceeds it (pitfalls, gRPC). And a channel that is closed after a failed
- * attempt goes on by itself, connects later, and leaves that connection to nobody;
- * so a channel is made only where an attempt is known to succeed.
+ * grpc-js does neither. It knows the limit, does not tell, and queues in silence what
+ * exceeds it (pitfalls, gRPC). And a channel that is closed after a failed attempt
+ * connects later all the same, and that connection is never closed; so a channel is
+ * made only after an attempt that succeeded.
  */
 export type Preflight = (signal: AbortSignal) => Attempt;
 
 export interface Attempt {
-  /** Monotonic milliseconds. Whoever joined it later has waited since then too. */
+  /** Monotonic milliseconds. Callers that joined it later have waited since then too. */
   readonly beganAtMs: number;
   /** How many streams the service allows. */
   readonly streamLimit: Promise<number>;

@@ -115,7 +115,7 @@ function lost(path: string): Problem {
   return { path, message: `has the key "${LOST_KEY}", which no message can carry` };
 }
 
-/** JSON of any shape, where keys are names that somebody chose. */
+/** JSON of any shape, whose keys are names that a user chose. */
 function checkFree(json: unknown, path: string): Problem | null {
   if (typeof json !== "object" || json === null) return null;
   if (Object.hasOwn(json, LOST_KEY)) return lost(path);

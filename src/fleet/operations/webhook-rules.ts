@@ -23,7 +23,7 @@ export const webhookRules: ReadonlyMap<string, Rule> = new Map([
           evidence: newWebhook(url, eventType),
         }),
       ),
-      // By its headers a receiver knows who calls.
+      // A receiver knows its caller by the headers.
       secretMaps: [["options", "headers"]],
     },
   ],

@@ -31,13 +31,13 @@ export interface RosterParts {
   readonly amrIds: ReadonlyMap<RobotId, number>;
 }
 
-/** Reads GetOnlineRobots and tells who is there. */
+/** Reads GetOnlineRobots and tells which robots are online. */
 export interface Roster {
   turn(): Promise<void>;
   /** The chains that robots are at now, by the last turn. */
   chainIds(): readonly number[];
   /** Whether robots are listed, by the last turn, and the gateway knew none of them: streams may not have told of them yet. */
-  isOfStrangers(): boolean;
+  isOfOthers(): boolean;
   readonly malformed: number;
   /** The maps that the gateway's robots are on, by the last turn. */
   mapIds(): ReadonlySet<number>;
@@ -54,10 +54,10 @@ export function createRoster(parts: RosterParts): Roster {
   /** By the service's own words. */
   let listed: ReadonlyMap<string, Listed> = new Map();
   let malformed = 0;
-  /** Who is listed with a record that cannot be read. */
+  /** Robots that are listed with a record that cannot be read. */
   let unread: readonly RobotId[] = [];
   let mapIds: ReadonlySet<number> = new Set();
-  let isOfStrangers = false;
+  let isOfOthers = false;
 
   /** 0 stands for none. */
   function named(kind: NumberIdentifier, id: number): number | null {
@@ -106,7 +106,7 @@ export function createRoster(parts: RosterParts): Roster {
       return malformed;
     },
     mapIds: () => mapIds,
-    isOfStrangers: () => isOfStrangers,
+    isOfOthers: () => isOfOthers,
     chainIds: () =>
       Array.from(listed.values(), ({ chainId }) => chainId).filter((chainId) => chainId !== null),
     async turn() {
@@ -117,7 +117,7 @@ export function createRoster(parts: RosterParts): Roster {
         lastAnswer = answer;
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));
-      isOfStrangers = robots.length === 0 && listed.size > 0;
+      isOfOthers = robots.length === 0 && listed.size > 0;
       mapIds = new Set(robots.map(({ mapId }) => mapId).filter((mapId) => mapId !== null));
       const atMs = parts.clock.nowMs();
       parts.sink({ kind: "roster", atMs, robots, ...(unread.length === 0 ? {} : { unread }) });
@@ -133,7 +133,7 @@ async function robotsOf(text: string, turns: Turns): Promise<readonly string[]> 
   return split.elements;
 }
 
-/** Who a record that cannot be read may be about, as far as it says. */
+/** Robots that a record that cannot be read may be about, as far as it says. */
 function namesIn(json: Json, byNumber: ReadonlyMap<number, RobotId>): readonly RobotId[] {
   if (!isJsonObject(json)) return [];
   const known = byNumber.get(Number(json.id));

@@ -28,7 +28,7 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
     }
   }
 
-  /** Of two that have one index nobody knows which is which. */
+  /** Two conveyors with one index cannot be told apart. */
   function areNamed(conveyors: readonly Conveyor[]): boolean {
     const indexes = new Set<number>();
     for (const { index } of conveyors) {
@@ -90,8 +90,8 @@ export function conveyorRobot(stream: string): RobotId | null {
 
 function isSame(a: readonly Conveyor[], b: readonly Conveyor[]): boolean {
   if (a.length !== b.length) return false;
-  return a.every((one, place) => {
-    const other = b[place];
+  return a.every((one, at) => {
+    const other = b[at];
     return (
       other !== undefined &&
       one.index === other.index &&

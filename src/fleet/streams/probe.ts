@@ -13,14 +13,14 @@ export async function probeStream(
   request: StreamRequest,
   pool: StreamPool,
   session: Session,
-  patienceMs: number,
+  waitMs: number,
   signal: AbortSignal,
 ): Promise<{ readonly refused: boolean; readonly message: string }> {
   const jwt = await session.authorized(signal);
   const permit = jwt === null ? null : await pool.acquire({ leaving() {}, silent() {} }, signal);
   if (jwt === null || permit === null) throw new CannotAsk("the gateway stops");
   const call = openStream(request, jwt, permit, () => {});
-  const timer = setTimeout(() => call.cancel(), patienceMs);
+  const timer = setTimeout(() => call.cancel(), waitMs);
   const accepted = await call.accepted;
   call.cancel();
   clearTimeout(timer);

@@ -1,6 +1,6 @@
 import type { RobotId } from "../../domain/robot.ts";
 
-/** The service could not be asked, so nobody knows who is refused. */
+/** The service could not be asked, so it is not known which robots it refuses. */
 export class CannotAsk extends Error {
   override readonly name = "CannotAsk";
 }

@@ -3,7 +3,7 @@ import type { Chance } from "../../platform/backoff.ts";
 
 /** A renewal takes place from this share of `resyncMs` on. */
 const RENEW_FROM = 0.65;
-/** The moments in a `resyncMs` at which streams are renewed: to wake up for each stream alone costs more than its renewal. */
+/** The moments in a `resyncMs` at which streams are renewed: a wake-up for each stream alone costs more than its renewal. */
 const MOMENTS = 64;
 
 /** When a stream is renewed. */
@@ -11,10 +11,10 @@ export interface RenewalPlan {
   /** From `nowMs`, monotonic, to the next renewal, in milliseconds. */
   delayMs(nowMs: number): number;
   /**
-   * The same for one that is asked for, and not wanted before `hasteMs` from now: never later than the one that was planned
-   * last. Others than who asks for it hang on that.
+   * The same for a renewal on request, which is not wanted before `backoffMs` from now: never later than the one that
+   * was planned last, for the robots of the whole stream depend on that.
    */
-  hastenedMs(nowMs: number, hasteMs: number): number;
+  onRequestMs(nowMs: number, backoffMs: number): number;
   /** The stream was lost: others were with it, and come again at the same time. */
   restart(): void;
 }
@@ -35,7 +35,7 @@ export function planRenewals(resyncMs: number, chance: Chance): RenewalPlan {
       plannedAtMs = Math.max(nowMs, Math.floor(dueMs / stepMs) * stepMs);
       return plannedAtMs - nowMs;
     },
-    hastenedMs: (nowMs, hasteMs) => Math.max(0, Math.min(hasteMs, plannedAtMs - nowMs)),
+    onRequestMs: (nowMs, backoffMs) => Math.max(0, Math.min(backoffMs, plannedAtMs - nowMs)),
     restart() {
       isFirst = true;
     },

@@ -86,13 +86,13 @@ export function createRenewalWait(
         if (!isDue()) requestBackoff.reset();
       }
       if (isRequested && !isLeaving && isServing()) {
-        const delayMs = plan.hastenedMs(clock.monotonicMs(), requestBackoff.nextMs());
+        const delayMs = plan.onRequestMs(clock.monotonicMs(), requestBackoff.nextMs());
         await wait(delayMs, signal, () => isLeaving);
       }
       // Requests come again and again; a connection that leaves does not wait.
       if (isLeaving && isServing()) {
         if (clock.monotonicMs() - calledAtMs >= SETTLED_MS) moveBackoff.reset();
-        await wait(plan.hastenedMs(clock.monotonicMs(), moveBackoff.nextMs()), signal, () => false);
+        await wait(plan.onRequestMs(clock.monotonicMs(), moveBackoff.nextMs()), signal, () => false);
       }
       // A request that comes while one waits, or while no call serves, is met by the next call.
       isRequested = false;

@@ -150,7 +150,7 @@ function judge(
   return verdict;
 }
 
-/** The stream in whose name the event is told; null when it is no news. */
+/** The id of the stream that the event is told under; null when it is no news. */
 function judgeDelivery(
   tracker: SequenceTracker,
   parts: AspectParts,
@@ -168,7 +168,7 @@ function judgeDelivery(
   return null;
 }
 
-/** In whose name deliveries are told of robots that come by no stream yet. */
+/** The stream id under which deliveries are told for robots that come by no stream yet. */
 export function deliveryStream(aspect: DeliveredAspect): string {
   return `webhook/${aspect}`;
 }

@@ -30,8 +30,8 @@ export interface RobotFamiliesParts {
 
 /**
  * The family comes from the configuration; or from the robot's messages; or from the service's answer. A family that is
- * recalled from an earlier start is told to nobody before the service has confirmed it: for a cart, by its first
- * conveyor message.
+ * recalled from an earlier start is not told before the service has confirmed it: for a cart, by its first conveyor
+ * message.
  */
 export function createRobotFamilies({ configured, sink, startConveyors }: RobotFamiliesParts): RobotFamilies {
   const families = new Map<RobotId, Family>();

@@ -11,7 +11,7 @@ import type { StreamEnding } from "./stream-ending.ts";
 export interface StreamCall {
   /** Resolves true at the first sign that the service took it, false when it ended before. */
   readonly accepted: Promise<boolean>;
-  /** Resolves when it is over, whoever ended it. Never rejects. */
+  /** Resolves when either side has ended it. Never rejects. */
   readonly ended: Promise<StreamEnding>;
   /** Ends it; not one message is delivered after this. */
   cancel(): void;
@@ -76,7 +76,7 @@ export function openStream(
   };
 }
 
-/** A token may be judged by whoever stands before the service; a robot may not. */
+/** A balancer before the service may judge a token, but no robot. */
 function endingOf(code: number, details: string): StreamEnding {
   if (isNoGrpc(details) && code !== status.UNAUTHENTICATED) return { code: "UNAVAILABLE", message: details };
   const message = code === status.OK && details === "" ? "the service ended the stream" : details;

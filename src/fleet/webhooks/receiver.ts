@@ -14,14 +14,14 @@ export const SECRET_HEADER = "x-fleetgate-secret";
 export interface ReceiverCounts {
   /** Answered 204. */
   received: number;
-  /** Without the secret: answered 401, and looked at no further. */
-  strangers: number;
-  /** With it, and not what a delivery is. */
+  /** Without the secret: answered 401, and not read. */
+  unauthorized: number;
+  /** With the secret, but no delivery. */
   unfit: number;
   /** Connections that are there now. */
   connections: number;
-  /** Connections that were cut at once, for there were too many. */
-  cut: number;
+  /** Connections that were closed at once, for there were too many. */
+  closed: number;
 }
 
 /** An HTTPS server for the service's deliveries. */
@@ -40,9 +40,9 @@ export interface Receiver {
 const LARGEST_BODY_BYTES = 1_000_000;
 const LONGEST_EVENT_ID = 256;
 const MOST_CONNECTIONS = 200;
-/** Who holds all connections loses some now and then, so that one moment with room says nothing. */
+/** A client that holds all connections loses some now and then, so one moment with room proves nothing. */
 const FULL_MS = 30_000;
-/** Anybody can connect: who has not said what it wants by then goes, and makes room for the service. */
+/** Anyone can connect: a client without a request by then is closed, which makes room for the service. */
 const LIMITS = {
   handshakeTimeout: 5_000,
   headersTimeout: 5_000,
@@ -66,9 +66,9 @@ export function createReceiver(
   log: Log,
   deliver: (eventId: string, body: string) => void,
 ): Receiver {
-  const counts: ReceiverCounts = { received: 0, strangers: 0, unfit: 0, connections: 0, cut: 0 };
-  /** When a connection was cut last; null: none was within FULL_MS. */
-  let cutAtMs: number | null = null;
+  const counts: ReceiverCounts = { received: 0, unauthorized: 0, unfit: 0, connections: 0, closed: 0 };
+  /** When a connection was closed last for want of room; null: none was within FULL_MS. */
+  let closedAtMs: number | null = null;
   const { host, port } = options.listen;
   let expected = digest("");
   const server = createServer(
@@ -85,23 +85,23 @@ export function createReceiver(
     });
   });
   server.on("drop", () => {
-    counts.cut += 1;
+    counts.closed += 1;
     if (!isFull()) {
-      log.warn({ connections: MOST_CONNECTIONS }, "webhook connections are cut, for too many are there");
+      log.warn({ connections: MOST_CONNECTIONS }, "webhook connections are closed, for there are too many");
     }
-    cutAtMs = clock.monotonicMs();
+    closedAtMs = clock.monotonicMs();
   });
 
   function isFull(): boolean {
-    if (cutAtMs === null) return false;
-    if (clock.monotonicMs() - cutAtMs <= FULL_MS) return true;
-    cutAtMs = null;
+    if (closedAtMs === null) return false;
+    if (clock.monotonicMs() - closedAtMs <= FULL_MS) return true;
+    closedAtMs = null;
     log.info({}, "webhook connections are taken again");
     return false;
   }
 
   function refuse(response: ServerResponse, status: number): void {
-    if (status === 401) counts.strangers += 1;
+    if (status === 401) counts.unauthorized += 1;
     else counts.unfit += 1;
     response.writeHead(status, { connection: "close" }).end();
   }

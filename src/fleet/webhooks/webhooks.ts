@@ -164,9 +164,9 @@ function receiverFigures({ counts }: Receiver) {
   return {
     webhooks_received: counts.received,
     webhooks_unfit: counts.unfit,
-    webhooks_strangers: counts.strangers,
+    webhooks_unauthorized: counts.unauthorized,
     webhook_connections: counts.connections,
-    webhook_connections_cut: counts.cut,
+    webhook_connections_closed: counts.closed,
   };
 }
 

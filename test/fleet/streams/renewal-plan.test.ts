@@ -53,7 +53,7 @@ test("a renewal in haste is no later than the one that was planned, and no soone
   const plan = planRenewals(RESYNC_MS, () => 0.5);
   plan.delayMs(0);
   const plannedAtMs = 1_000 + plan.delayMs(1_000);
-  expect(plan.hastenedMs(1_000, 4_000)).toBe(4_000);
-  expect(plan.hastenedMs(plannedAtMs - 3_000, 30_000)).toBe(3_000);
-  expect(plan.hastenedMs(plannedAtMs + 10, 30_000)).toBe(0);
+  expect(plan.onRequestMs(1_000, 4_000)).toBe(4_000);
+  expect(plan.onRequestMs(plannedAtMs - 3_000, 30_000)).toBe(3_000);
+  expect(plan.onRequestMs(plannedAtMs + 10, 30_000)).toBe(0);
 });

@@ -39,8 +39,8 @@ async function open() {
   return { receiver, lines, delivered, deliver, ca: authority.certificate };
 }
 
-/** A connection of somebody who says nothing, and when it was cut. */
-function stranger({ port }: Receiver): { readonly socket: Socket; readonly closed: Promise<void> } {
+/** A client that says nothing, and when its connection was closed. */
+function silentClient({ port }: Receiver): { readonly socket: Socket; readonly closed: Promise<void> } {
   const socket = connect(port(), "127.0.0.1");
   // The server's end is what ends it, and its own end follows: data that nobody reads would hide it.
   socket.resume();
@@ -49,24 +49,24 @@ function stranger({ port }: Receiver): { readonly socket: Socket; readonly close
   return { socket, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
 }
 
-test("strangers who hold all connections are told of once, and lose them within seconds", async () => {
+test("unauthorized who hold all connections are told of once, and lose them within seconds", async () => {
   const { receiver, lines, deliver } = await open();
   expect(receiver.isFull()).toBe(false);
-  const strangers = Array.from({ length: MOST }, () => stranger(receiver));
-  await Promise.all(strangers.map(({ socket }) => once(socket, "connect")));
+  const unauthorized = Array.from({ length: MOST }, () => silentClient(receiver));
+  await Promise.all(unauthorized.map(({ socket }) => once(socket, "connect")));
   const sinceMs = performance.now();
   // Connections are taken in their order: whoever comes after them all finds them there.
   await expect(deliver()).rejects.toThrow();
-  await stranger(receiver).closed;
+  await silentClient(receiver).closed;
   expect(receiver.counts).toMatchObject({ connections: MOST, cut: 2 });
   expect(receiver.isFull()).toBe(true);
-  await Promise.all(strangers.map(({ closed }) => closed));
+  await Promise.all(unauthorized.map(({ closed }) => closed));
   expect(performance.now() - sinceMs).toBeLessThan(8_000);
   expect((await deliver()).status).toBe(204);
   clock.advance(31_000);
   expect(receiver.isFull()).toBe(false);
   expect(lines).toEqual([
-    "webhook connections are cut, for too many are there",
+    "webhook connections are closed, for there are too many",
     "webhook connections are taken again",
   ]);
 }, 20_000);
