@@ -5,8 +5,9 @@ export interface ClockSkew {
   /** An answer that began now, to a request that left at `sentAtMs` of the monotonic clock. */
   heard(date: string | undefined, sentAtMs: number): void;
   /**
-   * How many milliseconds the service's clock is ahead of this machine's at least, at this moment; negative: behind. Null
-   * before the first answer with a Date. A wall clock that is set shows at once: the service's is carried on by the monotonic one.
+   * How many milliseconds the service's clock is ahead of this machine's at least, at this moment; negative:
+   * behind. Null before the first answer with a Date. A wall clock that is set shows at once: the service's
+   * is carried on by the monotonic one.
    */
   nowMs(): number | null;
 }
@@ -15,7 +16,10 @@ export interface ClockSkew {
 const DATE_STEP_MS = 1_000;
 
 export function createClockSkew(clock: Pick<Clock, "nowMs" | "monotonicMs">): ClockSkew {
-  /** What the service's clock was minus the monotonic one: it was made at some moment between sending and answer. */
+  /**
+   * What the service's clock was minus the monotonic one: it was made at some moment between sending and
+   * answer.
+   */
   let offset: { readonly leastMs: number; readonly mostMs: number } | null = null;
 
   return {

@@ -28,9 +28,9 @@ const LONGEST = 1_000;
 const LONGEST_LOOKED_AT = 16 * LONGEST;
 
 /**
- * What the other side says, as it may stand in the log, in health, in a reply and in the audit: a service, or what
- * stands before it, may repeat the request's Authorization header. Tokens and credentials are hidden, also
- * when they are cut short; it is one line, and no longer than people read.
+ * What the other side says, as it may stand in the log, in health, in a reply and in the audit: a service, or
+ * what stands before it, may repeat the request's Authorization header. Tokens and credentials are hidden,
+ * also when they are cut short; it is one line, and no longer than people read.
  */
 export function serviceText(text: string): string {
   const shown = clip(text, LONGEST_LOOKED_AT)

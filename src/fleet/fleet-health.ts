@@ -26,7 +26,10 @@ export interface FleetFacts {
 
 /** As many names as a person reads. */
 const NAMED = 10;
-/** From here on it is told, as the alarm CLOCK_SKEW does; from there on absolute expiries mean nothing any more. */
+/**
+ * From here on it is told, as the alarm CLOCK_SKEW does; from there on absolute expiries mean nothing any
+ * more.
+ */
 const NOTABLE_SKEW_SECONDS = 2;
 const HARMFUL_SKEW_SECONDS = 30;
 
@@ -44,7 +47,9 @@ export function describeHealth(facts: FleetFacts): Health {
   };
 }
 
-/** Whether nothing was heard yet, and nothing speaks against it: one failure may be the service's own start. */
+/**
+ * Whether nothing was heard yet, and nothing speaks against it: one failure may be the service's own start.
+ */
 function isStarting(facts: FleetFacts): boolean {
   const { session, pool, streams } = facts;
   if (session.isRefused || !streams.isUntried || streams.refused.size > 0) return false;

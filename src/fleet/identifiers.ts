@@ -17,7 +17,9 @@ export interface IdentifierGate {
   text(kind: TextIdentifier, id: string): boolean;
   /** Whether this number can: a chain and a map count from 1, a conveyor's index from 0. */
   number(kind: NumberIdentifier, id: number): boolean;
-  /** Whether messages of this robot are taken: its id can be one, it was asked for, and there is room for it. */
+  /**
+   * Whether messages of this robot are taken: its id can be one, it was asked for, and there is room for it.
+   */
   robot(robotId: RobotId): boolean;
   /** Counts and logs an identifier that is wrong for another reason. */
   refuse(kind: TextIdentifier | NumberIdentifier, id: string | number, problem: string): void;

@@ -8,7 +8,10 @@ import type { Log } from "../platform/log.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
 
-/** The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is away. */
+/**
+ * The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is
+ * away.
+ */
 export interface MapCache {
   /**
    * Takes the ending of a GetMap. The service's word goes first: a map is kept, a refusal

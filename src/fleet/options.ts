@@ -1,6 +1,9 @@
 import type { Family, RobotId } from "../domain/robot.ts";
 
-/** The API key document (fleet-service-interface, Authentication). The secret goes nowhere but to the exchange. */
+/**
+ * The API key document (fleet-service-interface, Authentication). The secret goes nowhere but to the
+ * exchange.
+ */
 export interface FleetCredentials {
   readonly apiKey: string;
   /** Names the distributor that the key is authorized for. */
@@ -40,7 +43,10 @@ export type EventSource =
   | { readonly kind: "streams" }
   | { readonly kind: "webhook"; readonly webhook: WebhookOptions };
 
-/** Long enough to list some subscriptions on a slow service and to delete them, short enough for an operator who stops a service. */
+/**
+ * Long enough to list some subscriptions on a slow service and to delete them, short enough for an operator
+ * who stops a service.
+ */
 const LEAVING_MS = 8_000;
 
 /** How long a session that stops may take to say to the service what is to be said; 0 where nothing is. */
@@ -72,13 +78,17 @@ export interface FleetTimes {
   readonly rosterPollMs: number | null;
   /** Between two QueryTaskChain of the chains that are not finished; null: not polled. */
   readonly taskChainPollMs: number | null;
-  /** The deadline of one poll. A poll that hangs must not hold up the next one for as long as a call may take. */
+  /**
+   * The deadline of one poll. A poll that hangs must not hold up the next one for as long as a call may take.
+   */
   readonly pollTimeoutMs: number;
   /** The deadline of other calls that the gateway makes for itself. */
   readonly callMs: number;
 }
 
-/** The product's own times (design, Truth over time and Commands; wire-facts, How deployed services behave). */
+/**
+ * The product's own times (design, Truth over time and Commands; wire-facts, How deployed services behave).
+ */
 export const defaultFleetTimes: FleetTimes = {
   tokenRefreshMs: 15 * 60_000,
   tokenMarginMs: 60_000,

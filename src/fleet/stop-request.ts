@@ -2,7 +2,10 @@ import type { StopRequest } from "../contracts/stop-request.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
 
-/** The request of the catalogue for a stop, as canonical JSON: its keys are in order (fleet-service-interface, UpdateMission, ControlConveyor, PauseRobot). */
+/**
+ * The request of the catalogue for a stop, as canonical JSON: its keys are in order (fleet-service-interface,
+ * UpdateMission, ControlConveyor, PauseRobot).
+ */
 export function stopRequest(robotId: RobotId, stop: Stop): StopRequest {
   switch (stop.kind) {
     case "pause_mission": {

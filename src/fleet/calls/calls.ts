@@ -18,7 +18,9 @@ export interface CallsParts {
   readonly signal: AbortSignal;
 }
 
-/** How long a call waits for a connection or a token before it is given up unsent: what leaves late acts late. */
+/**
+ * How long a call waits for a connection or a token before it is given up unsent: what leaves late acts late.
+ */
 const LONGEST_WAIT_MS = 2_000;
 
 const alone: CallOrder = { isStop: false, mayLeave: () => true };

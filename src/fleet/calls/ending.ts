@@ -50,7 +50,10 @@ export function codeOfHttp(status: number, headers: Readonly<Record<string, stri
   return codeOfStatus.get(status) ?? "UNKNOWN";
 }
 
-/** What an HTTP answer that is not 200 says, free of secrets: the header, which is percent-encoded, or the body's message. */
+/**
+ * What an HTTP answer that is not 200 says, free of secrets: the header, which is percent-encoded, or the
+ * body's message.
+ */
 export function messageOfHttp(
   status: number,
   headers: Readonly<Record<string, string>>,

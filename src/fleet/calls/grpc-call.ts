@@ -50,7 +50,10 @@ export function callGrpc(
   });
 }
 
-/** Only the service's own refusal proves that nothing was done. A refused token is refused before anything else. */
+/**
+ * Only the service's own refusal proves that nothing was done. A refused token is refused before anything
+ * else.
+ */
 function codeOf({ code, details }: ServiceError): GrpcCodeName {
   const isMadeUp = madeUpHere.has(details) || (isNoGrpc(details) && code !== status.UNAUTHENTICATED);
   return isMadeUp ? "UNKNOWN" : codeName(code ?? status.UNKNOWN);

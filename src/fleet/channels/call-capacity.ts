@@ -27,8 +27,8 @@ export interface CallConnection {
 }
 
 /**
- * How many calls the open connections take. The server allows so many at once on each. A call beyond that would wait
- * inside the connection, out of reach, and leave when it is no longer wanted.
+ * How many calls the open connections take. The server allows so many at once on each. A call beyond that
+ * would wait inside the connection, out of reach, and leave when it is no longer wanted.
  */
 export interface CallCapacity {
   /** A permit, waiting for it at most `waitMs`. A text: why there is none. */

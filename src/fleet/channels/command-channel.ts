@@ -10,8 +10,8 @@ import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
 /** The connections of unary calls: their own, so that none waits behind streams (pitfalls, gRPC). */
 export interface CommandChannel {
   /**
-   * A permit for one call, waiting for it at most `waitMs`. The last ones are kept for stops, and when other calls have
-   * to wait another connection is made. A text: why there is none, and nothing was sent.
+   * A permit for one call, waiting for it at most `waitMs`. The last ones are kept for stops, and when other
+   * calls have to wait another connection is made. A text: why there is none, and nothing was sent.
    */
   ready(waitMs: number, caller: Caller): Promise<CallPermit | string>;
   /** Why there is no connection; null while there is one. */
@@ -32,12 +32,15 @@ export interface CommandChannelParts {
   readonly log: Log;
 }
 
-/** Beside the main one: a hundred robots that do not answer use up a connection for as long as the service waits for them. */
+/**
+ * Beside the main one: a hundred robots that do not answer use up a connection for as long as the service
+ * waits for them.
+ */
 const MOST_FURTHER = 3;
 
 /**
- * One connection after the other, with backoff between them; the time that an attempt took counts as waited. Beside
- * it up to three more when its capacity is used up, each closed when it was not used for a while.
+ * One connection after the other, with backoff between them; the time that an attempt took counts as waited.
+ * Beside it up to three more when its capacity is used up, each closed when it was not used for a while.
  */
 export function createCommandChannel(parts: CommandChannelParts): CommandChannel {
   const { clock, times, log } = parts;
@@ -51,7 +54,10 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
   const whyNone = () => problem ?? "none yet";
   const capacity = createCallCapacity({ clock, problem: whyNone, onShort: () => void widen(running) });
 
-  /** Makes another connection, as the capacity of those that are open is used up. One at a time, with backoff after a failure. */
+  /**
+   * Makes another connection, as the capacity of those that are open is used up. One at a time, with backoff
+   * after a failure.
+   */
   async function widen(signal: AbortSignal): Promise<void> {
     const isReady = !signal.aborted && !isWidening && capacity.figures().connections > 0;
     if (!isReady || further >= MOST_FURTHER) return;
@@ -73,15 +79,17 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
     if (capacity.waiting() > 0) void widen(signal);
   }
 
-  /** Makes calls on a connection until it is lost; on a further one, also until it was not used for a while. */
+  /**
+   * Makes calls on a connection until it is lost; on a further one, also until it was not used for a while.
+   */
   async function serve(connection: Connection, signal: AbortSignal, isFurther: boolean): Promise<void> {
     const { client, streamLimit } = connection;
     if (signal.aborted) return connection.close();
     problem = null;
     const current = capacity.add(client, streamLimit);
     const over = new AbortController();
-    // Closing it is what makes it `lost`. A command that is written to a dead connection has an unknown ending, so an
-    // idle one is asked for a sign of life.
+    // Closing it is what makes it `lost`. A command that is written to a dead connection has an unknown
+    // ending, so an idle one is asked for a sign of life.
     const close = () => {
       // At once, not when it is seen to be lost: no call may take a permit on it meanwhile.
       current.remove();

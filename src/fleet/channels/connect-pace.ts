@@ -3,7 +3,9 @@ import type { Clock } from "../../platform/clock.ts";
 import type { FleetTimes } from "../options.ts";
 import { type PooledConnection, SETTLED_MS } from "./pooled-connection.ts";
 
-/** The first attempt after a GOAWAY is made within this time: gateways that were told together come spread. */
+/**
+ * The first attempt after a GOAWAY is made within this time: gateways that were told together come spread.
+ */
 const HANDOVER_MS = 100;
 
 /** When the pool may try to connect. */
@@ -17,10 +19,15 @@ export interface ConnectPace {
   left(connection: PooledConnection, isLast: boolean): void;
 }
 
-/** Backoff after failures, and after connections that hardly lived: others that live are no reason to hammer at the server. */
+/**
+ * Backoff after failures, and after connections that hardly lived: others that live are no reason to hammer
+ * at the server.
+ */
 export function createConnectPace(times: FleetTimes, clock: Clock, chance: Chance): ConnectPace {
   const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
-  /** When the last attempt began that came to nothing, or the last connection was lost; null: no wait is due. */
+  /**
+   * When the last attempt began that came to nothing, or the last connection was lost; null: no wait is due.
+   */
   let failedAtMs: number | null = null;
   /** When a connection was lost last that had hardly begun; null: none was. */
   let shortLivedAtMs: number | null = null;

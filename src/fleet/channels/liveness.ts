@@ -14,7 +14,10 @@ export interface Liveness {
   /** Whether anything ever came. */
   isHeard(): boolean;
   provenAtMs(): number;
-  /** Asks the server for a sign of life; resolves whether one came. Callers at the same time share one question. */
+  /**
+   * Asks the server for a sign of life; resolves whether one came. Callers at the same time share one
+   * question.
+   */
   prove(): Promise<boolean>;
   /** The server left a plain call unanswered. @returns null when that is known already */
   unanswered(): Unresponsive | null;

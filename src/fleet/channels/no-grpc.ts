@@ -1,4 +1,6 @@
-/** How grpc-js describes an answer that is no gRPC, and whose HTTP status it takes for the service's own code. */
+/**
+ * How grpc-js describes an answer that is no gRPC, and whose HTTP status it takes for the service's own code.
+ */
 const NO_GRPC = "Received HTTP status code";
 
 /**

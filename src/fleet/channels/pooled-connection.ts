@@ -15,8 +15,8 @@ export interface StreamPermit {
   /** Asks the server for a sign of life now; resolves whether one came. */
   prove(): Promise<boolean>;
   /**
-   * The server left a stream and a plain call unanswered. Either it hangs; or it allows fewer streams than it says;
-   * or, if it never answered anything on this connection, the connection is dead.
+   * The server left a stream and a plain call unanswered. Either it hangs; or it allows fewer streams than it
+   * says; or, if it never answered anything on this connection, the connection is dead.
    */
   unanswered(): void;
   release(): void;
@@ -34,7 +34,9 @@ export interface PermitHolder {
 export interface PooledConnection {
   readonly openedAtMs: number;
   streams(): number;
-  /** `leaving`: it takes no new calls, and those on it end by themselves. `dead`: the same, and it is silent. */
+  /**
+   * `leaving`: it takes no new calls, and those on it end by themselves. `dead`: the same, and it is silent.
+   */
   standing(): "open" | "leaving" | "dead";
   /** Whether new streams go to it at all. */
   takesStreams(): boolean;
@@ -166,8 +168,8 @@ function fullCapacity(streamLimit: number): Capacity {
 }
 
 /**
- * A server that went on with other streams, or answers as soon as one stream less waits, was not hanging: it allows
- * no more than those that are left.
+ * A server that went on with other streams, or answers as soon as one stream less waits, was not hanging: it
+ * allows no more than those that are left.
  */
 function capacityAfter(
   { sinceMs, isOthersHeard }: Unresponsive,

@@ -152,8 +152,8 @@ export function createStreamPool(parts: StreamPoolParts): StreamPool {
 }
 
 /**
- * How many further connections the waiting streams want. While there is no connection at all, one attempt is made at a
- * time: all our connections at once would burden a service that comes back.
+ * How many further connections the waiting streams want. While there is no connection at all, one attempt is
+ * made at a time: all our connections at once would burden a service that comes back.
  */
 function wantedConnections(
   connections: ReadonlySet<PooledConnection>,

@@ -29,7 +29,10 @@ function answerJson(desc: DescMessage, message: Message): string {
   return JSON.stringify(toJson(desc, message, publishing));
 }
 
-/** What the service said OK with, as it came over gRPC. Throws when the bytes are no such message, or too many. */
+/**
+ * What the service said OK with, as it came over gRPC. Throws when the bytes are no such message, or too
+ * many.
+ */
 export function okEndingOf(desc: DescMessage, bytes: Uint8Array): Ok {
   if (bytes.length > LARGEST_BINARY_BYTES) {
     throw new Error(`the answer has ${bytes.length} bytes; at most ${LARGEST_BINARY_BYTES} are read`);
@@ -37,7 +40,10 @@ export function okEndingOf(desc: DescMessage, bytes: Uint8Array): Ok {
   return bytes.length === 0 ? emptyEnding(desc) : okEnding(desc, fromBinary(desc, bytes));
 }
 
-/** Most answers to commands are empty, and all of one kind alike: decoding each showed in the profile of 2,000 a second. */
+/**
+ * Most answers to commands are empty, and all of one kind alike: decoding each showed in the profile of 2,000
+ * a second.
+ */
 function emptyEnding(desc: DescMessage): Ok {
   const known = empty.get(desc);
   if (known !== undefined) return known;
@@ -47,8 +53,9 @@ function emptyEnding(desc: DescMessage): Ok {
 }
 
 /**
- * What the service said OK with, as JSON text of any length. A list of messages is read one by one in turns of the
- * event loop: a map has 10,000 points. Rejects when the text is no such message, or one part of it is too large.
+ * What the service said OK with, as JSON text of any length. A list of messages is read one by one in turns
+ * of the event loop: a map has 10,000 points. Rejects when the text is no such message, or one part of it is
+ * too large.
  */
 export async function okEndingOfJson(desc: DescMessage, text: string): Promise<Ok> {
   const list = listOf(desc);

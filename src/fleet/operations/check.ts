@@ -145,8 +145,8 @@ function checkScalar(scalar: ScalarType, json: Json, path: string): Problem | nu
 }
 
 /**
- * No text of the interface is longer, and a service that repeats one in its refusal could not send that: HTTP/2 bounds
- * its headers. The refusal would be an unknown ending.
+ * No text of the interface is longer, and a service that repeats one in its refusal could not send that:
+ * HTTP/2 bounds its headers. The refusal would be an unknown ending.
  */
 const LONGEST_TEXT = 4_096;
 

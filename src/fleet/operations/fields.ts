@@ -1,7 +1,9 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { DescribedOperation, RequestField } from "../../contracts/operation-manual.ts";
 
-/** The fields of a request as its descriptor has them; `required` names those without which it means nothing. */
+/**
+ * The fields of a request as its descriptor has them; `required` names those without which it means nothing.
+ */
 export function requestFields(desc: DescMessage, required: readonly string[]): readonly RequestField[] {
   return desc.fields.map((field) => ({ ...describe(field), isRequired: required.includes(field.name) }));
 }

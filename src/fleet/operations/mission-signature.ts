@@ -28,7 +28,9 @@ const typeOf = {
   },
 } as const;
 
-/** The types by which a mission that was asked for may appear in the stream; none when it names no mission. */
+/**
+ * The types by which a mission that was asked for may appear in the stream; none when it names no mission.
+ */
 export function typesOfMission({ mission }: Mission): readonly MissionType[] {
   switch (mission.case) {
     case "baseMission":

@@ -22,8 +22,8 @@ class PartTooLarge extends Error {
 }
 
 /**
- * Finds the list that is a member of the JSON object `text` under one of `names`, in turns. Null when there is
- * none. Whether the parts are JSON is for the parser to say. Rejects with PartTooLarge.
+ * Finds the list that is a member of the JSON object `text` under one of `names`, in turns. Null when there
+ * is none. Whether the parts are JSON is for the parser to say. Rejects with PartTooLarge.
  */
 export async function splitList(
   text: string,

@@ -7,7 +7,9 @@ import {
 import { listIn, valueIn } from "./answers.ts";
 import { fleetSubject, never, noEvidence, type Rule, reading, repeatable, rule } from "./rule.ts";
 
-/** Webhooks send data out, and list the secrets of their headers: engineers only (design, Commands: Rights). */
+/**
+ * Webhooks send data out, and list the secrets of their headers: engineers only (design, Commands: Rights).
+ */
 export const webhookRules: ReadonlyMap<string, Rule> = new Map([
   [
     "CreateWebhook",

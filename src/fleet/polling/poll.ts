@@ -20,14 +20,20 @@ export interface PollParts {
   readonly clock: Clock;
   readonly log: Log;
   turn(): Promise<void>;
-  /** Whether the last turn came before what it was for was there: the next ones follow soon, at growing distances. */
+  /**
+   * Whether the last turn came before what it was for was there: the next ones follow soon, at growing
+   * distances.
+   */
   isEarly?(): boolean;
 }
 
 /** The first distance of turns that come early. */
 const EARLY_MS = 250;
 
-/** Does the same again and again, one turn at a time; a failed turn is counted, and said when it is another failure. */
+/**
+ * Does the same again and again, one turn at a time; a failed turn is counted, and said when it is another
+ * failure.
+ */
 export function createPoll(parts: PollParts): {
   state(): PollState;
   run(signal: AbortSignal): Promise<void>;

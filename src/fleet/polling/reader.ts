@@ -20,9 +20,10 @@ export class ReadFailed extends Error {
 }
 
 /**
- * Reads an HTTP operation that has no effect, as the service's own JSON in UTF-8: a roster of 1,000 robots is too
- * large to go through messages every two seconds, and most often the same as before. Rejects with ReadFailed, also
- * when the whole answer is not there within `pollTimeoutMs`. If the token is refused, it asks once more with another.
+ * Reads an HTTP operation that has no effect, as the service's own JSON in UTF-8: a roster of 1,000 robots is
+ * too large to go through messages every two seconds, and most often the same as before. Rejects with
+ * ReadFailed, also when the whole answer is not there within `pollTimeoutMs`. If the token is refused, it
+ * asks once more with another.
  */
 export type ReadOperation = (operation: string, request: JsonValue) => Promise<Buffer>;
 

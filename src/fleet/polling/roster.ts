@@ -36,7 +36,10 @@ export interface Roster {
   turn(): Promise<void>;
   /** The chains that robots are at now, by the last turn. */
   chainIds(): readonly number[];
-  /** Whether robots are listed, by the last turn, and the gateway knew none of them: streams may not have told of them yet. */
+  /**
+   * Whether robots are listed, by the last turn, and the gateway knew none of them: streams may not have told
+   * of them yet.
+   */
   isOfOthers(): boolean;
   readonly malformed: number;
   /** The maps that the gateway's robots are on, by the last turn. */
@@ -44,8 +47,8 @@ export interface Roster {
 }
 
 /**
- * The answer of a fleet at rest is the same each time, and is not parsed. A robot that is listed as before keeps its
- * Presence, the same object: state that holds it sees without comparing that nothing changed.
+ * The answer of a fleet at rest is the same each time, and is not parsed. A robot that is listed as before
+ * keeps its Presence, the same object: state that holds it sees without comparing that nothing changed.
  */
 export function createRoster(parts: RosterParts): Roster {
   const { identifiers } = parts;
@@ -111,7 +114,8 @@ export function createRoster(parts: RosterParts): Roster {
       Array.from(listed.values(), ({ chainId }) => chainId).filter((chainId) => chainId !== null),
     async turn() {
       const answer = await parts.read("GetOnlineRobots", {});
-      // Compared before it is decoded: a text of 1,000 robots costs more than all that follows from no change.
+      // Compared before it is decoded: a text of 1,000 robots costs more than all that follows from no
+      // change.
       if (lastAnswer === null || !answer.equals(lastAnswer)) {
         listed = await readRobots(String(answer));
         lastAnswer = answer;

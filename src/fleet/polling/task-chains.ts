@@ -50,10 +50,10 @@ interface Followed {
 }
 
 /**
- * Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more.
- * One that is told in the same words keeps its TaskChain, the same object: state that holds it sees that nothing
- * changed. One whose record cannot be read counts as not told: it turns stale, and is followed on, for the service
- * knows it.
+ * Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more. One that
+ * is told in the same words keeps its TaskChain, the same object: state that holds it sees that nothing
+ * changed. One whose record cannot be read counts as not told: it turns stale, and is followed on, for the
+ * service knows it.
  */
 export function createTaskChains(parts: TaskChainsParts): TaskChains {
   const followed = new Map<number, Followed>();

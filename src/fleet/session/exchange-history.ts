@@ -11,7 +11,9 @@ import { makeFolder } from "../../platform/make-folder.ts";
 export interface ExchangeHistory {
   /** What earlier processes asked for, as far as it is known. Never rejects. */
   load(): Promise<readonly number[]>;
-  /** To be awaited before the request leaves. Without a disk requests are made all the same. Never rejects. */
+  /**
+   * To be awaited before the request leaves. Without a disk requests are made all the same. Never rejects.
+   */
   keep(atMs: readonly number[], log: Log): Promise<void>;
 }
 
@@ -21,7 +23,9 @@ const MOST = 100;
 /** Requests that come to nothing, because there is no connection, must not wear out a flash disk. */
 const SPARING_MS = 60_000;
 
-/** Keeps wall times in a file of `directory`: the monotonic clock begins again with each start of the machine. */
+/**
+ * Keeps wall times in a file of `directory`: the monotonic clock begins again with each start of the machine.
+ */
 export function createExchangeHistory(directory: string, clock: Clock): ExchangeHistory {
   const path = join(directory, FILE);
   let isFailing = false;

@@ -33,7 +33,10 @@ const SHORTEST_LIFE_MS = 1_000;
 /** Three parts of base64url, of which the signature may be empty (RFC 7515, JWS Compact Serialization). */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication). Never rejects. */
+/**
+ * Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication).
+ * Never rejects.
+ */
 export async function exchangeToken(
   options: FleetOptions,
   http: Http,
@@ -98,8 +101,8 @@ function retryAfterMs(text: string, serverNowMs: number): number | null {
 }
 
 /**
- * Checks a token before anything uses it: a header that it stands in would throw on other characters, with the
- * token in the message. So no message here quotes any of it.
+ * Checks a token before anything uses it: a header that it stands in would throw on other characters, with
+ * the token in the message. So no message here quotes any of it.
  */
 function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
   // Some servers answer the bare JWT, some the JWT as a JSON text.

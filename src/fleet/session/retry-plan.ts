@@ -12,7 +12,10 @@ export interface RetryPlan {
   deadlineMs(): number;
 }
 
-/** A token is renewed at 15 to 20 minutes (fleet-service-interface, Authentication): `tokenRefreshMs`, or up to a third later. */
+/**
+ * A token is renewed at 15 to 20 minutes (fleet-service-interface, Authentication): `tokenRefreshMs`, or up
+ * to a third later.
+ */
 const REFRESH_JITTER = 1 / 3;
 const FIRST_RETRY_MS = 1_000;
 /** Attempts at this distance stay within the documented rate for ever. */
@@ -20,7 +23,10 @@ const LONGEST_RETRY_MS = 20_000;
 /** Between attempts with a key that the server refuses. */
 export const REFUSED_RETRY_MS = 60_000;
 const LIMITED_RETRY_MS = 60_000;
-/** A Retry-After counts up to the window of the documented rate: after that the server owes an answer, whatever it said. */
+/**
+ * A Retry-After counts up to the window of the documented rate: after that the server owes an answer,
+ * whatever it said.
+ */
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 
 export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
@@ -33,7 +39,9 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
   const distanceMs = () => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
   const jittered = (delayMs: number) => delayMs * (0.75 + 0.25 * chance());
 
-  /** As the server asks, but within the rate: one request a second would use it up in a quarter of a minute. */
+  /**
+   * As the server asks, but within the rate: one request a second would use it up in a quarter of a minute.
+   */
   function limitedMs(wishedMs: number | null, leastMs: number): number {
     if (wishedMs === null) return jittered(LIMITED_RETRY_MS);
     return Math.max(leastMs, Math.min(wishedMs, LONGEST_RETRY_AFTER_MS));
@@ -63,8 +71,9 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
           return retryMs === LONGEST_RETRY_MS ? retryMs : jittered(retryMs);
       }
     },
-    // A server that hangs may never answer the request that it took, though it answers the next one: so the first
-    // attempts are short. Later ones wait as long as the rate makes them: a slow server gets its chance.
+    // A server that hangs may never answer the request that it took, though it answers the next one: so the
+    // first attempts are short. Later ones wait as long as the rate makes them: a slow server gets its
+    // chance.
     deadlineMs: () => Math.min(times.callMs, Math.max(times.pollTimeoutMs, distanceMs())),
   };
 }

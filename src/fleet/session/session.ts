@@ -16,9 +16,9 @@ export interface SessionState {
   /** Why there is no usable token; null while there is one. */
   readonly problem: string | null;
   /**
-   * Why the token in use cannot be renewed, and when it ends; null while it can be, as far as is known, or there
-   * is none. It counts from the second failure in a row, for the next attempt mends most within seconds, and at
-   * once if the key is refused: only a person mends that.
+   * Why the token in use cannot be renewed, and when it ends; null while it can be, as far as is known, or
+   * there is none. It counts from the second failure in a row, for the next attempt mends most within
+   * seconds, and at once if the key is refused: only a person mends that.
    */
   readonly renewalProblem: string | null;
   /** Whether the authentication server said no, rather than nothing or an error of its own. */

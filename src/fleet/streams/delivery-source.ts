@@ -5,8 +5,8 @@ export const deliveredAspects = ["mission", "battery"] as const;
 export type DeliveredAspect = (typeof deliveredAspects)[number];
 
 /**
- * Deliveries that bring the events of streams. While they do, a stream takes its snapshot and is suspended until the
- * next one is due; while they do not, streams stay open.
+ * Deliveries that bring the events of streams. While they do, a stream takes its snapshot and is suspended
+ * until the next one is due; while they do not, streams stay open.
  */
 export interface DeliverySource {
   /** Monotonic time of the last proof that it brings an aspect's events; null while there is none. */

@@ -7,8 +7,9 @@ import type { FleetTimes } from "../options.ts";
 import type { FoundFamily } from "./family-memory.ts";
 
 /**
- * The family that a robot's missions show. A mission of the cart or the serve family runs on no other robot. Every
- * family takes base missions, so a base type tells nothing; nor does a type that is unknown, or two that contradict.
+ * The family that a robot's missions show. A mission of the cart or the serve family runs on no other robot.
+ * Every family takes base missions, so a base type tells nothing; nor does a type that is unknown, or two
+ * that contradict.
  */
 export function familyOf({ missions }: MissionQueue): Family {
   let found: Family = "unknown";
@@ -43,7 +44,10 @@ export interface FamilyFinderParts {
   readonly isKnown: (robotId: RobotId) => boolean;
 }
 
-/** A thousand robots are asked about in a second at 30 ms a round trip; a command behind them waits some 10 ms. */
+/**
+ * A thousand robots are asked about in a second at 30 ms a round trip; a command behind them waits some 10
+ * ms.
+ */
 const ASKED_AT_A_TIME = 32;
 /** A robot that was replaced by a cart is found within 17 minutes in a fleet of 1,000. */
 const ASK_AGAIN_MS = 1_000;

@@ -12,8 +12,8 @@ export const familiesFormat: StoreFormat = { store: "robot families", version: 1
 export type FoundFamily = "cart" | "other";
 
 /**
- * The families that were found out, over restarts too. It may be wrong: a robot may have been replaced meanwhile.
- * A lost memory costs the next start one call for each robot.
+ * The families that were found out, over restarts too. It may be wrong: a robot may have been replaced
+ * meanwhile. A lost memory costs the next start one call for each robot.
  */
 export interface FamilyMemory {
   /** What was found out last; null: nothing. */
@@ -34,7 +34,10 @@ export function forgetfulFamilyMemory(): FamilyMemory {
   };
 }
 
-/** Opens the store in `folder`, which prepareStore has looked at. Never rejects: without a disk, nothing is recalled. */
+/**
+ * Opens the store in `folder`, which prepareStore has looked at. Never rejects: without a disk, nothing is
+ * recalled.
+ */
 export async function openFamilyMemory(folder: string, log: Log): Promise<FamilyMemory> {
   try {
     await makeFolder(folder);

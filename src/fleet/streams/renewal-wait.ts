@@ -5,9 +5,13 @@ import { SETTLED_MS } from "../channels/pooled-connection.ts";
 import type { FleetTimes } from "../options.ts";
 import { planRenewals } from "./renewal-plan.ts";
 
-/** Renewals on request keep this distance, which grows while they go on; none is later than the planned one. */
+/**
+ * Renewals on request keep this distance, which grows while they go on; none is later than the planned one.
+ */
 const ON_REQUEST = { baseMs: 1_000, capMs: 30_000 };
-/** The calls of a connection that takes no more leave it spread over this time: it may be closed in a second. */
+/**
+ * The calls of a connection that takes no more leave it spread over this time: it may be closed in a second.
+ */
 const MOVE_MS = 100;
 
 /** Waits between the calls of one subscription. */

@@ -27,7 +27,9 @@ export interface AspectParts {
   readonly log: Log;
   readonly sink: EventSink;
   readonly identifiers: IdentifierGate;
-  /** Called before a robot's first event, and again when it comes back to a stream that no longer expected it. */
+  /**
+   * Called before a robot's first event, and again when it comes back to a stream that no longer expected it.
+   */
   readonly seen: (robotId: RobotId) => void;
   /** What brings the same events beside the streams; null: nothing. */
   readonly deliveries: DeliverySource | null;
@@ -111,7 +113,9 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
   };
 }
 
-/** A queue is told as a whole or not at all: its index counts its missions. One that never ran may have no id. */
+/**
+ * A queue is told as a whole or not at all: its index counts its missions. One that never ran may have no id.
+ */
 function areNamed(
   missions: readonly { readonly missionId: string }[],
   { identifiers }: AspectParts,

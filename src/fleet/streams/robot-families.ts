@@ -13,7 +13,10 @@ export interface RobotFamilies {
   meet(robotId: RobotId): void;
   /** The robot's messages show its family. What is known already stays: a contradiction proves neither. */
   learn(robotId: RobotId, family: Family): void;
-  /** The service refuses to tell of this robot's conveyors, as it does for all but carts. True: it was only recalled to be a cart. */
+  /**
+   * The service refuses to tell of this robot's conveyors, as it does for all but carts. True: it was only
+   * recalled to be a cart.
+   */
   refusedAsCart(robotId: RobotId): boolean;
   /** Robots whose family is being asked for. */
   pending(): number;
@@ -29,9 +32,9 @@ export interface RobotFamiliesParts {
 }
 
 /**
- * The family comes from the configuration; or from the robot's messages; or from the service's answer. A family that is
- * recalled from an earlier start is not told before the service has confirmed it: for a cart, by its first conveyor
- * message.
+ * The family comes from the configuration; or from the robot's messages; or from the service's answer. A
+ * family that is recalled from an earlier start is not told before the service has confirmed it: for a cart,
+ * by its first conveyor message.
  */
 export function createRobotFamilies({ configured, sink, startConveyors }: RobotFamiliesParts): RobotFamilies {
   const families = new Map<RobotId, Family>();

@@ -31,7 +31,10 @@ export interface StreamSet {
   all(): Iterable<Stream>;
   refused(): ReadonlyMap<string, string>;
   state(): StreamSetState;
-  /** Tells that a quiet stream is live whose connection was proven alive: now and then, and soon after a silence. */
+  /**
+   * Tells that a quiet stream is live whose connection was proven alive: now and then, and soon after a
+   * silence.
+   */
   tellLive(): void;
   tellLink(state: "up" | "down", cause: string): void;
   /** Streams that start from now on run until the signal is aborted. */

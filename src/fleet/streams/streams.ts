@@ -181,8 +181,9 @@ function startSelected(
 }
 
 /**
- * Ends the conveyor stream of each cart that left our locations: the service refuses it, and their snapshots no longer
- * have it. Either alone proves nothing: a refusal may be a fault, and a snapshot may lack a robot that is offline.
+ * Ends the conveyor stream of each cart that left our locations: the service refuses it, and their snapshots
+ * no longer have it. Either alone proves nothing: a refusal may be a fault, and a snapshot may lack a robot
+ * that is offline.
  */
 function endGoneConveyors(set: StreamSet, { mission, battery }: Aspects, { log }: StreamsParts): void {
   for (const { id, refused } of [...set.all()]) {

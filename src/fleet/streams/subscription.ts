@@ -68,8 +68,8 @@ type Standing =
   | { readonly standing: "suspended"; readonly problem: null };
 
 /**
- * Keeps a stream open whatever happens to the calls under it: opens the new one before it ends the old, renews in good
- * time, and comes back after every ending with backoff and full jitter.
+ * Keeps a stream open whatever happens to the calls under it: opens the new one before it ends the old,
+ * renews in good time, and comes back after every ending with backoff and full jitter.
  */
 export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
   const { times, clock } = parts;

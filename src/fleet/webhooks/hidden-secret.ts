@@ -5,7 +5,8 @@ const SHOWN = new RegExp(`("${SECRET_HEADER}"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, "
 
 /**
  * The same answer of the service without the secrets of gateways: ListWebhooks shows the headers of every
- * subscription of the distributor, so another gateway's too. With a gateway's secret anyone can send it deliveries.
+ * subscription of the distributor, so another gateway's too. With a gateway's secret anyone can send it
+ * deliveries.
  */
 export function hideSecrets(responseJson: string): string {
   return responseJson.replace(SHOWN, '$1"(hidden)"');

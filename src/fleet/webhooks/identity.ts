@@ -9,7 +9,10 @@ import { makeFolder } from "../../platform/make-folder.ts";
 export interface Identity {
   /** Stands in the description of our subscriptions. No secret. */
   readonly instance: string;
-  /** Stands in a header of every delivery (fleet-service-interface, Webhook events: deliveries are not signed). */
+  /**
+   * Stands in a header of every delivery (fleet-service-interface, Webhook events: deliveries are not
+   * signed).
+   */
   readonly secret: string;
 }
 
@@ -17,8 +20,8 @@ const FILE = "webhook-secret.json";
 const OWNER_ONLY = 0o600;
 
 /**
- * Reads the identity that `directory` keeps, or makes one there. A damaged file is renamed, and said in the log: the
- * subscriptions of before are then unknown. Rejects when the file cannot be read or kept.
+ * Reads the identity that `directory` keeps, or makes one there. A damaged file is renamed, and said in the
+ * log: the subscriptions of before are then unknown. Rejects when the file cannot be read or kept.
  */
 export async function loadIdentity(directory: string, nowMs: number, log: Log): Promise<Identity> {
   await makeFolder(directory);

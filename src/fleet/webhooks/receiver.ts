@@ -27,7 +27,10 @@ export interface ReceiverCounts {
 /** An HTTPS server for the service's deliveries. */
 export interface Receiver {
   readonly counts: ReceiverCounts;
-  /** Whether all connections that may be were there within the last half minute. Says in the log when that changes. */
+  /**
+   * Whether all connections that may be were there within the last half minute. Says in the log when that
+   * changes.
+   */
   isFull(): boolean;
   /** Where it listens; 0 before. */
   port(): number;

@@ -15,9 +15,14 @@ import { codeOf, createWebhookCalls, type WebhookCalls } from "./webhook-calls.t
 
 /** Sees to it that the service has our subscriptions, one an event type. */
 export interface SubscriptionKeeper {
-  /** Looks at what the service lists, and makes what is missing. Rejects with ReadFailed when it cannot look. */
+  /**
+   * Looks at what the service lists, and makes what is missing. Rejects with ReadFailed when it cannot look.
+   */
   turn(): Promise<void>;
-  /** Deletes all of ours, as far as the service answers within `budgetMs` altogether; says which are left. Never rejects. */
+  /**
+   * Deletes all of ours, as far as the service answers within `budgetMs` altogether; says which are left.
+   * Never rejects.
+   */
   remove(budgetMs: number): Promise<void>;
   /** Subscriptions that were made since the start. */
   made(): number;
@@ -136,8 +141,8 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
 }
 
 /**
- * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated (design, Commands).
- * Resolves with those that may be there still. Rejects when the service does not list them.
+ * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated (design,
+ * Commands). Resolves with those that may be there still. Rejects when the service does not list them.
  */
 async function removeUntil(
   calls: WebhookCalls,
