@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { type Build, ownBuild } from "./build.ts";
 import type { Child } from "./child.ts";
-import { daemonScript, freePorts, type House, plantNodeOptions } from "./house.ts";
+import { freePorts, type House } from "./house.ts";
 
 /** What a section says of the gateway that it measures; everything else is the product's default. */
 export interface GatewayWishes {
@@ -12,15 +13,18 @@ export interface GatewayWishes {
   readonly mqttPort: number;
   /** Whether the gateway's own broker listens there, for these clients, instead of one of the plant; each one's password is its name. */
   readonly brokerUsers?: readonly string[];
-  /** Who may command; nobody without it. */
-  readonly rights?: readonly object[];
+  /** Whether every client of MQTT may command robots; else nobody may. */
+  readonly operators?: boolean;
+  /** The build that is started; this tree's without it. */
+  readonly build?: Build;
 }
 
 /** The gateway under test. */
 export interface Gateway {
+  readonly id: string;
   readonly child: Child;
   readonly opcuaPort: number;
-  /** Its health, as it says itself. */
+  /** Its health, as it says itself. An answer costs CPU: ask rarely while that is measured. */
   health(): Promise<GatewayHealth>;
 }
 
@@ -33,6 +37,7 @@ export interface GatewayHealth {
 
 /** Starts the built daemon with MQTT, OPC UA and the web page on. It may not be connected yet. */
 export async function startGateway(house: House, wishes: GatewayWishes): Promise<Gateway> {
+  const build = wishes.build ?? ownBuild;
   const opcuaPort = await freePorts();
   const webPort = opcuaPort + 1;
   const path = join(house.folder, `${wishes.id}.yaml`);
@@ -43,16 +48,19 @@ export async function startGateway(house: House, wishes: GatewayWishes): Promise
     mqtt: mqttSection(house, wishes),
     opcua: { listen: { port: opcuaPort }, insecureLoopback: {} },
     web: { listen: { port: webPort } },
-    ...(wishes.rights === undefined ? {} : { rights: wishes.rights }),
+    ...(wishes.operators === true
+      ? { rights: [{ source: { [build.protocolKey]: "mqtt", name: "*" }, role: "operator" }] }
+      : {}),
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
-  const child = house.start("gateway", daemonScript, ["run", "--config", path], {
+  const child = house.start("gateway", build.script, ["run", "--config", path], {
     nodeOptions: [
-      ...plantNodeOptions,
+      ...build.nodeOptions,
       ...(house.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${house.profiles}`]),
     ],
   });
   return {
+    id: wishes.id,
     child,
     opcuaPort,
     async health() {

@@ -1,5 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
+import { randomInt } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,20 +7,8 @@ import { fileURLToPath } from "node:url";
 import { Child, type ChildOptions } from "./child.ts";
 import type { PlantBroker } from "./plant-broker.ts";
 
-/** Where the compiled bench is, and the program that it measures. */
+/** Where the compiled bench is. */
 export const benchFolder = dirname(fileURLToPath(import.meta.url));
-export const daemonScript = join(benchFolder, "..", "..", "dist", "main.js");
-
-/** What the systemd unit gives node: a plant's gateway runs with these. */
-export const plantNodeOptions: readonly string[] = nodeOptionsOf(
-  readFileSync(join(benchFolder, "..", "..", "systemd", "fleetgate.service"), "utf8"),
-);
-
-function nodeOptionsOf(unit: string): readonly string[] {
-  const options = /^ExecStart=\S*\/node ((?:--\S+ )*)\//m.exec(unit)?.[1];
-  if (options === undefined) throw new Error("the systemd unit has no ExecStart with node");
-  return options.split(" ").filter((option) => option !== "");
-}
 
 /** How long a program may take to say what it is waited for. */
 export const PATIENCE_MS = 60_000;
@@ -105,23 +93,23 @@ export async function startPlantBroker(house: House): Promise<PlantBroker> {
   return broker.next<PlantBroker>(PATIENCE_MS);
 }
 
+/** Below the ports that the system gives to connections, which would take them before a program listens. */
+const FIRST_PORT = 12_000;
+const LAST_PORT = 30_000;
+
 /** Two ports in a row that were free a moment ago; the first one. */
 export async function freePorts(): Promise<number> {
   for (;;) {
-    const first = await tryPort(0);
-    if (first === null) continue;
-    if ((await tryPort(first + 1)) !== null) return first;
+    const first = randomInt(FIRST_PORT, LAST_PORT);
+    if ((await isFree(first)) && (await isFree(first + 1))) return first;
   }
 }
 
-function tryPort(port: number): Promise<number | null> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(null));
-    server.listen(port, "127.0.0.1", () => {
-      const taken = (server.address() as AddressInfo).port;
-      server.close(() => resolve(taken));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 

@@ -1,11 +1,15 @@
 // Measures the gateway, the service and the way of a command. Each section runs alone, one after the other.
 import { parseArgs } from "node:util";
+import { type Build, buildAt } from "./build.ts";
+import { compareCommands } from "./commands/builds.ts";
 import { measureCommands } from "./commands/section.ts";
+import { compareFleets } from "./fleet/builds.ts";
 import { measureFleet } from "./fleet/section.ts";
 import { measureFlood } from "./flood/section.ts";
 import { House } from "./house.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
+import { ratioLines } from "./ratio.ts";
 import { type Findings, reachLines } from "./report.ts";
 import { measureService } from "./service/section.ts";
 
@@ -17,34 +21,56 @@ const { values: options } = parseArgs({
     profile: { type: "string" },
     robots: { type: "string", default: "1000" },
     rate: { type: "string", default: "4000" },
+    rounds: { type: "string" },
+    against: { type: "string" },
   },
 });
 const size = { robots: Number(options.robots), quick: options.quick };
-const sections = {
-  messages: (house: House) => measureMessages(house, { ...size, rate: Number(options.rate) }),
-  service: (house: House) => measureService(house, size),
-  fleet: (house: House) => measureFleet(house, size),
-  commands: (house: House) => measureCommands(house, size),
-  flood: (house: House) => measureFlood(house),
-};
-type SectionName = keyof typeof sections;
-type Outcome = Findings & { readonly machine: MachineReport };
+const rounds = options.rounds === undefined ? null : Number(options.rounds);
+const messages = { ...size, rate: Number(options.rate), rounds };
+type Section = (house: House) => Promise<Findings>;
+type SectionName = "messages" | "service" | "fleet" | "commands" | "flood";
+const sections: Partial<Record<SectionName, Section>> =
+  options.against === undefined ? alone() : comparing(buildAt(options.against));
 
-/** With `--quick` the main section alone, so that it takes less than a minute with the build. */
-function chosen(): SectionName[] {
-  const { only, quick } = options;
-  if (only === undefined) return quick ? ["messages"] : (Object.keys(sections) as SectionName[]);
-  if (!(only in sections)) throw new Error(`--only knows ${Object.keys(sections).join(", ")}, not ${only}`);
-  return [only as SectionName];
+function alone(): Record<SectionName, Section> {
+  return {
+    messages: (house) => measureMessages(house, { ...messages, against: null }),
+    service: (house) => measureService(house, size),
+    fleet: (house) => measureFleet(house, size),
+    commands: (house) => measureCommands(house, size),
+    flood: (house) => measureFlood(house),
+  };
 }
 
-async function measure(name: SectionName): Promise<Outcome> {
+/** The sections that tell two builds of the gateway apart. */
+function comparing(against: Build): Partial<Record<SectionName, Section>> {
+  return {
+    messages: (house) => measureMessages(house, { ...messages, against }),
+    commands: (house) => compareCommands(house, { ...size, against }),
+    fleet: (house) => compareFleets(house, { ...size, against }),
+  };
+}
+
+type Outcome = Findings & { readonly machine: MachineReport };
+
+/** With `--quick` the main section alone, in less than a minute with the build; all sections to compare. */
+function chosen(): [SectionName, Section][] {
+  const { only, quick, against } = options;
+  const all = Object.entries(sections) as [SectionName, Section][];
+  const name = only ?? (quick && against === undefined ? "messages" : undefined);
+  const found = all.filter(([each]) => name === undefined || each === name);
+  if (found.length === 0) throw new Error(`--only knows ${Object.keys(sections).join(", ")}, not ${only}`);
+  return found;
+}
+
+async function measure(section: Section): Promise<Outcome> {
   const house = new House(options.profile ?? null);
   const interrupt = () => house.fail(new Error("interrupted"));
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   try {
     const machine = watchMachine(() => house.children);
-    const found = await house.guard(sections[name](house));
+    const found = await house.guard(section(house));
     return { ...found, machine: machine() };
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
@@ -56,10 +82,15 @@ function show(name: SectionName, { table, reach, machine }: Outcome): void {
   console.log(`\n== ${name} ==\n${machineLine(machine)}\n${table}\n${reachLines(reach)}`);
 }
 
+function showBuilds(outcomes: readonly Outcome[]): void {
+  const ratios = outcomes.flatMap(({ builds }) => builds ?? []);
+  if (ratios.length > 0) console.log(`\n== this build ÷ ${options.against} ==\n${ratioLines(ratios)}`);
+}
+
 async function run(): Promise<void> {
   const outcomes = new Map<SectionName, Outcome>();
-  for (const name of chosen()) {
-    const outcome = await measure(name);
+  for (const [name, section] of chosen()) {
+    const outcome = await measure(section);
     outcomes.set(name, outcome);
     if (!options.json) show(name, outcome);
     for (const fault of outcome.faults) {
@@ -67,12 +98,15 @@ async function run(): Promise<void> {
       process.exitCode = 1;
     }
   }
-  if (!options.json) return;
+  if (!options.json) {
+    showBuilds([...outcomes.values()]);
+    return;
+  }
   const { ratios } = outcomes.get("messages") ?? {};
   const found = Object.fromEntries(
-    [...outcomes].map(([name, { figures, reach, faults, machine }]) => [
+    [...outcomes].map(([name, { figures, reach, faults, builds, machine }]) => [
       name,
-      { ...figures, reach, faults, machine },
+      { ...figures, reach, faults, machine, ...(builds === undefined ? {} : { builds }) },
     ]),
   );
   console.log(JSON.stringify({ ...(ratios === undefined ? {} : { ratios }), ...found }));

@@ -1,3 +1,5 @@
+import type { PairedRatio } from "./ratio.ts";
+
 /** A figure of the product's reach: met when it is no worse than its limit. */
 export interface Reach {
   readonly what: string;
@@ -18,6 +20,8 @@ export interface Findings {
   readonly faults: readonly string[];
   /** The messages section's own. */
   readonly ratios?: object;
+  /** With `--against`: this tree's build ÷ the other. */
+  readonly builds?: readonly PairedRatio[];
 }
 
 export function atMost(what: string, figure: number, limit: number): Reach {
@@ -39,7 +43,7 @@ export function reachLines(reach: readonly Reach[]): string {
 }
 
 const LABEL_WIDTH = 62;
-const CELL_WIDTH = 12;
+const CELL_WIDTH = 14;
 
 /** A label and its cells, the numbers with as many digits as mean something. */
 export function row(label: string, ...cells: readonly (number | string)[]): string {

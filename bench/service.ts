@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { ownBuild } from "./build.ts";
 import type { Child } from "./child.ts";
-import { benchFolder, daemonScript, type House, PATIENCE_MS } from "./house.ts";
+import { benchFolder, type House, PATIENCE_MS } from "./house.ts";
 import type { Sighting } from "./witness.ts";
 
 /** What a client of the simulated service needs. */
@@ -37,7 +38,7 @@ export async function startService(house: House, wishes: ServiceWishes): Promise
   const { folder, port, args, listenAtMs = 0 } = wishes;
   const child = house.start(
     "service",
-    daemonScript,
+    ownBuild.script,
     ["simulate", "--json", "--base-port", String(port), "--data", folder, ...args],
     { preload: [join(benchFolder, "witness.js")], env: { BENCH_LISTEN_AT_MS: String(listenAtMs) } },
   );

@@ -2,26 +2,30 @@
 // and lets a successor bind its ports at a given moment.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
-import http2, { type Http2SecureServer, type IncomingHttpHeaders } from "node:http2";
+import http2, { type Http2SecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { syncBuiltinESMExports } from "node:module";
 import { Server } from "node:net";
 
 /** Something that the service saw, in Unix milliseconds. */
 export interface Sighting {
-  /** `stop`: a call of UpdateMission. */
-  readonly kind: "listening" | "connection" | "token-request" | "stop";
+  /** `stop`: a call of UpdateMission. `streams`: a subscription was answered, or ended. */
+  readonly kind: "listening" | "connection" | "token-request" | "stop" | "streams";
   readonly port: number;
   readonly atMs: number;
+  /** Subscriptions that are answered and have not ended. */
+  readonly openStreams: number;
 }
 
 const TELL_EVERY_MS = 100;
 const EXCHANGE_PATH = "/authorizeApiAccess";
 const STOP_METHOD = "/UpdateMission";
+const SUBSCRIPTION = /\/Subscribe\w+$/;
 const listenAtMs = Number(process.env.BENCH_LISTEN_AT_MS ?? 0);
 let untold: Sighting[] = [];
+let openStreams = 0;
 
 function note(kind: Sighting["kind"], port: number): void {
-  untold.push({ kind, port, atMs: Date.now() });
+  untold.push({ kind, port, atMs: Date.now(), openStreams });
 }
 
 function portOf(server: Server): number {
@@ -43,11 +47,27 @@ subscribe("http.server.request.start", (event) => {
   if (request.url?.startsWith(EXCHANGE_PATH)) note("token-request", request.socket.localPort ?? 0);
 });
 
+/** Counts a subscription from its first answer to its end. */
+function watchSubscription(stream: ServerHttp2Stream, port: number): void {
+  const respond = stream.respond.bind(stream);
+  stream.respond = (...answer) => {
+    openStreams += 1;
+    note("streams", port);
+    stream.once("close", () => {
+      openStreams -= 1;
+      note("streams", port);
+    });
+    respond(...answer);
+  };
+}
+
 const { createSecureServer } = http2;
 http2.createSecureServer = (...args: unknown[]) => {
   const server: Http2SecureServer = Reflect.apply(createSecureServer, http2, args);
-  server.prependListener("stream", (_stream: unknown, headers: IncomingHttpHeaders) => {
-    if (headers[":path"]?.endsWith(STOP_METHOD)) note("stop", portOf(server));
+  server.prependListener("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    const path = headers[":path"] ?? "";
+    if (path.endsWith(STOP_METHOD)) note("stop", portOf(server));
+    if (SUBSCRIPTION.test(path)) watchSubscription(stream, portOf(server));
   });
   return server;
 };

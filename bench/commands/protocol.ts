@@ -7,15 +7,19 @@ export type SenderRequest =
       readonly kind: "open";
       readonly address: ServiceAddress;
       readonly mqttPort: number;
-      /** The MQTT base of the gateway. */
+      /** The MQTT base of the gateway, and of another one for the way `other`. */
       readonly base: string;
+      readonly otherBase: string | null;
       readonly robots: readonly string[];
     }
   /** Commands at a rate, over the gateway or straight to the service. */
   | { readonly kind: "send"; readonly way: Way; readonly rate: number; readonly seconds: number };
 
-/** `echo` is MQTT alone, there and back: the part of a command's way that no gateway can save. */
-export type Way = "mqtt" | "bare" | "echo";
+/**
+ * `mqtt`: over the gateway; `other`: over another one, where there is one; `bare`: straight to the service;
+ * `echo`: MQTT alone, there and back, the part of a command's way that no gateway can save.
+ */
+export type Way = "mqtt" | "other" | "bare" | "echo";
 
 /** What the echo's process is told, once; it answers when it listens. */
 export interface EchoRequest {

@@ -1,15 +1,12 @@
 // The way of a command: MQTT → journal → service → reply, against the bare unary call.
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Availability } from "../availability.ts";
-import type { Child } from "../child.ts";
-import { dataFolder, type Gateway, startGateway } from "../gateway.ts";
-import { benchFolder, freePorts, type House, PATIENCE_MS, startPlantBroker } from "../house.ts";
+import { ownBuild } from "../build.ts";
+import { dataFolder, type Gateway } from "../gateway.ts";
+import type { House } from "../house.ts";
 import { quantile } from "../quantile.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
-import { fleetSection, startService } from "../service.ts";
-import type { EchoRequest, SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
-import { cartIds, cartScenario } from "./scenario.ts";
+import { ask, openCommands } from "./open.ts";
+import type { SendResult, Way } from "./protocol.ts";
 import { measureSync, type SyncCost } from "./sync.ts";
 
 export interface CommandWishes {
@@ -17,8 +14,6 @@ export interface CommandWishes {
   readonly quick: boolean;
 }
 
-const ID = "bench";
-const MOST_CARTS = 500;
 const CALM_RATE = 50;
 const FULL_RATE = 2_000;
 /** How much later than a bare call and a sync a reply may come. */
@@ -29,21 +24,24 @@ const FULL_WARM_UP_SECONDS = { quick: 3, full: 10 } as const;
 /** A rate is sustained when what was asked for came back in this share of its time. */
 const SUSTAINED = 0.98;
 
+type CalmWay = Exclude<Way, "other">;
+
 export async function measureCommands(house: House, wishes: CommandWishes): Promise<Findings> {
-  const { gateway, sender, broker } = await open(house, Math.min(MOST_CARTS, wishes.robots));
+  const { gateways, sender, broker } = await openCommands(house, wishes.robots, [ownBuild]);
+  const [gateway] = gateways;
   const rounds = wishes.quick ? 1 : 4;
   const seconds = wishes.quick ? 4 : 15;
-  const send = (way: Way, rate: number, forSeconds: number) =>
+  const send = (way: CalmWay, rate: number, forSeconds: number) =>
     ask(sender, { kind: "send", way, rate, seconds: forSeconds });
   for (const way of ["bare", "mqtt", "echo"] as const) await send(way, FULL_RATE / 4, WARM_UP_SECONDS);
 
-  const data = dataFolder(house, ID);
+  const data = dataFolder(house, gateway.id);
   const paceMs = 1000 / CALM_RATE;
   const syncBusy = await measureSync(join(data, "sync-busy"), 0);
   const syncBefore = await measureSync(join(data, "sync-before"), paceMs);
-  const calm: Record<Way, SendResult[]> = { bare: [], mqtt: [], echo: [] };
+  const calm: Record<CalmWay, SendResult[]> = { bare: [], mqtt: [], echo: [] };
   for (let round = 0; round < rounds; round += 1) {
-    const order: Way[] = round % 2 === 0 ? ["bare", "mqtt", "echo"] : ["echo", "mqtt", "bare"];
+    const order: CalmWay[] = round % 2 === 0 ? ["bare", "mqtt", "echo"] : ["echo", "mqtt", "bare"];
     for (const way of order) calm[way].push(await send(way, CALM_RATE, seconds));
   }
   const syncAfter = await measureSync(join(data, "sync-after"), paceMs);
@@ -64,55 +62,6 @@ export async function measureCommands(house: House, wishes: CommandWishes): Prom
     repliesDropped: after.repliesDropped - before.repliesDropped,
     rssAnonMb: gateway.child.rssAnonMb(),
   });
-}
-
-async function open(
-  house: House,
-  carts: number,
-): Promise<{ readonly gateway: Gateway; readonly sender: Child; readonly broker: string }> {
-  const { port: mqttPort, name: broker } = await startPlantBroker(house);
-  const scenario = join(house.folder, "carts.yaml");
-  writeFileSync(scenario, cartScenario(carts));
-  const { address } = await startService(house, {
-    folder: join(house.folder, "service"),
-    port: await freePorts(),
-    args: ["--scenario", scenario],
-  });
-  const robots = cartIds(carts);
-  const availability = await Availability.watch(house, mqttPort, ID);
-  const gateway = await startGateway(house, {
-    id: ID,
-    fleet: {
-      ...fleetSection(address),
-      robots,
-      families: Object.fromEntries(robots.map((robot) => [robot, "cart"])),
-    },
-    mqttPort,
-    rights: [{ source: { door: "mqtt", name: "*" }, role: "operator" }],
-  });
-  await availability.allGood(carts, PATIENCE_MS);
-  const echo = house.start("echo", join(benchFolder, "commands", "echo.js"));
-  echo.send({ mqttPort } satisfies EchoRequest);
-  await echo.next(PATIENCE_MS);
-  const sender = house.start("sender", join(benchFolder, "commands", "sender.js"));
-  sender.send({ kind: "open", address, mqttPort, base: `fleetgate/${ID}`, robots } satisfies SenderRequest);
-  await expectReply(sender, "open");
-  return { gateway, sender, broker };
-}
-
-async function ask(sender: Child, request: SenderRequest): Promise<SendResult> {
-  sender.send(request);
-  return (await expectReply(sender, "sent")).result;
-}
-
-async function expectReply<K extends SenderReply["kind"]>(
-  sender: Child,
-  kind: K,
-): Promise<Extract<SenderReply, { kind: K }>> {
-  const reply = await sender.next<SenderReply>(2 * PATIENCE_MS);
-  if (reply.kind === "failed") throw new Error(`sender: ${reply.message}`);
-  if (reply.kind !== kind) throw new Error(`sender answered ${reply.kind} instead of ${kind}`);
-  return reply as Extract<SenderReply, { kind: K }>;
 }
 
 async function costs(gateway: Gateway) {
@@ -136,7 +85,7 @@ function mean(a: SyncCost, b: SyncCost): SyncCost {
 }
 
 interface Seen {
-  readonly calm: Readonly<Record<Way, readonly SendResult[]>>;
+  readonly calm: Readonly<Record<CalmWay, readonly SendResult[]>>;
   readonly broker: string;
   /** At the pace of the commands. */
   readonly sync: SyncCost;
@@ -153,7 +102,7 @@ interface Seen {
 
 function findings(seen: Seen): Findings {
   const { calm, broker, sync, syncBusy, full } = seen;
-  const median = (way: Way, of: "p50" | "p99") =>
+  const median = (way: CalmWay, of: "p50" | "p99") =>
     quantile(
       calm[way].map(({ latencyMs }) => latencyMs[of]),
       0.5,
@@ -201,7 +150,7 @@ function findings(seen: Seen): Findings {
 }
 
 /** At a calm rate, figures of commands that were refused would be figures of refusals. */
-function faultsOf({ sent, outcomes, withoutOutcome }: SendResult): string[] {
+export function faultsOf({ sent, outcomes, withoutOutcome }: SendResult): string[] {
   const others = Object.entries(outcomes).filter(([outcome]) => outcome !== "succeeded");
   if (withoutOutcome === 0 && others.length === 0) return [];
   return [`of ${sent} commands ${withoutOutcome} had no outcome, and others ${JSON.stringify(others)}`];

@@ -7,23 +7,23 @@ const TICK_MS = 2;
 /** Longer than a command can take: its start, its call and the search for evidence. */
 const SETTLE_MS = 45_000;
 
-let ways: Record<Way, Send> | undefined;
+const ways = new Map<Way, Send>();
 let robots: readonly string[] = [];
 /** Each robot's conveyor is started and stopped in turn. */
 let turn = 0;
 
 async function open(request: Extract<SenderRequest, { kind: "open" }>): Promise<void> {
   robots = request.robots;
-  ways = {
-    mqtt: await openMqtt(request.mqttPort, request.base),
-    bare: await openBare(request.address),
-    echo: await openEcho(request.mqttPort),
-  };
+  const { address, mqttPort, base, otherBase } = request;
+  ways.set("mqtt", await openMqtt(mqttPort, base));
+  if (otherBase !== null) ways.set("other", await openMqtt(mqttPort, otherBase));
+  ways.set("bare", await openBare(address));
+  ways.set("echo", await openEcho(mqttPort));
 }
 
 async function send(way: Way, rate: number, seconds: number): Promise<SendResult> {
-  if (ways === undefined) throw new Error("open comes first");
-  const sendOne = ways[way];
+  const sendOne = ways.get(way);
+  if (sendOne === undefined) throw new Error(`the way ${way} is not open`);
   const total = Math.round(rate * seconds);
   const outcomes: Record<string, number> = {};
   const latencies: number[] = [];

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { create, toBinary } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
@@ -20,7 +21,9 @@ const ECHO_BYTES = 180;
 
 /** Over MQTT, as a plant's clients do. The reply's outcome; `succeeded` when all is well. */
 export async function openMqtt(port: number, base: string): Promise<Send> {
-  const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId: "bench-sender" });
+  const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, {
+    clientId: `bench-sender-${randomUUID()}`,
+  });
   (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
   const waiting = new Map<string, (outcome: string) => void>();
   client.on("message", (topic, payload) => {

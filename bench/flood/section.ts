@@ -72,7 +72,7 @@ async function measure(house: House, kind: "plant" | "own"): Promise<Seen> {
     },
     mqttPort,
     ...(plant === null ? { brokerUsers: [FLOODER, STOPPER] } : {}),
-    rights: [{ source: { door: "mqtt", name: "*" }, role: "operator" }],
+    operators: true,
   });
   await until("the gateway up", async () => isUp(await gateway.health().catch(() => null)), PATIENCE_MS);
   const open = async (client: string) => {

@@ -14,7 +14,7 @@ export interface Measured {
 }
 
 /** The figures of one side: medians over its blocks. */
-interface SideFigures {
+export interface SideFigures {
   readonly cpuMicrosPerMessage: number;
   readonly messagesPerSecond: number;
   /** Share of a core that it used at full speed: below 1, something else was the limit. */
@@ -33,8 +33,8 @@ export interface MessageFigures {
   readonly blocks: number;
   readonly messages: number;
   readonly missing: number;
-  readonly floor: SideFigures;
-  readonly gateway: SideFigures;
+  /** Of the sides that were compared, in the order of the table. */
+  readonly sides: Readonly<Partial<Record<Side, SideFigures>>>;
 }
 
 /** Gateway ÷ floor. */
@@ -66,36 +66,43 @@ export function missingByBlock(measured: readonly Measured[]): string {
     .join("\n");
 }
 
+/** Of the sides in `idlePercent`, which is in percent of a core. */
 export function messageFigures(
   robots: number,
   measured: readonly Measured[],
-  idlePercent: Readonly<Record<Side, number>>,
+  idlePercent: ReadonlyMap<Side, number>,
 ): MessageFigures {
-  const side = (name: Side) =>
-    sideFigures(
-      measured.filter((block) => block.side === name),
-      idlePercent[name],
-    );
+  const figures = [...idlePercent].map(([side, percent]) => {
+    const blocks = measured.filter((block) => block.side === side);
+    return [side, sideFigures(blocks, percent)] as const;
+  });
   return {
     robots,
     blocks: measured.length,
     messages: measured.reduce((sum, block) => sum + block.result.sent, 0),
     missing: missing(measured),
-    floor: side("floor"),
-    gateway: side("gateway"),
+    sides: Object.fromEntries(figures),
   };
 }
 
-export function ratiosOf({ floor, gateway }: MessageFigures): Ratios {
+/** The gateway's figures ÷ another side's. */
+export function ratiosOf(gateway: SideFigures, to: SideFigures): Ratios {
   return {
-    cpu: gateway.cpuMicrosPerMessage / floor.cpuMicrosPerMessage,
-    throughput: gateway.messagesPerSecond / floor.messagesPerSecond,
-    latencyP50: gateway.mqttP50Ms / floor.mqttP50Ms,
-    latencyP99: gateway.mqttP99Ms / floor.mqttP99Ms,
-    opcuaLatencyP50: gateway.opcuaP50Ms / floor.opcuaP50Ms,
-    opcuaLatencyP99: gateway.opcuaP99Ms / floor.opcuaP99Ms,
-    rss: gateway.rssAnonMb / floor.rssAnonMb,
+    cpu: gateway.cpuMicrosPerMessage / to.cpuMicrosPerMessage,
+    throughput: gateway.messagesPerSecond / to.messagesPerSecond,
+    latencyP50: gateway.mqttP50Ms / to.mqttP50Ms,
+    latencyP99: gateway.mqttP99Ms / to.mqttP99Ms,
+    opcuaLatencyP50: gateway.opcuaP50Ms / to.opcuaP50Ms,
+    opcuaLatencyP99: gateway.opcuaP99Ms / to.opcuaP99Ms,
+    rss: gateway.rssAnonMb / to.rssAnonMb,
   };
+}
+
+/** CPU of one message in each paced block of a side, in µs. */
+export function cpuPerMessage(side: Side, measured: readonly Measured[]): number[] {
+  return measured
+    .filter((block) => block.side === side && block.kind === "paced")
+    .map((block) => block.cpuMicros / block.result.sent);
 }
 
 function sideFigures(blocks: readonly Measured[], idlePercent: number): SideFigures {
@@ -116,21 +123,29 @@ function sideFigures(blocks: readonly Measured[], idlePercent: number): SideFigu
   };
 }
 
+const titles: Readonly<Record<Side, string>> = {
+  floor: "floor",
+  script: "quick script",
+  gateway: "gateway",
+  other: "other build",
+};
+
+/** A column a side, and the gateway's ratio to the floor. */
 export function messageTable(figures: MessageFigures, ratios: Ratios): string {
-  const { floor, gateway } = figures;
-  const line = (label: string, of: (side: SideFigures) => number, ratio: number) =>
-    row(label, of(floor), of(gateway), ratio.toFixed(2));
+  const shown = Object.entries(figures.sides) as [Side, SideFigures][];
+  const line = (label: string, of: (side: SideFigures) => number, ratio?: number) =>
+    row(label, ...shown.map(([, side]) => of(side)), ...(ratio === undefined ? [] : [ratio.toFixed(2)]));
   return [
     `${figures.robots} robots, ${figures.messages} messages in ${figures.blocks} blocks, ${figures.missing} missing`,
-    row("", "floor", "gateway", "ratio"),
+    row("", ...shown.map(([side]) => titles[side]), "gw ÷ floor"),
     line("CPU µs a message", (side) => side.cpuMicrosPerMessage, ratios.cpu),
     line("messages a second at full speed", (side) => side.messagesPerSecond, ratios.throughput),
-    row("  of a core used meanwhile", floor.busyAtFullSpeed, gateway.busyAtFullSpeed),
+    line("  of a core used meanwhile", (side) => side.busyAtFullSpeed),
     line("MQTT latency p50 ms", (side) => side.mqttP50Ms, ratios.latencyP50),
     line("MQTT latency p99 ms", (side) => side.mqttP99Ms, ratios.latencyP99),
     line("OPC UA latency p50 ms", (side) => side.opcuaP50Ms, ratios.opcuaLatencyP50),
     line("OPC UA latency p99 ms", (side) => side.opcuaP99Ms, ratios.opcuaLatencyP99),
     line("RssAnon MB", (side) => side.rssAnonMb, ratios.rss),
-    row("idle, % of a core", floor.idlePercent, gateway.idlePercent),
+    line("idle, % of a core", (side) => side.idlePercent),
   ].join("\n");
 }

@@ -1,8 +1,11 @@
 import type { Percentiles } from "../quantile.ts";
 
-/** The two sides that are compared. Each has a session of its own to the load service. */
-export type Side = "floor" | "gateway";
-export const sides: readonly Side[] = ["floor", "gateway"];
+/**
+ * What is compared: the floor, the same as a quick script would write it, the gateway of this tree, and
+ * another build of it. Each has a session of its own to the load service.
+ */
+export type Side = "floor" | "script" | "gateway" | "other";
+export const sides: readonly Side[] = ["floor", "script", "gateway", "other"];
 
 /** Where the load service listens, and what its clients need. */
 export interface LoadAddress {
@@ -21,6 +24,9 @@ export type Block =
     }
   | { readonly kind: "saturated"; readonly side: Side; readonly seconds: number };
 
+/** Payloads of one robot by sequence number. */
+export type Specimens = Readonly<Record<number, string>>;
+
 /** What the far end saw of one block. Latencies in milliseconds. */
 export interface BlockResult {
   readonly sent: number;
@@ -28,8 +34,8 @@ export interface BlockResult {
   /** Only counted in paced blocks: at full speed one value may overtake another before it is published. */
   readonly seenOnOpcua: number;
   readonly seconds: number;
-  /** The last payload of one robot on MQTT, to compare what the sides publish. */
-  readonly specimen: string;
+  /** The first payloads of one robot on MQTT by sequence number, to compare what the sides publish. */
+  readonly specimens: Specimens;
   readonly mqttLatencyMs: Percentiles;
   readonly opcuaLatencyMs: Percentiles;
 }

@@ -1,20 +1,30 @@
-// The gateway against the floor: both stay up, the load goes to one at a time, in blocks A B B A, so
-// that a drift of the machine falls on both.
+// The gateway against the floor: all sides stay up, the load goes to one at a time, in blocks A B B A, so
+// that a drift of the machine falls on all.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Build, ownBuild } from "../build.ts";
 import type { Child } from "../child.ts";
 import { startGateway } from "../gateway.ts";
 import { benchFolder, freePorts, type House, PATIENCE_MS, pause, startBroker } from "../house.ts";
+import { type PairedRatio, pairedRatio } from "../ratio.ts";
 import { atMost, type Findings } from "../report.ts";
-import { type Measured, messageFigures, messageTable, missingByBlock, ratiosOf } from "./figures.ts";
+import { contentFaults } from "./content.ts";
+import {
+  cpuPerMessage,
+  type Measured,
+  type MessageFigures,
+  messageFigures,
+  messageTable,
+  missingByBlock,
+  ratiosOf,
+} from "./figures.ts";
 import {
   type Block,
   type LoadAddress,
   type LoadReply,
-  missionTopic,
+  type LoadRequest,
   robotIds,
   type Side,
-  sides,
 } from "./protocol.ts";
 
 /** What can be chosen on the command line. */
@@ -23,66 +33,93 @@ export interface MessageWishes {
   /** Messages a second in paced blocks. */
   readonly rate: number;
   readonly quick: boolean;
+  /** How often each side has its two blocks; null: as is usual. */
+  readonly rounds: number | null;
+  /** Another build of the gateway to compare with. */
+  readonly against: Build | null;
 }
 
-const MOST_CPU_RATIO = 1.4;
+const MOST_CPU_RATIO = 0.9;
 const SETTLE_MS = 1_000;
 
+/** The measured process of each side, in the order of the table. */
+type Running = ReadonlyMap<Side, Child>;
+
 export async function measureMessages(house: House, wishes: MessageWishes): Promise<Findings> {
-  const rounds = wishes.quick ? 1 : 4;
-  const { load, running } = await open(house, wishes.robots);
+  const { load, running } = await open(house, wishes);
   const idle = await idlePercent(running, wishes.quick ? 2 : 20);
-  const warm = await runAll(load, running, warmUp(wishes));
-  const measured = await runAll(load, running, Array.from({ length: rounds }, () => plan(wishes)).flat());
+  const warm = await runAll(load, running, warmUp(running, wishes));
+  const blocks = plan(running, wishes);
+  const measured = await runAll(load, running, blocks);
   const figures = messageFigures(wishes.robots, measured, idle);
-  const ratios = ratiosOf(figures);
-  const faults = [...sameContent(warm)];
+  const faults = contentFaults(new Map(warm.map(({ side, result }) => [side, result.specimens])));
   if (figures.missing > 0) {
     faults.push(`${figures.missing} messages did not arrive\n${missingByBlock(measured)}`);
   }
+  return { ...findings(figures), builds: ratiosOfBuilds(running, measured), faults };
+}
+
+function findings(figures: MessageFigures): Omit<Findings, "faults"> {
+  const { floor, gateway } = figures.sides;
+  if (floor === undefined || gateway === undefined) throw new Error("floor and gateway are always measured");
+  const ratios = ratiosOf(gateway, floor);
   return {
     figures,
     ratios,
     table: messageTable(figures, ratios),
     reach: [atMost("CPU of the gateway ÷ of the floor", ratios.cpu, MOST_CPU_RATIO)],
-    faults,
   };
+}
+
+function ratiosOfBuilds(running: Running, measured: readonly Measured[]): readonly PairedRatio[] {
+  if (!running.has("other")) return [];
+  const cpu = (side: Side) => cpuPerMessage(side, measured);
+  return [
+    pairedRatio("CPU a message", cpu("gateway"), cpu("other")),
+    pairedRatio("CPU a message, this build ÷ the floor", cpu("gateway"), cpu("floor")),
+    pairedRatio("CPU a message, other build ÷ the floor", cpu("other"), cpu("floor")),
+  ];
 }
 
 async function open(
   house: House,
-  robots: number,
-): Promise<{ readonly load: Child; readonly running: Record<Side, Child> }> {
+  { robots, against }: MessageWishes,
+): Promise<{ readonly load: Child; readonly running: Running }> {
   const mqttPort = await startBroker(house);
   const load = house.start("load", join(benchFolder, "messages", "load", "main.js"), [
     String(robots),
     house.folder,
   ]);
   const { address } = await expectReply(load, "listening");
-  const floorPort = await freePorts();
-  const floor = house.start(
-    "floor",
-    join(benchFolder, "messages", "floor", "main.js"),
-    [robots, address.grpcPort, address.httpsPort, address.caPath, mqttPort, floorPort].map(String),
-  );
-  const gateway = await startGateway(house, {
-    id: "gateway",
-    fleet: fleet(house, address, robots),
-    mqttPort,
-  });
-  const ports: Record<Side, number> = { floor: floorPort, gateway: gateway.opcuaPort };
-  for (const side of sides) {
-    load.send({ kind: "watch", side, opcuaPort: ports[side], mqttPort });
+  const running = new Map<Side, Child>();
+  const watch = async (side: Side, child: Child, opcuaPort: number) => {
+    running.set(side, child);
+    load.send({ kind: "watch", side, opcuaPort, mqttPort } satisfies LoadRequest);
     await expectReply(load, "watching");
-  }
-  return { load, running: { floor, gateway: gateway.child } };
+  };
+  const openFloor = async (side: Side) => {
+    const opcuaPort = await freePorts();
+    const args = [side, robots, address.grpcPort, address.httpsPort, address.caPath, mqttPort, opcuaPort];
+    const script = join(benchFolder, "messages", "floor", "main.js");
+    await watch(side, house.start(side, script, args.map(String)), opcuaPort);
+  };
+  const openGateway = async (side: Side, build: Build) => {
+    const wishes = { id: side, fleet: fleet(house, side, address, robots), mqttPort, build };
+    const { child, opcuaPort } = await startGateway(house, wishes);
+    await watch(side, child, opcuaPort);
+  };
+  await openFloor("floor");
+  if (against === null) await openFloor("script");
+  await openGateway("gateway", ownBuild);
+  if (against !== null) await openGateway("other", against);
+  return { load, running };
 }
 
 /** The gateway's own defaults, but for the polls that the load service does not answer. */
-function fleet(house: House, address: LoadAddress, count: number): object {
+function fleet(house: House, side: Side, address: LoadAddress, count: number): object {
   const robots = robotIds(count);
-  const credentials = join(house.folder, "credentials.json");
-  writeFileSync(credentials, JSON.stringify({ api_key: "gateway", scope: "bench", secret: "bench" }), {
+  const credentials = join(house.folder, `credentials-${side}.json`);
+  writeFileSync(credentials, JSON.stringify({ api_key: side, scope: "bench", secret: "bench" }), {
     mode: 0o600,
   });
   return {
@@ -96,51 +133,51 @@ function fleet(house: House, address: LoadAddress, count: number): object {
   };
 }
 
-/** What each side costs while no message comes, at the same time. */
-async function idlePercent(
-  running: Readonly<Record<Side, Child>>,
-  seconds: number,
-): Promise<Record<Side, number>> {
+/** What each side costs while no message comes, in percent of a core, all at the same time. */
+async function idlePercent(running: Running, seconds: number): Promise<ReadonlyMap<Side, number>> {
   await pause(SETTLE_MS);
-  const before = { floor: running.floor.cpuMicros(), gateway: running.gateway.cpuMicros() };
+  const before = [...running].map(([side, child]) => ({ side, child, cpuMicros: child.cpuMicros() }));
   await pause(seconds * 1000);
-  const share = (side: Side) => ((running[side].cpuMicros() - before[side]) / 1e6 / seconds) * 100;
-  return { floor: share("floor"), gateway: share("gateway") };
+  return new Map(
+    before.map(({ side, child, cpuMicros }) => [side, (child.cpuMicros() - cpuMicros) / 1e4 / seconds]),
+  );
 }
 
-function pacedSeconds({ quick }: MessageWishes): number {
-  return quick ? 4 : 10;
+/** Two builds differ by little: many short blocks, so that neighbours have the same machine. */
+const USUAL_ROUNDS = { alone: 4, against: 14, quick: 1 } as const;
+const PACED_SECONDS = { alone: 10, against: 3, quick: 4 } as const;
+
+function extent({ quick, against }: MessageWishes): keyof typeof USUAL_ROUNDS {
+  if (quick) return "quick";
+  return against === null ? "alone" : "against";
 }
 
-function warmUp(wishes: MessageWishes): Block[] {
-  return sides.map((side) => ({
-    kind: "paced",
-    side,
-    messagesPerSecond: wishes.rate,
-    seconds: pacedSeconds(wishes) / 2,
-  }));
+function paced(side: Side, wishes: MessageWishes): Block {
+  const seconds = PACED_SECONDS[extent(wishes)];
+  return { kind: "paced", side, messagesPerSecond: wishes.rate, seconds };
 }
 
-function plan(wishes: MessageWishes): Block[] {
-  const order: Side[] = ["floor", "gateway", "gateway", "floor"];
-  const paced = (side: Side): Block => ({
-    kind: "paced",
-    side,
-    messagesPerSecond: wishes.rate,
-    seconds: pacedSeconds(wishes),
-  });
+function warmUp(running: Running, wishes: MessageWishes): Block[] {
+  return [...running.keys()].map((side) => ({ ...paced(side, wishes), seconds: wishes.quick ? 2 : 5 }));
+}
+
+/** Blocks A B B A, paced and at full speed; full speed once only where two builds are compared. */
+function plan(running: Running, wishes: MessageWishes): Block[] {
+  const forth = [...running.keys()];
+  const order = [...forth, ...forth.toReversed()];
   const saturated = (side: Side): Block => ({ kind: "saturated", side, seconds: wishes.quick ? 2 : 4 });
-  return [...order.map(paced), ...order.map(saturated)];
+  const rounds = wishes.rounds ?? USUAL_ROUNDS[extent(wishes)];
+  return Array.from({ length: rounds }, (_, round) => [
+    ...order.map((side) => paced(side, wishes)),
+    ...(wishes.against === null || round === 0 ? order.map(saturated) : []),
+  ]).flat();
 }
 
-async function runAll(
-  load: Child,
-  running: Readonly<Record<Side, Child>>,
-  blocks: readonly Block[],
-): Promise<Measured[]> {
+async function runAll(load: Child, running: Running, blocks: readonly Block[]): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const block of blocks) {
-    const child = running[block.side];
+    const child = running.get(block.side);
+    if (child === undefined) throw new Error(`${block.side} is not running`);
     const startedMs = performance.now();
     const before = child.cpuMicros();
     load.send({ kind: "block", block });
@@ -155,20 +192,6 @@ async function runAll(
     });
   }
   return measured;
-}
-
-/** Both sides were sent the same after the warm-up, so both must have published the same state, but for its time. */
-function sameContent(warm: readonly Measured[]): string[] {
-  const [first, second] = warm.map(({ result }) => stateOf(result.specimen));
-  if (first !== undefined && first === second) return [];
-  return [`the sides publish different states on ${missionTopic("gateway", "…")}:\n  ${first}\n  ${second}`];
-}
-
-function stateOf(payload: string): string {
-  if (payload === "") return "nothing";
-  const { state } = JSON.parse(payload) as { readonly state: { readonly metadata: { timestamp?: string } } };
-  delete state.metadata.timestamp;
-  return JSON.stringify(state);
 }
 
 async function expectReply<K extends LoadReply["kind"]>(

@@ -1,5 +1,5 @@
 import { percentiles } from "../../quantile.ts";
-import type { Block, BlockResult, Side } from "../protocol.ts";
+import type { Block, BlockResult, Side, Specimens } from "../protocol.ts";
 import type { LoadService } from "./service.ts";
 import type { Sightings } from "./watcher.ts";
 
@@ -7,6 +7,8 @@ const TICK_MS = 5;
 const SETTLE_MS = 5_000;
 /** A paced block that takes so many times its time is given up; what is missing then is missing. */
 const STALLED = 4;
+/** As many payloads of a block are kept to compare the sides. */
+const SPECIMENS = 16;
 
 /** What has been sent to one side and when, and what of it was seen. */
 export class Tally implements Sightings {
@@ -15,16 +17,16 @@ export class Tally implements Sightings {
   sent = 0;
   seenOnMqtt = 0;
   seenOnOpcua = 0;
-  specimen = "";
   readonly mqttLatencies: number[] = [];
   readonly opcuaLatencies: number[] = [];
   readonly #specimenOf: string;
+  readonly #specimens = new Map<number, string>();
   readonly #mqttDue = new Map<string, number>();
   readonly #opcuaDue = new Map<string, number>();
   /** Sightings that a robot's messages still lack. */
   readonly #unseen = new Map<string, number>();
 
-  /** @param specimenOf the robot whose last payload is kept */
+  /** @param specimenOf the robot whose first payloads are kept */
   constructor(specimenOf: string) {
     this.#specimenOf = specimenOf;
   }
@@ -38,6 +40,11 @@ export class Tally implements Sightings {
     this.#mqttDue.clear();
     this.#opcuaDue.clear();
     this.#unseen.clear();
+    this.#specimens.clear();
+  }
+
+  get specimens(): Specimens {
+    return Object.fromEntries(this.#specimens);
   }
 
   noteSent(robot: string, sequence: number): void {
@@ -49,7 +56,9 @@ export class Tally implements Sightings {
   }
 
   mqtt(robot: string, sequence: number, payload: Buffer): void {
-    if (robot === this.#specimenOf) this.specimen = payload.toString();
+    if (robot === this.#specimenOf && this.#specimens.size < SPECIMENS) {
+      this.#specimens.set(sequence, payload.toString());
+    }
     const key = `${robot}/${sequence}`;
     const sentAtMs = this.#mqttDue.get(key);
     if (sentAtMs === undefined) return;
@@ -102,7 +111,7 @@ export async function runBlock(
     seenOnMqtt: tally.seenOnMqtt,
     seenOnOpcua: tally.seenOnOpcua,
     seconds,
-    specimen: tally.specimen,
+    specimens: tally.specimens,
     mqttLatencyMs: percentiles(tally.mqttLatencies),
     opcuaLatencyMs: percentiles(tally.opcuaLatencies),
   };

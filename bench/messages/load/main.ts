@@ -10,9 +10,12 @@ import { Watcher } from "./watcher.ts";
 
 const [robotCount = "1000", folder = "."] = process.argv.slice(2);
 const robots = robotIds(Number(robotCount));
+const newTally = () => new Tally(robots[0] ?? "");
 const tally: Record<Side, Tally> = {
-  floor: new Tally(robots[0] ?? ""),
-  gateway: new Tally(robots[0] ?? ""),
+  floor: newTally(),
+  script: newTally(),
+  gateway: newTally(),
+  other: newTally(),
 };
 const service = new LoadService();
 const watchers: Watcher[] = [];

@@ -26,7 +26,12 @@ interface Session {
  * for everything else.
  */
 export class LoadService {
-  readonly #sessions: Record<Side, Session> = { floor: newSession(), gateway: newSession() };
+  readonly #sessions: Record<Side, Session> = {
+    floor: newSession(),
+    script: newSession(),
+    gateway: newSession(),
+    other: newSession(),
+  };
   readonly #grpc = new grpc.Server({ "grpc.max_concurrent_streams": 1000 });
   #https: HttpsServer | undefined;
 
