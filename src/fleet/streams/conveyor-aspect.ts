@@ -1,14 +1,17 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import {
   SubscribeConveyorStatusRequestSchema,
   SubscribeConveyorStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
+import { createDecoder } from "../decoder.ts";
 import { conveyorFromProto } from "../translate/conveyor.ts";
 import type { Aspect } from "./aspect.ts";
 import type { AspectParts } from "./robot-aspects.ts";
 import { createCounts } from "./sequence-tracker.ts";
+
+const conveyorResponse = createDecoder(SubscribeConveyorStatusResponseSchema);
 
 /**
  * The conveyor streams, one a cart. Their messages have no number and no time: one
@@ -20,7 +23,7 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
 
   function read(bytes: Buffer): readonly Conveyor[] | null {
     try {
-      return fromBinary(SubscribeConveyorStatusResponseSchema, bytes).states.map(conveyorFromProto);
+      return conveyorResponse(bytes).states.map(conveyorFromProto);
     } catch (error) {
       counts.malformed += 1;
       if (counts.malformed === 1) parts.log.error({ err: error }, "a stream message could not be decoded");

@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { EventSink } from "../../contracts/event-sink.ts";
 import type { Battery } from "../../domain/battery.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
@@ -14,6 +14,7 @@ import {
   SubscribeMissionStatusRequestSchema,
   SubscribeMissionStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
+import { createDecoder } from "../decoder.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { batteryFromProto } from "../translate/battery.ts";
 import { queueFromProto } from "../translate/mission.ts";
@@ -21,6 +22,9 @@ import { stampFromProto } from "../translate/stamp.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliveredAspect, DeliverySource } from "./delivery-source.ts";
 import { createSequenceTracker, type SequenceTracker } from "./sequence-tracker.ts";
+
+const missionResponse = createDecoder(SubscribeMissionStatusResponseSchema);
+const batteryResponse = createDecoder(SubscribeBatteryStatusResponseSchema);
 
 export interface AspectParts {
   readonly clock: Clock;
@@ -58,7 +62,7 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
         ),
       ),
     receive(bytes, stream, call) {
-      const message = decode(() => fromBinary(SubscribeMissionStatusResponseSchema, bytes), tracker, parts);
+      const message = decode(missionResponse, bytes, tracker, parts);
       if (message === null) return null;
       const { robotId, metadata, missionStates, missionState } = message;
       const named = missionStates?.missions ?? (missionState === undefined ? [] : [missionState]);
@@ -94,7 +98,7 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
         ),
       ),
     receive(bytes, stream, call) {
-      const message = decode(() => fromBinary(SubscribeBatteryStatusResponseSchema, bytes), tracker, parts);
+      const message = decode(batteryResponse, bytes, tracker, parts);
       if (message === null) return null;
       const { robotId, metadata, batteryState } = message;
       if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
@@ -178,9 +182,14 @@ export function deliveryStream(aspect: DeliveredAspect): string {
 }
 
 /** Null when the bytes are no such message: counted, and said the first time. */
-function decode<T>(read: () => T, tracker: SequenceTracker, { log }: AspectParts): T | null {
+function decode<T>(
+  read: (bytes: Uint8Array) => T,
+  bytes: Buffer,
+  tracker: SequenceTracker,
+  { log }: AspectParts,
+): T | null {
   try {
-    return read();
+    return read(bytes);
   } catch (error) {
     tracker.counts.malformed += 1;
     if (tracker.counts.malformed === 1) log.error({ err: error }, "a stream message could not be decoded");
