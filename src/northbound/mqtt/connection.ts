@@ -4,6 +4,7 @@ import type { FleetNotice, StateChange } from "../../domain/change.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { endClient, within } from "./client/client.ts";
+import { statePacket } from "./client/state-packet.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { createLoss, type Loss } from "./loss.ts";
 import { noticePayload } from "./payloads.ts";
@@ -113,13 +114,16 @@ function statePublisher(
   signal: AbortSignal,
 ): { readonly publish: PublishState; readonly remove: RemoveTopic } {
   const { refreshMs, clock, counts, stateQos } = parts;
-  const options: IClientPublishOptions = { qos: stateQos, retain: true };
-  if (refreshMs !== null)
-    options.properties = { messageExpiryInterval: Math.ceil((refreshMs * REFRESHES_TO_LIVE) / 1000) };
+  const expirySeconds = refreshMs === null ? null : Math.ceil((refreshMs * REFRESHES_TO_LIVE) / 1000);
+  const options: IClientPublishOptions = {
+    qos: stateQos,
+    retain: true,
+    ...(expirySeconds === null ? {} : { properties: { messageExpiryInterval: expirySeconds } }),
+  };
   const send: PublishState = (topic, payload) => {
     counts.state += 1;
-    if (stateQos === 0) client.publish(topic, payload, options);
-    else client.publish(topic, payload, options, acks.expect());
+    if (stateQos === 1) client.publish(topic, payload, options, acks.expect());
+    else if (client.stream.writable) client.stream.write(statePacket(topic, payload, expirySeconds));
   };
   const removeNow: RemoveTopic = (topic) => {
     counts.state += 1;
