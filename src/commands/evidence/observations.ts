@@ -1,8 +1,7 @@
 import type { Batch } from "../../contracts/link.ts";
-import { changeKey } from "../../domain/change.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../domain/mission.ts";
-import type { Observed, Stamp } from "../../domain/observed.ts";
+import type { Observed } from "../../domain/observed.ts";
 import type { Presence } from "../../domain/presence.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
@@ -37,36 +36,28 @@ export function createObservations(listener: ObservationListener): Observations 
   const queues = new Map<RobotId, Observed<MissionQueue>>();
   const presences = new Map<RobotId, Observed<Presence>>();
   const conveyors = new Map<RobotId, Map<number, Observed<Conveyor>>>();
-  /**
-   * The stamp of the newest of each value. A change of its quality alone has the same stamp, and is not new.
-   */
-  const stamps = new Map<string, Stamp>();
   const byNumber = new Map<number, RobotId>();
   const chains = new Map<number, number>();
 
+  /** A value with the stamp of the one before is told again because its quality changed: nothing new. */
   function onMissions(robotId: RobotId, observed: Observed<MissionQueue>): void {
-    const before = queues.get(robotId)?.value;
-    const isOld = isKnown(changeKey({ kind: "mission", robotId, observed }), observed);
+    const before = queues.get(robotId);
     queues.set(robotId, observed);
-    if (isOld) return;
-    if (before !== undefined && before !== observed.value) {
+    if (before?.stamp === observed.stamp) return;
+    if (before !== undefined && before.value !== observed.value) {
       for (const mission of observed.value.missions) {
-        const known = before.missions.some(({ missionId }) => missionId === mission.missionId);
+        const known = before.value.missions.some(({ missionId }) => missionId === mission.missionId);
         if (!known) listener.newMission(robotId, mission);
       }
     }
     listener.missions(robotId, observed);
   }
 
-  function isKnown(key: string, { stamp }: Observed<unknown>): boolean {
-    const known = stamps.get(key);
-    stamps.set(key, stamp);
-    return known !== undefined && known === stamp;
-  }
-
-  function keepConveyor(robotId: RobotId, observed: Observed<Conveyor>): void {
+  function onConveyor(robotId: RobotId, observed: Observed<Conveyor>): void {
     const known = conveyors.get(robotId) ?? new Map<number, Observed<Conveyor>>();
+    const before = known.get(observed.value.index);
     conveyors.set(robotId, known.set(observed.value.index, observed));
+    if (before?.stamp !== observed.stamp) listener.conveyor(robotId, observed);
   }
 
   return {
@@ -77,10 +68,7 @@ export function createObservations(listener: ObservationListener): Observations 
             onMissions(change.robotId, change.observed);
             break;
           case "conveyor":
-            keepConveyor(change.robotId, change.observed);
-            if (!isKnown(changeKey(change), change.observed)) {
-              listener.conveyor(change.robotId, change.observed);
-            }
+            onConveyor(change.robotId, change.observed);
             break;
           case "presence":
             byNumber.set(change.observed.value.amrId, change.robotId);
