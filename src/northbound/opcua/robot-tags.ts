@@ -66,8 +66,10 @@ export function addRobotTags(
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const position = addPositionTags(builder, folder);
-  let sight: RobotSight = { missions: undefined, presence: undefined, conveyors: [] };
-  const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, () => sight, slotParts);
+  let missions: RobotSight["missions"];
+  let presence: RobotSight["presence"];
+  const sight = (): RobotSight => ({ missions, presence, conveyors: [] });
+  const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, sight, slotParts);
   addSlot(missionSlot);
   const conveyors = new Map<number, ConveyorTags>();
   let conveyorFolder: Folder | null = null;
@@ -116,7 +118,7 @@ export function addRobotTags(
       const shown = isShown(observed.quality);
       switch (change.kind) {
         case "mission":
-          sight = { ...sight, missions: change.observed };
+          missions = change.observed;
           if (shown) {
             mission.show(change.observed.value, observed.stamp.sequence, status, times);
             missionSlot.show(change.observed.value, status, times);
@@ -136,7 +138,7 @@ export function addRobotTags(
           return;
         }
         case "presence":
-          sight = { ...sight, presence: change.observed };
+          presence = change.observed;
           robot.showPresence(observed.quality === "good");
           if (shown) position.show(change.observed.value, status, times);
           else position.fail(status, times);
