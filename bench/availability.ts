@@ -1,5 +1,5 @@
 import mqtt from "mqtt";
-import { type House, until } from "./house.ts";
+import { type SectionRun, until } from "./section-run.ts";
 
 /** What the gateway says of its robots' availability on MQTT, and when it came. */
 export class Availability {
@@ -7,10 +7,10 @@ export class Availability {
   readonly #goodAtMs = new Map<string, number>();
   readonly #leftGood = new Set<string>();
 
-  /** Listens to the gateway `id` until the house ends. */
-  static async watch(house: House, mqttPort: number, id: string): Promise<Availability> {
+  /** Listens to the gateway `id` until the run ends. */
+  static async watch(run: SectionRun, mqttPort: number, id: string): Promise<Availability> {
     const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${mqttPort}`, { clientId: `watch-${id}` });
-    house.onEnd(() => client.endAsync(true));
+    run.onEnd(() => client.endAsync(true));
     const watched = new Availability();
     const prefix = `fleetgate/${id}/robots/`;
     client.on("message", (topic, payload) => {

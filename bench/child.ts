@@ -11,7 +11,7 @@ const STAT_FIELDS_BEFORE_UTIME = 11;
 const END_GRACE_MS = 8_000;
 const ERRORS_KEPT = 4_000;
 
-const leash = join(dirname(fileURLToPath(import.meta.url)), "leash.js");
+const endWithParent = join(dirname(fileURLToPath(import.meta.url)), "end-with-parent.js");
 
 /** How a child is started beyond its script and arguments. */
 export interface ChildOptions {
@@ -36,7 +36,7 @@ export class Child {
 
   constructor(name: string, script: string, args: readonly string[], options: ChildOptions = {}) {
     this.name = name;
-    const preload = [leash, ...(options.preload ?? [])];
+    const preload = [endWithParent, ...(options.preload ?? [])];
     const imports = preload.flatMap((path) => ["--import", pathToFileURL(path).href]);
     this.#process = spawn(process.execPath, [...(options.nodeOptions ?? []), ...imports, script, ...args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -56,7 +56,7 @@ export class Child {
         reject(new Error(`${name} ended with ${signal ?? `code ${code}`}:\n${this.#errors}`));
       });
     });
-    // Whoever races with it hears of it; without a race it must not end the bench by itself.
+    // `guard` races with it; a rejection that nobody awaits would end the bench.
     this.failure.catch((error: Error) => this.#messages.fail(error));
   }
 

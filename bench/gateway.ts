@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Build, ownBuild } from "./build.ts";
 import type { Child } from "./child.ts";
-import { freePorts, type House } from "./house.ts";
+import { freePorts, type SectionRun } from "./section-run.ts";
 
 /** What a section says of the gateway that it measures; everything else is the product's default. */
-export interface GatewayWishes {
+export interface GatewayOptions {
   readonly id: string;
   /** The `fleet` section. */
   readonly fleet: object;
@@ -36,31 +36,31 @@ export interface GatewayHealth {
 }
 
 /** Starts the built daemon with MQTT, OPC UA and the web page on. It may not be connected yet. */
-export async function startGateway(house: House, wishes: GatewayWishes): Promise<Gateway> {
-  const build = wishes.build ?? ownBuild;
+export async function startGateway(run: SectionRun, options: GatewayOptions): Promise<Gateway> {
+  const build = options.build ?? ownBuild;
   const opcuaPort = await freePorts();
   const webPort = opcuaPort + 1;
-  const path = join(house.folder, `${wishes.id}.yaml`);
+  const path = join(run.folder, `${options.id}.yaml`);
   const document = {
-    gateway: { id: wishes.id, dataDir: dataFolder(house, wishes.id) },
+    gateway: { id: options.id, dataDir: dataFolder(run, options.id) },
     log: { level: "warn" },
-    fleet: wishes.fleet,
-    mqtt: mqttSection(house, wishes),
+    fleet: options.fleet,
+    mqtt: mqttSection(run, options),
     opcua: { listen: { port: opcuaPort }, insecureLoopback: {} },
     web: { listen: { port: webPort } },
-    ...(wishes.operators === true
+    ...(options.operators === true
       ? { rights: [{ source: { [build.protocolKey]: "mqtt", name: "*" }, role: "operator" }] }
       : {}),
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
-  const child = house.start("gateway", build.script, ["run", "--config", path], {
+  const child = run.start("gateway", build.script, ["run", "--config", path], {
     nodeOptions: [
       ...build.nodeOptions,
-      ...(house.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${house.profiles}`]),
+      ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),
     ],
   });
   return {
-    id: wishes.id,
+    id: options.id,
     child,
     opcuaPort,
     async health() {
@@ -70,7 +70,7 @@ export async function startGateway(house: House, wishes: GatewayWishes): Promise
   };
 }
 
-function mqttSection(house: House, { mqttPort, brokerUsers }: GatewayWishes): object {
+function mqttSection(run: SectionRun, { mqttPort, brokerUsers }: GatewayOptions): object {
   if (brokerUsers === undefined) {
     return {
       broker: `mqtt://127.0.0.1:${mqttPort}`,
@@ -79,7 +79,7 @@ function mqttSection(house: House, { mqttPort, brokerUsers }: GatewayWishes): ob
     };
   }
   const users = brokerUsers.map((name) => {
-    const password = join(house.folder, `password-${name}`);
+    const password = join(run.folder, `password-${name}`);
     writeFileSync(password, name, { mode: 0o600 });
     return [name, { password }] as const;
   });
@@ -87,6 +87,6 @@ function mqttSection(house: House, { mqttPort, brokerUsers }: GatewayWishes): ob
 }
 
 /** Where a gateway keeps its journal. */
-export function dataFolder(house: House, id: string): string {
-  return join(house.folder, `data-${id}`);
+export function dataFolder(run: SectionRun, id: string): string {
+  return join(run.folder, `data-${id}`);
 }

@@ -6,11 +6,11 @@ import { measureCommands } from "./commands/section.ts";
 import { compareFleets } from "./fleet/builds.ts";
 import { measureFleet } from "./fleet/section.ts";
 import { measureFlood } from "./flood/section.ts";
-import { House } from "./house.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
 import { ratioLines } from "./ratio.ts";
 import { type Findings, reachLines } from "./report.ts";
+import { SectionRun } from "./section-run.ts";
 import { measureService } from "./service/section.ts";
 
 const { values: options } = parseArgs({
@@ -28,27 +28,27 @@ const { values: options } = parseArgs({
 const size = { robots: Number(options.robots), quick: options.quick };
 const rounds = options.rounds === undefined ? null : Number(options.rounds);
 const messages = { ...size, rate: Number(options.rate), rounds };
-type Section = (house: House) => Promise<Findings>;
+type Section = (run: SectionRun) => Promise<Findings>;
 type SectionName = "messages" | "service" | "fleet" | "commands" | "flood";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
 
 function alone(): Record<SectionName, Section> {
   return {
-    messages: (house) => measureMessages(house, { ...messages, against: null }),
-    service: (house) => measureService(house, size),
-    fleet: (house) => measureFleet(house, size),
-    commands: (house) => measureCommands(house, size),
-    flood: (house) => measureFlood(house),
+    messages: (run) => measureMessages(run, { ...messages, against: null }),
+    service: (run) => measureService(run, size),
+    fleet: (run) => measureFleet(run, size),
+    commands: (run) => measureCommands(run, size),
+    flood: (run) => measureFlood(run),
   };
 }
 
 /** The sections that tell two builds of the gateway apart. */
 function comparing(against: Build): Partial<Record<SectionName, Section>> {
   return {
-    messages: (house) => measureMessages(house, { ...messages, against }),
-    commands: (house) => compareCommands(house, { ...size, against }),
-    fleet: (house) => compareFleets(house, { ...size, against }),
+    messages: (run) => measureMessages(run, { ...messages, against }),
+    commands: (run) => compareCommands(run, { ...size, against }),
+    fleet: (run) => compareFleets(run, { ...size, against }),
   };
 }
 
@@ -65,16 +65,16 @@ function chosen(): [SectionName, Section][] {
 }
 
 async function measure(section: Section): Promise<Outcome> {
-  const house = new House(options.profile ?? null);
-  const interrupt = () => house.fail(new Error("interrupted"));
+  const run = new SectionRun(options.profile ?? null);
+  const interrupt = () => run.fail(new Error("interrupted"));
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   try {
-    const machine = watchMachine(() => house.children);
-    const found = await house.guard(section(house));
+    const machine = watchMachine(() => run.children);
+    const found = await run.guard(section(run));
     return { ...found, machine: machine() };
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-    await house.end();
+    await run.end();
   }
 }
 
@@ -87,7 +87,7 @@ function showBuilds(outcomes: readonly Outcome[]): void {
   if (ratios.length > 0) console.log(`\n== this build ÷ ${options.against} ==\n${ratioLines(ratios)}`);
 }
 
-async function run(): Promise<void> {
+async function main(): Promise<void> {
   const outcomes = new Map<SectionName, Outcome>();
   for (const [name, section] of chosen()) {
     const outcome = await measure(section);
@@ -112,7 +112,7 @@ async function run(): Promise<void> {
   console.log(JSON.stringify({ ...(ratios === undefined ? {} : { ratios }), ...found }));
 }
 
-run().then(
+main().then(
   () => process.exit(),
   (error: unknown) => {
     console.error(error instanceof Error ? error.message : error);

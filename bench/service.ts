@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { ownBuild } from "./build.ts";
 import type { Child } from "./child.ts";
-import { benchFolder, type House, PATIENCE_MS } from "./house.ts";
-import type { Sighting } from "./witness.ts";
+import { benchFolder, REPLY_TIMEOUT_MS, type SectionRun } from "./section-run.ts";
+import type { Observation } from "./service-probe.ts";
 
 /** What a client of the simulated service needs. */
 export interface ServiceAddress {
@@ -19,11 +19,11 @@ export interface Service {
   readonly child: Child;
   readonly address: ServiceAddress;
   /** What it saw of its clients so far. */
-  readonly sightings: readonly Sighting[];
+  readonly observations: readonly Observation[];
 }
 
 /** How the service is started. */
-export interface ServiceWishes {
+export interface ServiceOptions {
   /** Keeps keys and credentials, so that a successor is the same service to its clients. */
   readonly folder: string;
   readonly port: number;
@@ -34,18 +34,18 @@ export interface ServiceWishes {
 }
 
 /** Starts `fleetgate simulate` and resolves when it is ready. */
-export async function startService(house: House, wishes: ServiceWishes): Promise<Service> {
-  const { folder, port, args, listenAtMs = 0 } = wishes;
-  const child = house.start(
+export async function startService(run: SectionRun, options: ServiceOptions): Promise<Service> {
+  const { folder, port, args, listenAtMs = 0 } = options;
+  const child = run.start(
     "service",
     ownBuild.script,
     ["simulate", "--json", "--base-port", String(port), "--data", folder, ...args],
-    { preload: [join(benchFolder, "witness.js")], env: { BENCH_LISTEN_AT_MS: String(listenAtMs) } },
+    { preload: [join(benchFolder, "service-probe.js")], env: { BENCH_LISTEN_AT_MS: String(listenAtMs) } },
   );
-  const sightings: Sighting[] = [];
-  child.onMessage<readonly Sighting[]>((seen) => sightings.push(...seen));
-  const { fleet } = JSON.parse(await child.line(PATIENCE_MS)) as { readonly fleet: ServiceAddress };
-  return { child, address: fleet, sightings };
+  const observations: Observation[] = [];
+  child.onMessage<readonly Observation[]>((seen) => observations.push(...seen));
+  const { fleet } = JSON.parse(await child.line(REPLY_TIMEOUT_MS)) as { readonly fleet: ServiceAddress };
+  return { child, address: fleet, observations };
 }
 
 /** The gateway's `fleet` section for a service of this kind. */

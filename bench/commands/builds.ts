@@ -1,9 +1,9 @@
 // Two builds of the gateway, commanded in turn: what a command costs each of them.
 import { type Build, ownBuild } from "../build.ts";
-import type { House } from "../house.ts";
 import { quantile } from "../quantile.ts";
 import { pairedRatio } from "../ratio.ts";
 import { type Findings, row } from "../report.ts";
+import type { SectionRun } from "../section-run.ts";
 import { ask, openCommands } from "./open.ts";
 import type { SendResult, Way } from "./protocol.ts";
 import { faultsOf } from "./section.ts";
@@ -22,10 +22,10 @@ interface Block {
 }
 
 export async function compareCommands(
-  house: House,
+  run: SectionRun,
   { robots, quick, against }: { readonly robots: number; readonly quick: boolean; readonly against: Build },
 ): Promise<Findings> {
-  const parts = await openCommands(house, robots, [ownBuild, against]);
+  const parts = await openCommands(run, robots, [ownBuild, against]);
   const length = quick ? "quick" : "full";
   const send = (way: Way, seconds: number) => ask(parts.sender, { kind: "send", way, rate: RATE, seconds });
   for (const way of ["mqtt", "other"] as const) await send(way, WARM_UP_SECONDS[length]);

@@ -4,7 +4,13 @@ import { Availability } from "../availability.ts";
 import type { Build } from "../build.ts";
 import type { Child } from "../child.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
-import { benchFolder, freePorts, type House, PATIENCE_MS, startPlantBroker } from "../house.ts";
+import {
+  benchFolder,
+  freePorts,
+  REPLY_TIMEOUT_MS,
+  type SectionRun,
+  startPlantBroker,
+} from "../section-run.ts";
 import { fleetSection, startService } from "../service.ts";
 import type { EchoRequest, SenderReply, SenderRequest, SendResult } from "./protocol.ts";
 import { cartIds, cartScenario } from "./scenario.ts";
@@ -24,33 +30,33 @@ export interface CommandParts {
 
 /** A service of carts, a gateway of each build that knows all of them, and the sender. */
 export async function openCommands(
-  house: House,
+  run: SectionRun,
   robotCount: number,
   [own, other]: readonly [Build, Build?],
 ): Promise<CommandParts> {
-  const { port: mqttPort, name: broker } = await startPlantBroker(house);
+  const { port: mqttPort, name: broker } = await startPlantBroker(run);
   const robots = cartIds(Math.min(MOST_CARTS, robotCount));
-  const scenario = join(house.folder, "carts.yaml");
+  const scenario = join(run.folder, "carts.yaml");
   writeFileSync(scenario, cartScenario(robots.length));
-  const { address } = await startService(house, {
-    folder: join(house.folder, "service"),
+  const { address } = await startService(run, {
+    folder: join(run.folder, "service"),
     port: await freePorts(),
     args: ["--scenario", scenario],
   });
   const families = Object.fromEntries(robots.map((robot) => [robot, "cart"]));
   const start = async (id: string, build: Build) => {
-    const availability = await Availability.watch(house, mqttPort, id);
+    const availability = await Availability.watch(run, mqttPort, id);
     const fleet = { ...fleetSection(address), robots, families };
-    const gateway = await startGateway(house, { id, fleet, mqttPort, operators: true, build });
-    await availability.allGood(robots.length, PATIENCE_MS);
+    const gateway = await startGateway(run, { id, fleet, mqttPort, operators: true, build });
+    await availability.allGood(robots.length, REPLY_TIMEOUT_MS);
     return gateway;
   };
   const gateway = await start(ids[0], own);
   const gateways = [gateway, ...(other === undefined ? [] : [await start(ids[1], other)])] as const;
-  const echo = house.start("echo", join(benchFolder, "commands", "echo.js"));
+  const echo = run.start("echo", join(benchFolder, "commands", "echo.js"));
   echo.send({ mqttPort } satisfies EchoRequest);
-  await echo.next(PATIENCE_MS);
-  const sender = house.start("sender", join(benchFolder, "commands", "sender.js"));
+  await echo.next(REPLY_TIMEOUT_MS);
+  const sender = run.start("sender", join(benchFolder, "commands", "sender.js"));
   const otherBase = other === undefined ? null : baseOf(ids[1]);
   sender.send({
     kind: "open",
@@ -81,7 +87,7 @@ async function expectReply<K extends SenderReply["kind"]>(
   sender: Child,
   kind: K,
 ): Promise<Extract<SenderReply, { kind: K }>> {
-  const reply = await sender.next<SenderReply>(2 * PATIENCE_MS);
+  const reply = await sender.next<SenderReply>(2 * REPLY_TIMEOUT_MS);
   if (reply.kind === "failed") throw new Error(`sender: ${reply.message}`);
   if (reply.kind !== kind) throw new Error(`sender answered ${reply.kind} instead of ${kind}`);
   return reply as Extract<SenderReply, { kind: K }>;

@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import { ownBuild } from "../build.ts";
 import { dataFolder, type Gateway } from "../gateway.ts";
-import type { House } from "../house.ts";
 import { quantile } from "../quantile.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
+import type { SectionRun } from "../section-run.ts";
 import { ask, openCommands } from "./open.ts";
 import type { SendResult, Way } from "./protocol.ts";
 import { measureSync, type SyncCost } from "./sync.ts";
 
-export interface CommandWishes {
+export interface CommandOptions {
   readonly robots: number;
   readonly quick: boolean;
 }
@@ -26,16 +26,16 @@ const SUSTAINED = 0.98;
 
 type CalmWay = Exclude<Way, "other">;
 
-export async function measureCommands(house: House, wishes: CommandWishes): Promise<Findings> {
-  const { gateways, sender, broker } = await openCommands(house, wishes.robots, [ownBuild]);
+export async function measureCommands(run: SectionRun, options: CommandOptions): Promise<Findings> {
+  const { gateways, sender, broker } = await openCommands(run, options.robots, [ownBuild]);
   const [gateway] = gateways;
-  const rounds = wishes.quick ? 1 : 4;
-  const seconds = wishes.quick ? 4 : 15;
+  const rounds = options.quick ? 1 : 4;
+  const seconds = options.quick ? 4 : 15;
   const send = (way: CalmWay, rate: number, forSeconds: number) =>
     ask(sender, { kind: "send", way, rate, seconds: forSeconds });
   for (const way of ["bare", "mqtt", "echo"] as const) await send(way, FULL_RATE / 4, WARM_UP_SECONDS);
 
-  const data = dataFolder(house, gateway.id);
+  const data = dataFolder(run, gateway.id);
   const paceMs = 1000 / CALM_RATE;
   const syncBusy = await measureSync(join(data, "sync-busy"), 0);
   const syncBefore = await measureSync(join(data, "sync-before"), paceMs);
@@ -46,9 +46,9 @@ export async function measureCommands(house: House, wishes: CommandWishes): Prom
   }
   const syncAfter = await measureSync(join(data, "sync-after"), paceMs);
 
-  await send("mqtt", FULL_RATE, FULL_WARM_UP_SECONDS[wishes.quick ? "quick" : "full"]);
+  await send("mqtt", FULL_RATE, FULL_WARM_UP_SECONDS[options.quick ? "quick" : "full"]);
   const before = await costs(gateway);
-  const full = await send("mqtt", FULL_RATE, wishes.quick ? 5 : 30);
+  const full = await send("mqtt", FULL_RATE, options.quick ? 5 : 30);
   const after = await costs(gateway);
   return findings({
     calm,

@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { openStore } from "../../src/platform/store.ts";
-import { pause } from "../house.ts";
 import { type Percentiles, percentiles } from "../quantile.ts";
+import { pause } from "../section-run.ts";
 
 const TIMES = 200;
 const BLOCK_BYTES = 4_096;

@@ -2,11 +2,11 @@
 // their streams are open again after a restart.
 import { join } from "node:path";
 import { type Build, ownBuild } from "../build.ts";
-import { type Gateway, type GatewayWishes, startGateway } from "../gateway.ts";
-import { freePorts, type House, pause, startBroker } from "../house.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../gateway.ts";
 import { quantile } from "../quantile.ts";
 import { type PairedRatio, pairedRatio } from "../ratio.ts";
 import { type Findings, row } from "../report.ts";
+import { freePorts, pause, type SectionRun, startBroker } from "../section-run.ts";
 import { fleetSection, startService } from "../service.ts";
 import { type IdleCost, idleCost } from "./idle.ts";
 import { type Opened, streamsOpen } from "./open.ts";
@@ -26,18 +26,18 @@ interface Side extends Restartable {
 }
 
 export async function compareFleets(
-  house: House,
+  run: SectionRun,
   { robots, quick, against }: { readonly robots: number; readonly quick: boolean; readonly against: Build },
 ): Promise<Findings> {
-  const mqttPort = await startBroker(house);
-  const own = await open(house, "own", ownBuild, mqttPort, robots);
-  const other = await open(house, "other", against, mqttPort, robots);
+  const mqttPort = await startBroker(run);
+  const own = await open(run, "own", ownBuild, mqttPort, robots);
+  const other = await open(run, "other", against, mqttPort, robots);
   const idle = await Promise.all(
     [own, other].map(({ gateway }) => idleCost(gateway.child, quick ? 10 : IDLE_SECONDS)),
   );
   for (let round = 0; round < (quick ? 1 : RESTART_ROUNDS); round += 1) {
     for (const side of [own, other, other, own]) {
-      const { gateway, restart } = await restartGateway(house, side);
+      const { gateway, restart } = await restartGateway(run, side);
       side.gateway = gateway;
       side.restarts.push(restart);
       await pause(REST_MS);
@@ -47,23 +47,23 @@ export async function compareFleets(
 }
 
 async function open(
-  house: House,
+  run: SectionRun,
   name: string,
   build: Build,
   mqttPort: number,
   robots: number,
 ): Promise<Side> {
-  const service = await startService(house, {
-    folder: join(house.folder, `service-${name}`),
+  const service = await startService(run, {
+    folder: join(run.folder, `service-${name}`),
     port: await freePorts(),
     args: ["--robots", String(robots)],
   });
   const fleet = { ...fleetSection(service.address), locations: ["plant-1"] };
-  const wishes: GatewayWishes = { id: name, fleet, mqttPort, build };
+  const options: GatewayOptions = { id: name, fleet, mqttPort, build };
   const startedAtMs = Date.now();
-  const gateway = await startGateway(house, wishes);
+  const gateway = await startGateway(run, options);
   const first = await streamsOpen(gateway, service, robots, startedAtMs);
-  return { name, wishes, service, first, streams: first.streams, restarts: [], gateway };
+  return { name, options, service, first, streams: first.streams, restarts: [], gateway };
 }
 
 function findings(robots: number, sides: readonly [Side, Side], idle: readonly IdleCost[]): Findings {

@@ -1,5 +1,5 @@
 import type { Child } from "../child.ts";
-import { pause } from "../house.ts";
+import { pause } from "../section-run.ts";
 
 /** Time for what a start leaves to do. */
 const SETTLE_MS = 5_000;

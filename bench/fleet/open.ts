@@ -1,12 +1,12 @@
 import type { Gateway } from "../gateway.ts";
-import { pause, until } from "../house.ts";
+import { pause, until } from "../section-run.ts";
 import type { Service } from "../service.ts";
 
 /** An answer of `/healthz` costs the gateway milliseconds of CPU; the moment itself comes from the service. */
 const LOOK_MS = 500;
 /** The service tells what it saw no later than this. */
 const TOLD_MS = 500;
-const START_PATIENCE_MS = 120_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** How a gateway opened its streams. */
 export interface Opened {
@@ -38,7 +38,7 @@ export async function streamsOpen(
         figures.streams_open === figures.streams_wanted
       );
     },
-    START_PATIENCE_MS,
+    START_TIMEOUT_MS,
     LOOK_MS,
   );
   await pause(TOLD_MS);
@@ -47,7 +47,7 @@ export async function streamsOpen(
 
 /** What the service saw of a gateway that was started at `startedAtMs` and opened so many streams. */
 export function openedSince(service: Service, startedAtMs: number, streams: number): Opened {
-  const since = service.sightings.filter(({ atMs }) => atMs >= startedAtMs);
+  const since = service.observations.filter(({ atMs }) => atMs >= startedAtMs);
   const connections = since.filter(({ kind }) => kind === "connection");
   const allOpen = since.find(({ kind, openStreams }) => kind === "streams" && openStreams >= streams);
   const atMs = allOpen?.atMs ?? Number.NaN;

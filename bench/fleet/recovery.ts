@@ -1,7 +1,7 @@
 import type { Availability } from "../availability.ts";
-import { type House, pause } from "../house.ts";
-import { type Service, type ServiceWishes, startService } from "../service.ts";
-import type { Sighting } from "../witness.ts";
+import { pause, type SectionRun } from "../section-run.ts";
+import { type Service, type ServiceOptions, startService } from "../service.ts";
+import type { Observation } from "../service-probe.ts";
 
 /** So many times the service is away for so long. */
 export interface Outage {
@@ -24,7 +24,7 @@ export interface Round {
 
 export interface RecoveryParts {
   readonly service: Service;
-  readonly wishes: ServiceWishes;
+  readonly options: ServiceOptions;
   readonly availability: Availability;
   readonly robots: number;
 }
@@ -32,12 +32,12 @@ export interface RecoveryParts {
 /** A successor is up and ready to listen this long after it is started. */
 const BOOT_MS = 6_000;
 const QUALITY_LOOK_MS = 1_000;
-const RECOVERY_PATIENCE_MS = 60_000;
+const RECOVERY_TIMEOUT_MS = 60_000;
 const REST_MS = 3_000;
 
 /** Kills the service without a word, and has a successor with the same keys take its ports. */
 export async function recover(
-  house: House,
+  run: SectionRun,
   parts: RecoveryParts,
   outages: readonly Outage[],
 ): Promise<Round[]> {
@@ -45,7 +45,7 @@ export async function recover(
   const rounds: Round[] = [];
   for (const { awayMs, rounds: times } of outages) {
     for (let time = 0; time < times; time += 1) {
-      const { round, successor } = await one(house, { ...parts, service }, awayMs);
+      const { round, successor } = await one(run, { ...parts, service }, awayMs);
       rounds.push(round);
       service = successor;
       await pause(REST_MS);
@@ -55,26 +55,26 @@ export async function recover(
 }
 
 async function one(
-  house: House,
-  { service, wishes, availability, robots }: RecoveryParts,
+  run: SectionRun,
+  { service, options, availability, robots }: RecoveryParts,
   awayMs: number,
 ): Promise<{ readonly round: Round; readonly successor: Service }> {
   const startsInMs = Math.max(0, BOOT_MS - awayMs);
   const listenAtMs = Date.now() + startsInMs + awayMs;
   // It boots while its predecessor still serves: the ports are bound when they are due, to the millisecond.
-  const starting = startService(house, { ...wishes, listenAtMs });
+  const starting = startService(run, { ...options, listenAtMs });
   await pause(startsInMs);
   availability.beginRound();
   const goneAtMs = Date.now();
   await service.child.end("SIGKILL");
   const successor = await starting;
-  await availability.allGood(robots, RECOVERY_PATIENCE_MS);
+  await availability.allGood(robots, RECOVERY_TIMEOUT_MS);
   // The quality of those that were good again first may still have to be said to be otherwise.
   await pause(QUALITY_LOOK_MS);
-  await availability.allGood(robots, RECOVERY_PATIENCE_MS);
-  const listeningAtMs = firstOf(successor.sightings, "listening");
-  const seen = (kind: Sighting["kind"]) =>
-    successor.sightings.filter((each) => each.kind === kind).map(({ atMs }) => atMs - listeningAtMs);
+  await availability.allGood(robots, RECOVERY_TIMEOUT_MS);
+  const listeningAtMs = firstOf(successor.observations, "listening");
+  const seen = (kind: Observation["kind"]) =>
+    successor.observations.filter((each) => each.kind === kind).map(({ atMs }) => atMs - listeningAtMs);
   return {
     successor,
     round: {
@@ -88,8 +88,8 @@ async function one(
 }
 
 /** The gRPC port is bound first. */
-function firstOf(sightings: readonly Sighting[], kind: Sighting["kind"]): number {
-  const found = sightings.find((each) => each.kind === kind);
+function firstOf(observations: readonly Observation[], kind: Observation["kind"]): number {
+  const found = observations.find((each) => each.kind === kind);
   if (found === undefined) throw new Error(`the service saw no ${kind}`);
   return found.atMs;
 }

@@ -3,16 +3,16 @@
 import { join } from "node:path";
 import { Availability } from "../availability.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
-import { freePorts, type House, startBroker, until } from "../house.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, type Findings, number, row } from "../report.ts";
+import { freePorts, type SectionRun, startBroker, until } from "../section-run.ts";
 import { fleetSection, type Service, startService } from "../service.ts";
 import { type IdleCost, idleCost } from "./idle.ts";
 import { type Opened, streamsOpen } from "./open.ts";
 import { type Outage, peakASecond, type Round, recover } from "./recovery.ts";
 import { type Restart, restartGateway } from "./restart.ts";
 
-export interface FleetWishes {
+export interface FleetOptions {
   readonly robots: number;
   readonly quick: boolean;
 }
@@ -25,39 +25,39 @@ const MOST_IDLE_PERCENT = 1.7;
 const MOST_RESTART_SECONDS = 2;
 /** An answer of `/healthz` costs a few milliseconds: rare enough to be 1 % of what is measured. */
 const LOOK_MS = 500;
-const START_PATIENCE_MS = 120_000;
+const START_TIMEOUT_MS = 120_000;
 /** Long enough to hold a whole turn of re-subscriptions (60 s). */
 const IDLE_SECONDS = 65;
 
-export async function measureFleet(house: House, { robots, quick }: FleetWishes): Promise<Findings> {
-  const mqttPort = await startBroker(house);
-  const wishes = {
-    folder: join(house.folder, "service"),
+export async function measureFleet(run: SectionRun, { robots, quick }: FleetOptions): Promise<Findings> {
+  const mqttPort = await startBroker(run);
+  const options = {
+    folder: join(run.folder, "service"),
     port: await freePorts(),
     args: ["--robots", String(robots)],
   };
-  const service = await startService(house, wishes);
-  const availability = await Availability.watch(house, mqttPort, ID);
+  const service = await startService(run, options);
+  const availability = await Availability.watch(run, mqttPort, ID);
   // Families are not told: every cart has to be found out, which is the longest way.
   const fleet = { ...fleetSection(service.address), locations: ["plant-1"] };
-  const gatewayWishes = { id: ID, fleet, mqttPort };
+  const gatewayOptions = { id: ID, fleet, mqttPort };
   const startedAtMs = Date.now();
-  const gateway = await startGateway(house, gatewayWishes);
+  const gateway = await startGateway(run, gatewayOptions);
   const opened = await streamsOpen(gateway, service, robots, startedAtMs);
-  await availability.allGood(robots, START_PATIENCE_MS);
+  await availability.allGood(robots, START_TIMEOUT_MS);
   const goodSeconds = (Math.max(...availability.goodAtMs()) - firstConnection(service)) / 1000;
   await nodesBuilt(gateway, robots);
   const nodesSeconds = (Date.now() - firstConnection(service)) / 1000;
   const idle = await idleCost(gateway.child, quick ? 10 : IDLE_SECONDS);
-  const { restart } = await restartGateway(house, {
+  const { restart } = await restartGateway(run, {
     gateway,
-    wishes: gatewayWishes,
+    options: gatewayOptions,
     service,
     streams: opened.streams,
   });
-  await availability.allGood(robots, START_PATIENCE_MS);
+  await availability.allGood(robots, START_TIMEOUT_MS);
   const outages: Outage[] = quick ? [{ awayMs: 1_000, rounds: 1 }] : fullPlan;
-  const rounds = await recover(house, { service, wishes, availability, robots }, outages);
+  const rounds = await recover(run, { service, options, availability, robots }, outages);
   return findings({ robots, opened, goodSeconds, nodesSeconds, idle, restart, rounds });
 }
 
@@ -67,8 +67,8 @@ const fullPlan: Outage[] = [
 ];
 
 /** When the gateway's first connection reached the service, in Unix milliseconds. */
-function firstConnection({ sightings }: Service): number {
-  return sightings.find(({ kind }) => kind === "connection")?.atMs ?? Number.NaN;
+function firstConnection({ observations }: Service): number {
+  return observations.find(({ kind }) => kind === "connection")?.atMs ?? Number.NaN;
 }
 
 /** Until every robot, of which the gateway had never heard, has its nodes on OPC UA. */
@@ -76,7 +76,7 @@ async function nodesBuilt(gateway: Gateway, robots: number): Promise<void> {
   await until(
     "all nodes built",
     async () => (await gateway.health()).components.opcua?.figures?.robots === robots,
-    START_PATIENCE_MS,
+    START_TIMEOUT_MS,
     LOOK_MS,
   );
 }

@@ -4,9 +4,17 @@ import { join } from "node:path";
 import type { Child } from "../child.ts";
 import { cartIds, cartScenario } from "../commands/scenario.ts";
 import { startGateway } from "../gateway.ts";
-import { benchFolder, freePorts, type House, PATIENCE_MS, pause, startPlantBroker, until } from "../house.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, type Findings, type Reach, row } from "../report.ts";
+import {
+  benchFolder,
+  freePorts,
+  pause,
+  REPLY_TIMEOUT_MS,
+  type SectionRun,
+  startPlantBroker,
+  until,
+} from "../section-run.ts";
 import { fleetSection, type Service, startService } from "../service.ts";
 import type { FloodReply, FloodRequest } from "./protocol.ts";
 
@@ -41,8 +49,8 @@ interface Percentiles {
   readonly most: number;
 }
 
-export async function measureFlood(house: House): Promise<Findings> {
-  const seen = [await measure(house, "plant"), await measure(house, "own")];
+export async function measureFlood(run: SectionRun): Promise<Findings> {
+  const seen = [await measure(run, "plant"), await measure(run, "own")];
   return {
     figures: Object.fromEntries(seen.map((one) => [one.broker, one])),
     faults: [],
@@ -51,19 +59,19 @@ export async function measureFlood(house: House): Promise<Findings> {
   };
 }
 
-async function measure(house: House, kind: "plant" | "own"): Promise<Seen> {
+async function measure(run: SectionRun, kind: "plant" | "own"): Promise<Seen> {
   const id = `flood-${kind}`;
-  const scenario = join(house.folder, `${id}.yaml`);
+  const scenario = join(run.folder, `${id}.yaml`);
   writeFileSync(scenario, cartScenario(CARTS));
-  const service = await startService(house, {
-    folder: join(house.folder, `service-${id}`),
+  const service = await startService(run, {
+    folder: join(run.folder, `service-${id}`),
     port: await freePorts(),
     args: ["--scenario", scenario],
   });
-  const plant = kind === "plant" ? await startPlantBroker(house) : null;
+  const plant = kind === "plant" ? await startPlantBroker(run) : null;
   const mqttPort = plant?.port ?? (await freePorts());
   const robots = cartIds(CARTS);
-  const gateway = await startGateway(house, {
+  const gateway = await startGateway(run, {
     id,
     fleet: {
       ...fleetSection(service.address),
@@ -74,9 +82,9 @@ async function measure(house: House, kind: "plant" | "own"): Promise<Seen> {
     ...(plant === null ? { brokerUsers: [FLOODER, STOPPER] } : {}),
     operators: true,
   });
-  await until("the gateway up", async () => isUp(await gateway.health().catch(() => null)), PATIENCE_MS);
+  await until("the gateway up", async () => isUp(await gateway.health().catch(() => null)), REPLY_TIMEOUT_MS);
   const open = async (client: string) => {
-    const sender = house.start(client, join(benchFolder, "flood", "sender.js"));
+    const sender = run.start(client, join(benchFolder, "flood", "sender.js"));
     const login = plant === null ? `${client}:${client}@` : "";
     const url = `mqtt://${login}127.0.0.1:${mqttPort}`;
     await ask(sender, { kind: "open", url, client, base: `fleetgate/${id}` });
@@ -120,8 +128,8 @@ function isUp(health: { readonly components: Readonly<Record<string, { readonly 
 }
 
 /** How long each stop took from its publish to the call at the service, in their order; Infinity for one that never came. */
-function waitsOf({ sightings }: Service, sentAtMs: readonly number[]): readonly number[] {
-  const calls = sightings.filter(({ kind }) => kind === "stop").map(({ atMs }) => atMs);
+function waitsOf({ observations }: Service, sentAtMs: readonly number[]): readonly number[] {
+  const calls = observations.filter(({ kind }) => kind === "stop").map(({ atMs }) => atMs);
   return sentAtMs.map((sentMs, at) => (calls[at] ?? Number.POSITIVE_INFINITY) - sentMs);
 }
 
@@ -140,7 +148,7 @@ async function ask<R extends FloodRequest["kind"]>(
   Extract<FloodReply, { kind: { open: "open"; flood: "flooded"; stops: "stopped"; end: never }[R] }>
 > {
   sender.send(request);
-  const reply = await sender.next<FloodReply>(5 * PATIENCE_MS);
+  const reply = await sender.next<FloodReply>(5 * REPLY_TIMEOUT_MS);
   if (reply.kind === "failed") throw new Error(`${sender.name}: ${reply.message}`);
   return reply as never;
 }

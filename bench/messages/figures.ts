@@ -56,7 +56,7 @@ function missing(measured: readonly Measured[]): number {
   }, 0);
 }
 
-/** Where they are missing, for whoever has to find out why. */
+/** Where they are missing. */
 export function missingByBlock(measured: readonly Measured[]): string {
   return measured
     .map(

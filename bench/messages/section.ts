@@ -5,9 +5,16 @@ import { join } from "node:path";
 import { type Build, ownBuild } from "../build.ts";
 import type { Child } from "../child.ts";
 import { startGateway } from "../gateway.ts";
-import { benchFolder, freePorts, type House, PATIENCE_MS, pause, startBroker } from "../house.ts";
 import { type PairedRatio, pairedRatio } from "../ratio.ts";
 import { atMost, type Findings } from "../report.ts";
+import {
+  benchFolder,
+  freePorts,
+  pause,
+  REPLY_TIMEOUT_MS,
+  type SectionRun,
+  startBroker,
+} from "../section-run.ts";
 import { contentFaults } from "./content.ts";
 import {
   cpuPerMessage,
@@ -28,7 +35,7 @@ import {
 } from "./protocol.ts";
 
 /** What can be chosen on the command line. */
-export interface MessageWishes {
+export interface MessageOptions {
   readonly robots: number;
   /** Messages a second in paced blocks. */
   readonly rate: number;
@@ -45,13 +52,13 @@ const SETTLE_MS = 1_000;
 /** The measured process of each side, in the order of the table. */
 type Running = ReadonlyMap<Side, Child>;
 
-export async function measureMessages(house: House, wishes: MessageWishes): Promise<Findings> {
-  const { load, running } = await open(house, wishes);
-  const idle = await idlePercent(running, wishes.quick ? 2 : 20);
-  const warm = await runAll(load, running, warmUp(running, wishes));
-  const blocks = plan(running, wishes);
+export async function measureMessages(run: SectionRun, options: MessageOptions): Promise<Findings> {
+  const { load, running } = await open(run, options);
+  const idle = await idlePercent(running, options.quick ? 2 : 20);
+  const warm = await runAll(load, running, warmUp(running, options));
+  const blocks = plan(running, options);
   const measured = await runAll(load, running, blocks);
-  const figures = messageFigures(wishes.robots, measured, idle);
+  const figures = messageFigures(options.robots, measured, idle);
   const faults = contentFaults(new Map(warm.map(({ side, result }) => [side, result.specimens])));
   if (figures.missing > 0) {
     faults.push(`${figures.missing} messages did not arrive\n${missingByBlock(measured)}`);
@@ -82,13 +89,13 @@ function ratiosOfBuilds(running: Running, measured: readonly Measured[]): readon
 }
 
 async function open(
-  house: House,
-  { robots, against }: MessageWishes,
+  run: SectionRun,
+  { robots, against }: MessageOptions,
 ): Promise<{ readonly load: Child; readonly running: Running }> {
-  const mqttPort = await startBroker(house);
-  const load = house.start("load", join(benchFolder, "messages", "load", "main.js"), [
+  const mqttPort = await startBroker(run);
+  const load = run.start("load", join(benchFolder, "messages", "load", "main.js"), [
     String(robots),
-    house.folder,
+    run.folder,
   ]);
   const { address } = await expectReply(load, "listening");
   const running = new Map<Side, Child>();
@@ -101,11 +108,11 @@ async function open(
     const opcuaPort = await freePorts();
     const args = [side, robots, address.grpcPort, address.httpsPort, address.caPath, mqttPort, opcuaPort];
     const script = join(benchFolder, "messages", "floor", "main.js");
-    await watch(side, house.start(side, script, args.map(String)), opcuaPort);
+    await watch(side, run.start(side, script, args.map(String)), opcuaPort);
   };
   const openGateway = async (side: Side, build: Build) => {
-    const wishes = { id: side, fleet: fleet(house, side, address, robots), mqttPort, build };
-    const { child, opcuaPort } = await startGateway(house, wishes);
+    const options = { id: side, fleet: fleet(run, side, address, robots), mqttPort, build };
+    const { child, opcuaPort } = await startGateway(run, options);
     await watch(side, child, opcuaPort);
   };
   await openFloor("floor");
@@ -116,9 +123,9 @@ async function open(
 }
 
 /** The gateway's own defaults, but for the polls that the load service does not answer. */
-function fleet(house: House, side: Side, address: LoadAddress, count: number): object {
+function fleet(run: SectionRun, side: Side, address: LoadAddress, count: number): object {
   const robots = robotIds(count);
-  const credentials = join(house.folder, `credentials-${side}.json`);
+  const credentials = join(run.folder, `credentials-${side}.json`);
   writeFileSync(credentials, JSON.stringify({ api_key: side, scope: "bench", secret: "bench" }), {
     mode: 0o600,
   });
@@ -147,29 +154,29 @@ async function idlePercent(running: Running, seconds: number): Promise<ReadonlyM
 const USUAL_ROUNDS = { alone: 4, against: 14, quick: 1 } as const;
 const PACED_SECONDS = { alone: 10, against: 3, quick: 4 } as const;
 
-function extent({ quick, against }: MessageWishes): keyof typeof USUAL_ROUNDS {
+function extent({ quick, against }: MessageOptions): keyof typeof USUAL_ROUNDS {
   if (quick) return "quick";
   return against === null ? "alone" : "against";
 }
 
-function paced(side: Side, wishes: MessageWishes): Block {
-  const seconds = PACED_SECONDS[extent(wishes)];
-  return { kind: "paced", side, messagesPerSecond: wishes.rate, seconds };
+function paced(side: Side, options: MessageOptions): Block {
+  const seconds = PACED_SECONDS[extent(options)];
+  return { kind: "paced", side, messagesPerSecond: options.rate, seconds };
 }
 
-function warmUp(running: Running, wishes: MessageWishes): Block[] {
-  return [...running.keys()].map((side) => ({ ...paced(side, wishes), seconds: wishes.quick ? 2 : 5 }));
+function warmUp(running: Running, options: MessageOptions): Block[] {
+  return [...running.keys()].map((side) => ({ ...paced(side, options), seconds: options.quick ? 2 : 5 }));
 }
 
 /** Blocks A B B A, paced and at full speed; full speed once only where two builds are compared. */
-function plan(running: Running, wishes: MessageWishes): Block[] {
+function plan(running: Running, options: MessageOptions): Block[] {
   const forth = [...running.keys()];
   const order = [...forth, ...forth.toReversed()];
-  const saturated = (side: Side): Block => ({ kind: "saturated", side, seconds: wishes.quick ? 2 : 4 });
-  const rounds = wishes.rounds ?? USUAL_ROUNDS[extent(wishes)];
+  const saturated = (side: Side): Block => ({ kind: "saturated", side, seconds: options.quick ? 2 : 4 });
+  const rounds = options.rounds ?? USUAL_ROUNDS[extent(options)];
   return Array.from({ length: rounds }, (_, round) => [
-    ...order.map((side) => paced(side, wishes)),
-    ...(wishes.against === null || round === 0 ? order.map(saturated) : []),
+    ...order.map((side) => paced(side, options)),
+    ...(options.against === null || round === 0 ? order.map(saturated) : []),
   ]).flat();
 }
 
@@ -198,7 +205,7 @@ async function expectReply<K extends LoadReply["kind"]>(
   load: Child,
   kind: K,
 ): Promise<Extract<LoadReply, { kind: K }>> {
-  const reply = await load.next<LoadReply>(PATIENCE_MS);
+  const reply = await load.next<LoadReply>(REPLY_TIMEOUT_MS);
   if (reply.kind === "failed") throw new Error(`load: ${reply.message}`);
   if (reply.kind !== kind) throw new Error(`load answered ${reply.kind} instead of ${kind}`);
   return reply as Extract<LoadReply, { kind: K }>;

@@ -2,12 +2,12 @@
 // subscriber that does not read slows down.
 import { join } from "node:path";
 import type { Child } from "../child.ts";
-import { benchFolder, freePorts, type House, pause } from "../house.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
+import { benchFolder, freePorts, pause, type SectionRun } from "../section-run.ts";
 import { startService } from "../service.ts";
 import type { Measured, SubscriberReply, SubscriberRequest } from "./protocol.ts";
 
-export interface ServiceWishes {
+export interface ServiceOptions {
   readonly robots: number;
   readonly quick: boolean;
 }
@@ -22,7 +22,7 @@ const MESSAGES_A_ROBOT = 2;
 /** What the others' latency may grow by while one does not read: a turn of the loop. */
 const DISTURBANCE_MS = 5;
 const WARM_UP_MS = 5_000;
-const PATIENCE_MS = 120_000;
+const REPLY_TIMEOUT_MS = 120_000;
 const LOOK_MS = 50;
 
 /** What was seen for a while, with what the service used. */
@@ -46,14 +46,14 @@ interface Seen {
   };
 }
 
-export async function measureService(house: House, { robots, quick }: ServiceWishes): Promise<Findings> {
+export async function measureService(run: SectionRun, { robots, quick }: ServiceOptions): Promise<Findings> {
   const seconds = quick ? 5 : 30;
-  const { child, address } = await startService(house, {
-    folder: join(house.folder, "service"),
+  const { child, address } = await startService(run, {
+    folder: join(run.folder, "service"),
     port: await freePorts(),
     args: ["--robots", String(robots), "--lively"],
   });
-  const subscribers = house.start("subscribers", join(benchFolder, "service", "subscribers.js"));
+  const subscribers = run.start("subscribers", join(benchFolder, "service", "subscribers.js"));
   const ask = asker(subscribers);
   await ask(
     { kind: "subscribe", address, location: LOCATION, subscribers: SUBSCRIBERS, robots },
@@ -64,7 +64,7 @@ export async function measureService(house: House, { robots, quick }: ServiceWis
   const before = await watch(child, look, (measured) => measured);
   const slow = await watch(
     child,
-    () => ask({ kind: "stop-reading", withinMs: PATIENCE_MS / 2 }, "cut-off"),
+    () => ask({ kind: "stop-reading", withinMs: REPLY_TIMEOUT_MS / 2 }, "cut-off"),
     ({ others }) => others,
   );
   await pause(WARM_UP_MS);
@@ -90,7 +90,7 @@ function asker(subscribers: Child) {
     kind: K,
   ): Promise<Extract<SubscriberReply, { kind: K }>> => {
     subscribers.send(request);
-    const reply = await subscribers.next<SubscriberReply>(PATIENCE_MS);
+    const reply = await subscribers.next<SubscriberReply>(REPLY_TIMEOUT_MS);
     if (reply.kind === "failed") throw new Error(`subscribers: ${reply.message}`);
     if (reply.kind !== kind) throw new Error(`subscribers answered ${reply.kind} instead of ${kind}`);
     return reply as Extract<SubscriberReply, { kind: K }>;

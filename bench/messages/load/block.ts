@@ -1,7 +1,7 @@
 import { percentiles } from "../../quantile.ts";
 import type { Block, BlockResult, Side, Specimens } from "../protocol.ts";
 import type { LoadService } from "./service.ts";
-import type { Sightings } from "./watcher.ts";
+import type { ObservationListener } from "./watcher.ts";
 
 const TICK_MS = 5;
 const SETTLE_MS = 5_000;
@@ -11,7 +11,7 @@ const STALLED = 4;
 const SPECIMENS = 16;
 
 /** What has been sent to one side and when, and what of it was seen. */
-export class Tally implements Sightings {
+export class Tally implements ObservationListener {
   /** Called when a robot's newest message is seen on MQTT. */
   onSeen: (robot: string) => void = () => {};
   sent = 0;
@@ -23,7 +23,7 @@ export class Tally implements Sightings {
   readonly #specimens = new Map<number, string>();
   readonly #mqttDue = new Map<string, number>();
   readonly #opcuaDue = new Map<string, number>();
-  /** Sightings that a robot's messages still lack. */
+  /** How often a robot's messages must still be seen. */
   readonly #unseen = new Map<string, number>();
 
   /** @param specimenOf the robot whose first payloads are kept */

@@ -14,7 +14,7 @@ import {
 import type { Side } from "../protocol.ts";
 
 /** Called for each message seen at the far end of a side. */
-export interface Sightings {
+export interface ObservationListener {
   mqtt(robot: string, sequence: number, payload: Buffer): void;
   opcua(robot: string, sequence: number): void;
 }
@@ -31,19 +31,23 @@ export class Watcher {
   #session: ClientSession | undefined;
   #subscription: ClientSubscription | undefined;
 
-  async watchMqtt(port: number, side: Side, sightings: Sightings): Promise<void> {
+  async watchMqtt(port: number, side: Side, listener: ObservationListener): Promise<void> {
     const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { clientId: `watch-${side}` });
     this.#mqtt = client;
     (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
     const prefix = `fleetgate/${side}/robots/`;
     client.on("message", (topic, payload) => {
-      sightings.mqtt(topic.slice(prefix.length, topic.lastIndexOf("/")), sequenceOf(payload), payload);
+      listener.mqtt(topic.slice(prefix.length, topic.lastIndexOf("/")), sequenceOf(payload), payload);
     });
     await client.subscribeAsync(`${prefix}+/mission`, { qos: 0 });
   }
 
   /** @param nodeIds the sequence number's node of each robot */
-  async watchOpcua(port: number, nodeIds: ReadonlyMap<string, string>, sightings: Sightings): Promise<void> {
+  async watchOpcua(
+    port: number,
+    nodeIds: ReadonlyMap<string, string>,
+    listener: ObservationListener,
+  ): Promise<void> {
     const client = OPCUAClient.create({
       endpointMustExist: false,
       securityMode: MessageSecurityMode.None,
@@ -74,7 +78,7 @@ export class Watcher {
     });
     group.on("changed", (_item, value: DataValue, index: number) => {
       const robot = robots[index];
-      if (robot !== undefined) sightings.opcua(robot, sequenceValue(value));
+      if (robot !== undefined) listener.opcua(robot, sequenceValue(value));
     });
     await initialised;
   }

@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { Server } from "node:net";
 
 /** Something that the service saw, in Unix milliseconds. */
-export interface Sighting {
+export interface Observation {
   /** `stop`: a call of UpdateMission. `streams`: a subscription was answered, or ended. */
   readonly kind: "listening" | "connection" | "token-request" | "stop" | "streams";
   readonly port: number;
@@ -21,10 +21,10 @@ const EXCHANGE_PATH = "/authorizeApiAccess";
 const STOP_METHOD = "/UpdateMission";
 const SUBSCRIPTION = /\/Subscribe\w+$/;
 const listenAtMs = Number(process.env.BENCH_LISTEN_AT_MS ?? 0);
-let untold: Sighting[] = [];
+let untold: Observation[] = [];
 let openStreams = 0;
 
-function note(kind: Sighting["kind"], port: number): void {
+function note(kind: Observation["kind"], port: number): void {
   untold.push({ kind, port, atMs: Date.now(), openStreams });
 }
 

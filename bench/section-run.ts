@@ -11,13 +11,13 @@ import type { PlantBroker } from "./plant-broker.ts";
 export const benchFolder = dirname(fileURLToPath(import.meta.url));
 
 /** How long a program may take to say what it is waited for. */
-export const PATIENCE_MS = 60_000;
+export const REPLY_TIMEOUT_MS = 60_000;
 
 const END_TOLD_MS = 300;
 
 /** Everything that a section of the bench opens, so that all of it is closed whatever happens. */
-export class House {
-  /** A folder of its own, gone with the house. */
+export class SectionRun {
+  /** A folder of its own, removed when the run ends. */
   readonly folder = mkdtempSync(join(tmpdir(), "fleetgate-bench-"));
   readonly #children: Child[] = [];
   readonly #closers: (() => Promise<void>)[] = [];
@@ -48,7 +48,7 @@ export class House {
     return child;
   }
 
-  /** Closed with the house, the last first. */
+  /** Closed when the run ends, the last first. */
   onEnd(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
@@ -82,15 +82,15 @@ function textOf(errors: readonly unknown[]): string {
 }
 
 /** The broker, in a process of its own: its cost is nobody's. Gives its port. */
-export async function startBroker(house: House): Promise<number> {
-  const broker = house.start("broker", join(benchFolder, "broker.js"));
-  return (await broker.next<{ port: number }>(PATIENCE_MS)).port;
+export async function startBroker(run: SectionRun): Promise<number> {
+  const broker = run.start("broker", join(benchFolder, "broker.js"));
+  return (await broker.next<{ port: number }>(REPLY_TIMEOUT_MS)).port;
 }
 
 /** The broker of a plant, where it is installed: for what a plant's users wait for. */
-export async function startPlantBroker(house: House): Promise<PlantBroker> {
-  const broker = house.start("broker", join(benchFolder, "plant-broker.js"), [house.folder]);
-  return broker.next<PlantBroker>(PATIENCE_MS);
+export async function startPlantBroker(run: SectionRun): Promise<PlantBroker> {
+  const broker = run.start("broker", join(benchFolder, "plant-broker.js"), [run.folder]);
+  return broker.next<PlantBroker>(REPLY_TIMEOUT_MS);
 }
 
 /** Below the ports that the system gives to connections, which would take them before a program listens. */
