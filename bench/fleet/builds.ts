@@ -9,7 +9,7 @@ import { type Findings, row } from "../report.ts";
 import { freePorts, pause, type SectionRun, startBroker } from "../section-run.ts";
 import { fleetSection, startService } from "../service.ts";
 import { type IdleCost, idleCost } from "./idle.ts";
-import { type Opened, streamsOpen } from "./open.ts";
+import { nodesBuilt, type Opened, streamsOpen } from "./open.ts";
 import { type Restart, type Restartable, restartGateway } from "./restart.ts";
 
 const IDLE_SECONDS = 65;
@@ -32,9 +32,8 @@ export async function compareFleets(
   const mqttPort = await startBroker(run);
   const own = await open(run, "own", ownBuild, mqttPort, robots);
   const other = await open(run, "other", against, mqttPort, robots);
-  const idle = await Promise.all(
-    [own, other].map(({ gateway }) => idleCost(gateway.child, quick ? 10 : IDLE_SECONDS)),
-  );
+  for (const { gateway } of [own, other]) await nodesBuilt(gateway, robots);
+  const idle = await Promise.all([own, other].map(({ gateway }) => idleCost(gateway.child, IDLE_SECONDS)));
   for (let round = 0; round < (quick ? 1 : RESTART_ROUNDS); round += 1) {
     for (const side of [own, other, other, own]) {
       const { gateway, restart } = await restartGateway(run, side);

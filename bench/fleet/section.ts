@@ -2,13 +2,13 @@
 // it costs while nothing happens.
 import { join } from "node:path";
 import { Availability } from "../availability.ts";
-import { type Gateway, startGateway } from "../gateway.ts";
+import { startGateway } from "../gateway.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, type Findings, number, row } from "../report.ts";
-import { freePorts, type SectionRun, startBroker, until } from "../section-run.ts";
+import { freePorts, type SectionRun, startBroker } from "../section-run.ts";
 import { fleetSection, type Service, startService } from "../service.ts";
 import { type IdleCost, idleCost } from "./idle.ts";
-import { type Opened, streamsOpen } from "./open.ts";
+import { nodesBuilt, type Opened, streamsOpen } from "./open.ts";
 import { type Outage, peakASecond, type Round, recover } from "./recovery.ts";
 import { type Restart, restartGateway } from "./restart.ts";
 
@@ -23,8 +23,6 @@ const MOST_OPEN_SECONDS = 3;
 const MOST_RECOVERY_MS = BACKOFF_CAP_MS + 2_000;
 const MOST_IDLE_PERCENT = 1.7;
 const MOST_RESTART_SECONDS = 2;
-/** An answer of `/healthz` costs a few milliseconds: rare enough to be 1 % of what is measured. */
-const LOOK_MS = 500;
 const START_TIMEOUT_MS = 120_000;
 /** Long enough to hold a whole turn of re-subscriptions (60 s). */
 const IDLE_SECONDS = 65;
@@ -69,16 +67,6 @@ const fullPlan: Outage[] = [
 /** When the gateway's first connection reached the service, in Unix milliseconds. */
 function firstConnection({ observations }: Service): number {
   return observations.find(({ kind }) => kind === "connection")?.atMs ?? Number.NaN;
-}
-
-/** Until every robot, of which the gateway had never heard, has its nodes on OPC UA. */
-async function nodesBuilt(gateway: Gateway, robots: number): Promise<void> {
-  await until(
-    "all nodes built",
-    async () => (await gateway.health()).components.opcua?.figures?.robots === robots,
-    START_TIMEOUT_MS,
-    LOOK_MS,
-  );
 }
 
 interface Seen {
