@@ -180,7 +180,7 @@ async function askForChain(
   request: ParsedRequest,
 ): Promise<number | Outcome> {
   if (request.effect === "stops" || request.effect === "reads") return 0;
-  const answer = await parts.port.call(find.operation, find.requestJson, parts.queryDeadlineMs);
+  const answer = await parts.port.call(find.request(), parts.queryDeadlineMs);
   if (answer.kind !== "ok") {
     return refusal(
       "FLEET_UNREACHABLE",

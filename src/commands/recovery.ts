@@ -79,6 +79,8 @@ function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalR
   if (parsed?.ok) return parsed.request;
   return {
     json: sentJson,
+    // Nothing that could be sent: nothing of an earlier run is.
+    payload: {},
     robotId: command.robotId,
     effect: command.effect,
     subject: { kind: "fleet" },

@@ -1,4 +1,5 @@
 import type { GrpcCodeName } from "../domain/errors.ts";
+import type { OpaqueRequest } from "./operation.ts";
 
 /** How one call to the service ended. Nothing in it has been guessed. */
 export type CallEnding =
@@ -39,16 +40,14 @@ export interface CallOrder {
 export interface FleetPort {
   /**
    * Sends one request once. Never retries what has an effect, never rejects.
-   * @param operation name in the catalogue
-   * @param requestJson canonical JSON of that operation
+   * @param request what an operation of the catalogue has decoded
    * @param deadlineMs how long to wait for the answer
    * @param leaveWithinMs it leaves within this time or not at all: waiting for a connection must not make
    *   it late. Without it there is only the deadline.
    * @param order its place among other calls; without it, it is no stop, and waits for none
    */
   call(
-    operation: string,
-    requestJson: string,
+    request: OpaqueRequest,
     deadlineMs: number,
     leaveWithinMs?: number,
     order?: CallOrder,

@@ -24,12 +24,17 @@ export type Subject =
   /** The robot that executes this task chain; where it is not known which, `find` asks the service. */
   | { readonly kind: "task_chain"; readonly chainId: number; readonly find: ChainQuery };
 
+declare const opaque: unique symbol;
+
+/** A decoded request. Only `fleet/` can open it; everybody else passes it on to FleetPort. */
+export interface OpaqueRequest {
+  readonly [opaque]?: never;
+}
+
 /** How to learn which robot executes a task chain. */
 export interface ChainQuery {
-  /** Name in the catalogue; effect `reads`. */
-  readonly operation: string;
-  /** Canonical JSON. */
-  readonly requestJson: string;
+  /** The read to send. */
+  request(): OpaqueRequest;
   /** The robot's number in the parsed answer; 0 while the chain has no robot; null when there is no such chain. */
   amrId(answer: unknown): number | null;
 }
@@ -50,13 +55,13 @@ export type RepeatRule =
 
 /** One read of the service that helps to find out what became of a command. */
 export interface EvidenceQuery {
-  /** Name in the catalogue; effect `reads`. */
+  /** Its operation, for the page of all operations. */
   readonly operation: string;
   /**
-   * Canonical JSON of the request, given the answers of the queries before it
-   * (parsed, snake_case, defaults present). Null when there is nothing to ask.
+   * The read to send, given the answers of the queries before it (parsed, snake_case, defaults
+   * present). Null when there is nothing to ask.
    */
-  requestJson(answers: readonly unknown[]): string | null;
+  request(answers: readonly unknown[]): OpaqueRequest | null;
 }
 
 /**
@@ -107,6 +112,8 @@ export type EvidenceRule =
 export interface ParsedRequest {
   /** Canonical proto3 JSON: camelCase, defaults left out. Equal requests have equal text. */
   readonly json: string;
+  /** The same, decoded: what FleetPort sends. */
+  readonly payload: OpaqueRequest;
   /** The robot that the request names by robot_id; null when it names none, or by number. */
   readonly robotId: RobotId | null;
   /** The operation's effect for this very request: UpdateMission stops with COMMAND_CANCEL and moves with COMMAND_RESUME. */

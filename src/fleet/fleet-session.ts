@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
+import { isMessage } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import type { EventSink } from "../contracts/event-sink.ts";
 import type { CallEnding, FleetPort } from "../contracts/fleet-port.ts";
@@ -7,6 +8,7 @@ import type { Chance } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
+import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
 import { createConnect } from "./channels/connection.ts";
@@ -18,6 +20,7 @@ import { describeHealth } from "./fleet-health.ts";
 import { createHttp, type HearDate } from "./http.ts";
 import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache } from "./maps.ts";
+import { openRequest, requestOf } from "./operations/request.ts";
 import type { FleetOptions } from "./options.ts";
 import { createMapsOnce } from "./polling/maps-once.ts";
 import { createPoll, type PollParts } from "./polling/poll.ts";
@@ -171,9 +174,9 @@ function createMaps(
   const once = createMapsOnce({
     isKept: cache.isKept,
     async ask(mapId) {
-      const requestJson = JSON.stringify({ mapId });
-      const ending = await calls.call("GetMap", requestJson, times.callMs);
-      return ending.kind === "ok" && (await cache.settle(requestJson, ending)).kind === "ok";
+      const request = requestOf("GetMap", GetMapRequestSchema, { mapId });
+      const ending = await calls.call(request, times.callMs);
+      return ending.kind === "ok" && (await cache.settle(mapId, ending)).kind === "ok";
     },
     retryMs: times.refusedRetryMs,
     clock,
@@ -228,11 +231,13 @@ interface PortParts {
 /** What the dispatcher calls: the service's answers, as far as they may be shown. */
 function createPort(calls: FleetPort, { identifiers, maps, follow }: PortParts): FleetPort {
   return {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs, order) {
-      const answered = await calls.call(operation, requestJson, deadlineMs, leaveWithinMs, order);
+    async call(request, deadlineMs, leaveWithinMs, order) {
+      const answered = await calls.call(request, deadlineMs, leaveWithinMs, order);
       const ending = withNamedMissions(answered, identifiers);
-      if (operation === "GetMap" && maps !== null) return maps.settle(requestJson, ending);
+      const { method, message } = openRequest(request) ?? {};
+      if (maps !== null && isMessage(message, GetMapRequestSchema)) return maps.settle(message.mapId, ending);
       if (ending.kind !== "ok") return ending;
+      const operation = method?.name;
       if (operation === "AddTaskChain") {
         const chainId = chainIdOf(ending.responseJson);
         if (identifiers.number("task_chain_id", chainId)) follow(chainId);

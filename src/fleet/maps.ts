@@ -1,12 +1,10 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fromJsonString } from "@bufbuild/protobuf";
 import type { CallEnding } from "../contracts/fleet-port.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
 import type { Log } from "../platform/log.ts";
 import { makeFolder } from "../platform/make-folder.ts";
-import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
 
 /**
  * The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is
@@ -14,11 +12,11 @@ import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
  */
 export interface MapCache {
   /**
-   * Takes the ending of a GetMap. The service's word goes first: a map is kept, a refusal
+   * Takes the ending of a GetMap for this map. The service's word goes first: a map is kept, a refusal
    * forgets it. Where the service could not be asked, a map that was kept is the answer,
    * and `note` says so and since when. Never rejects.
    */
-  settle(requestJson: string, ending: CallEnding): Promise<CallEnding>;
+  settle(mapId: number, ending: CallEnding): Promise<CallEnding>;
   /** Whether there is a map of this number on disk. Never rejects. */
   isKept(mapId: number): Promise<boolean>;
 }
@@ -62,8 +60,7 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
         (kept) => kept !== null,
         () => false,
       ),
-    async settle(requestJson, ending) {
-      const { mapId } = fromJsonString(GetMapRequestSchema, requestJson);
+    async settle(mapId, ending) {
       const path = join(directory, `${mapId}.json`);
       try {
         if (ending.kind === "ok") {

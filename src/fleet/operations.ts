@@ -11,6 +11,7 @@ import { about } from "./operations/examples.ts";
 import { requestFields, robotFieldOf } from "./operations/fields.ts";
 import { type Method, methods } from "./operations/method.ts";
 import { missionRules } from "./operations/mission-rules.ts";
+import { sealRequest } from "./operations/request.ts";
 import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
 
@@ -90,6 +91,7 @@ function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest
   const { effect, subject, repeat, evidence, identityField, conveyors, switches } = rule.judge(message);
   return {
     json: canonicalJson(method.desc.input, message),
+    payload: sealRequest(method, message),
     robotId: subject.kind === "robot" ? subject.robotId : null,
     effect,
     subject,

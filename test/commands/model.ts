@@ -7,6 +7,7 @@ import type { Mission } from "../../src/domain/mission.ts";
 import { isJsonObject } from "../../src/platform/json.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { openTestRequest } from "../support/test-requests.ts";
 import { createLossyDisk } from "./lossy-store.ts";
 import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } from "./model-record.ts";
 import { type Fate, fates, robots, type Step } from "./model-steps.ts";
@@ -57,8 +58,10 @@ export class World {
       options: { ...dispatcherDefaults, rights: [{ source: plc, role: "engineer" }] },
       catalogue: this.catalogue(),
       port: {
-        call: (operation, requestJson) =>
-          life === this.life ? this.receive(operation, requestJson) : new Promise(() => {}),
+        call: (request) => {
+          const { operation, requestJson } = openTestRequest(request);
+          return life === this.life ? this.receive(operation, requestJson) : new Promise(() => {});
+        },
       },
       journal: openDurableJournal(this.disk.open(), { keepMs: 30 * DAY_MS, keepCount: 1_000 }),
       clock: this.clock,

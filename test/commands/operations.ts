@@ -8,6 +8,7 @@ import type {
 import type { MakeStopRequest } from "../../src/contracts/stop-request.ts";
 import type { Role } from "../../src/domain/command.ts";
 import { isJsonObject } from "../../src/platform/json.ts";
+import { testRequest } from "../support/test-requests.ts";
 
 /**
  * A catalogue of operations that no service has: the dispatcher must work from
@@ -66,7 +67,7 @@ export const testCatalogue: Catalogue = new Map(
       subject: onChain(json),
       evidence: {
         kind: "query",
-        queries: [{ operation: "FindChain", requestJson: () => "{}" }],
+        queries: [{ operation: "FindChain", request: () => testRequest("FindChain", "{}") }],
         baseline: (answers) => isJsonObject(answers[0]) && answers[0].open === true,
         judge: (answers, wasOpen) =>
           wasOpen === true && isJsonObject(answers[0]) && answers[0].open === false
@@ -109,6 +110,7 @@ function operation(
         ok: true,
         request: {
           json: JSON.stringify(json),
+          payload: testRequest(name, JSON.stringify(json)),
           robotId: null,
           subject: { kind: "fleet" },
           repeat: { kind: "never" },
@@ -128,8 +130,7 @@ function onChain(json: Readonly<Record<string, unknown>>): Subject {
     kind: "task_chain",
     chainId: Number(json.chain),
     find: {
-      operation: "FindChain",
-      requestJson: JSON.stringify({ chain: json.chain }),
+      request: () => testRequest("FindChain", JSON.stringify({ chain: json.chain })),
       amrId: (answer) => (isJsonObject(answer) && typeof answer.number === "number" ? answer.number : null),
     },
   };
@@ -149,7 +150,7 @@ function listed(name: string): EvidenceRule {
   };
   return {
     kind: "query",
-    queries: [{ operation: "List", requestJson: () => "{}" }],
+    queries: [{ operation: "List", request: () => testRequest("List", "{}") }],
     baseline: count,
     judge: (answers, baseline) =>
       typeof baseline === "number" && count(answers) === baseline + 1 ? `List names ${name} once more` : null,

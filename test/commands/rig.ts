@@ -17,6 +17,7 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { openTestRequest } from "../support/test-requests.ts";
 import { createMakers } from "./maker-of.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
 
@@ -98,12 +99,11 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     ["AMR02", "good"],
   ]);
   const port: FleetPort = {
-    call: (operation, requestJson, _deadlineMs, leaveWithinMs, order) =>
+    call: (request, _deadlineMs, leaveWithinMs, order) =>
       new Promise((resolve) => {
         if (!parts.callsWait) order?.leaves?.();
         calls.push({
-          operation,
-          requestJson,
+          ...openTestRequest(request),
           leaveWithinMs,
           mayLeave: () => order?.mayLeave() ?? true,
           leave: () => order?.leaves?.(),

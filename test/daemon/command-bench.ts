@@ -98,7 +98,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     log: silentLog,
   });
   // The session tells the dispatcher from its first moment on, so the dispatcher is there first.
-  const port: FleetPort = { call: (...args) => rig.port.call(...args) };
+  const port: FleetPort = { call: (...args) => rig.fleetPort.call(...args) };
   const gate = createGate(port);
   const makers = createMakers();
   const dispatcher: Dispatcher = createDispatcher({
@@ -137,7 +137,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     httpsWire,
     gate,
     async ask(operation, request) {
-      const ending = await port.call(operation, JSON.stringify(request), 5_000);
+      const ending = await rig.port.call(operation, JSON.stringify(request), 5_000);
       if (ending.kind !== "ok") throw new Error(`${operation} ended ${JSON.stringify(ending)}`);
       return JSON.parse(ending.responseJson) as JsonObject;
     },

@@ -1,4 +1,5 @@
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";
+import { openedJson } from "../support/fleet-requests.ts";
 
 /** Stands before the session, so that what goes wrong can be timed to the moment when commands leave. */
 export interface Gate {
@@ -15,9 +16,9 @@ export function createGate(port: FleetPort): Gate {
   let held: Array<() => void> = [];
   return {
     port: {
-      async call(operation, requestJson, deadlineMs) {
-        if (isHeld(operation)) await new Promise<void>((resolve) => held.push(resolve));
-        return port.call(operation, requestJson, deadlineMs);
+      async call(request, deadlineMs) {
+        if (isHeld(openedJson(request).operation)) await new Promise<void>((resolve) => held.push(resolve));
+        return port.call(request, deadlineMs);
       },
     },
     shut(which) {

@@ -92,9 +92,11 @@ test("a dead connection of commands is found out before a command needs it", asy
   wire.resume();
 });
 
-test("a request that is no JSON, and an operation that is none, are not sent", async () => {
+test("a request that no operation has decoded is not sent", async () => {
   const { start } = await open();
   const rig = await start();
-  expect(await rig.port.call("CreateMission", "{", 1_000)).toMatchObject({ kind: "not_sent" });
-  expect(await rig.port.call("Nonsense", "{}", 1_000)).toMatchObject({ kind: "not_sent" });
+  expect(await rig.fleetPort.call({}, 1_000)).toEqual({
+    kind: "not_sent",
+    message: "the request is of no operation",
+  });
 });

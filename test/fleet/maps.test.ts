@@ -25,30 +25,30 @@ const away: CallEnding = { kind: "unknown", code: "UNAVAILABLE", message: "conne
 const gone: CallEnding = { kind: "refused", code: "NOT_FOUND", message: "no such map" };
 
 test("a map is kept, and given when the service is away, said to be old", async () => {
-  expect(await cache.settle('{"mapId":3}', answer)).toEqual(answer);
-  expect(await cache.settle('{"map_id":3}', away)).toEqual({
+  expect(await cache.settle(3, answer)).toEqual(answer);
+  expect(await cache.settle(3, away)).toEqual({
     ...answer,
     note: "the map as it was at 2026-01-02T00:00:00.000Z; the service could not be asked now: connect ECONNREFUSED",
   });
-  expect(await cache.settle('{"mapId":4}', away)).toEqual(away);
+  expect(await cache.settle(4, away)).toEqual(away);
   expect(await readdir(directory)).toEqual(["3.json"]);
 });
 
 test("a map that the service no longer has is forgotten", async () => {
-  await cache.settle('{"mapId":3}', answer);
-  expect(await cache.settle('{"mapId":3}', gone)).toEqual(gone);
-  expect(await cache.settle('{"mapId":3}', away)).toEqual(away);
+  await cache.settle(3, answer);
+  expect(await cache.settle(3, gone)).toEqual(gone);
+  expect(await cache.settle(3, away)).toEqual(away);
 });
 
 test("a disk that fails, or a file that is damaged, leaves the service's word as it was", async () => {
   await writeFile(join(directory, "3.json"), "{");
-  expect(await cache.settle('{"mapId":3}', away)).toEqual(away);
+  expect(await cache.settle(3, away)).toEqual(away);
   const blocked = createMapCache({
     directory: join(directory, "3.json"),
     clock: createManualClock(),
     log: silentLog,
   });
-  expect(await blocked.settle('{"mapId":3}', answer)).toEqual(answer);
+  expect(await blocked.settle(3, answer)).toEqual(answer);
 });
 
 test("a session reads maps from the service, and from the disk while it is away", async () => {

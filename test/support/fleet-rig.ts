@@ -8,12 +8,15 @@ import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import type { Health } from "../../src/platform/component.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
+import { type JsonPort, jsonPort } from "./fleet-requests.ts";
 
 type EventOf<Kind extends FleetEvent["kind"]> = Extract<FleetEvent, { readonly kind: Kind }>;
 
 /** A fleet session that runs, and what it has told so far. */
 export interface FleetRig {
-  readonly port: FleetPort;
+  /** Takes requests as JSON text. */
+  readonly port: JsonPort;
+  readonly fleetPort: FleetPort;
   readonly events: readonly FleetEvent[];
   health(): Health;
   figure(name: string): number;
@@ -141,7 +144,8 @@ export async function startFleetSession(
   }
 
   return {
-    port: session.port,
+    port: jsonPort(session.port),
+    fleetPort: session.port,
     events,
     health: () => session.health(),
     figure: (name) => session.health().figures?.[name] ?? Number.NaN,

@@ -17,9 +17,9 @@ export function createServiceAnswers(port: FleetPort, log: Log, deadlineMs: numb
   async function askAll(queries: readonly EvidenceQuery[]): Promise<readonly unknown[] | null> {
     const answers: unknown[] = [];
     for (const query of queries) {
-      const json = query.requestJson(answers);
-      if (json === null) return answers;
-      const ending = await port.call(query.operation, json, deadlineMs);
+      const request = query.request(answers);
+      if (request === null) return answers;
+      const ending = await port.call(request, deadlineMs);
       if (ending.kind !== "ok") return null;
       answers.push(JSON.parse(ending.responseJson));
     }

@@ -49,11 +49,11 @@ export function createCalls(parts: CallParts): Calls {
   }
 
   function send(job: Job): Promise<CallEnding> {
-    const { effect, json } = job.request;
+    const { effect, payload } = job.request;
     const isStop = effect === "stops";
     const leastMs = isStop && job.sendings === 1 ? STOP_LEAVES_MS : 0;
     const leaveWithinMs = Math.max(mayLeaveForMs(job), leastMs);
-    return port.call(job.command.operation, json, options.callDeadlineMs, leaveWithinMs, {
+    return port.call(payload, options.callDeadlineMs, leaveWithinMs, {
       isStop,
       ...(effect === "reads" ? {} : { robot: job.queue }),
       mayLeave: stopOrder.guard(job),

@@ -1,10 +1,11 @@
-import { fromJson, type Message } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
 import { within } from "../../platform/within.ts";
 import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
 import { readOperations } from "../operations/effect.ts";
-import { type Method, methods } from "../operations/method.ts";
+import type { Method } from "../operations/method.ts";
+import { openRequest } from "../operations/request.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { callGrpc } from "./grpc-call.ts";
@@ -71,12 +72,10 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
   }
 
   return {
-    async call(operation, requestJson, deadlineMs, leaveWithinMs = deadlineMs, order = alone) {
-      const method = methods.get(operation);
-      if (method === undefined) return { kind: "not_sent", message: `there is no operation ${operation}` };
-      const request = readRequest(method, requestJson);
-      if (request instanceof Error) return { kind: "not_sent", message: request.message };
-
+    async call(sealed, deadlineMs, leaveWithinMs = deadlineMs, order = alone) {
+      const opened = openRequest(sealed);
+      if (opened === null) return { kind: "not_sent", message: "the request is of no operation" };
+      const { method, message: request } = opened;
       const time = timeFrom(deadlineMs, leaveWithinMs);
       const jwt = await tokenWithin(session, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), signal);
       if (jwt === null) {
@@ -106,14 +105,6 @@ function timeFrom(deadlineMs: number, leaveWithinMs: number): Time {
     leftMs: () => Math.max(1, left(deadlineMs)),
     toLeaveMs: () => left(Math.min(deadlineMs, leaveWithinMs)),
   };
-}
-
-function readRequest(method: Method, requestJson: string): Message | Error {
-  try {
-    return fromJson(method.desc.input, JSON.parse(requestJson));
-  } catch (error) {
-    return new Error(`the request cannot be encoded: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 function tokenWithin(session: Session, waitMs: number, signal: AbortSignal): Promise<string | null> {

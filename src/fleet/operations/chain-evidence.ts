@@ -1,16 +1,27 @@
 import type { ChainQuery, EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
-import type { Task } from "../../wire/fleet/http/v1/task_pb.js";
+import {
+  GetOnlineRobotsRequestSchema,
+  QueryTaskChainRequestSchema,
+  type Task,
+} from "../../wire/fleet/http/v1/task_pb.js";
 import { listIn, valueIn } from "./answers.ts";
+import { requestOf } from "./request.ts";
 
-const onlineRobots: EvidenceQuery = { operation: "GetOnlineRobots", requestJson: () => "{}" };
+const onlineRobots: EvidenceQuery = {
+  operation: "GetOnlineRobots",
+  request: () => requestOf("GetOnlineRobots", GetOnlineRobotsRequestSchema, {}),
+};
+
+const chainsRequest = (taskChainIds: number[]) =>
+  requestOf("QueryTaskChain", QueryTaskChainRequestSchema, { taskChainIds });
 
 /** The chains with these numbers; nothing is asked when there are none. */
 function chainsQuery(chainIds: (answers: readonly unknown[]) => readonly number[]): EvidenceQuery {
   return {
     operation: "QueryTaskChain",
-    requestJson(answers) {
-      const taskChainIds = chainIds(answers);
-      return taskChainIds.length === 0 ? null : JSON.stringify({ taskChainIds });
+    request(answers) {
+      const wanted = chainIds(answers);
+      return wanted.length === 0 ? null : chainsRequest([...wanted]);
     },
   };
 }
@@ -31,8 +42,7 @@ const taskIdOf = (task: unknown) => Number(valueIn(task, "id"));
 /** The robot that executes a chain, as QueryTaskChain names it. */
 export function robotOfChain(chainId: number): ChainQuery {
   return {
-    operation: "QueryTaskChain",
-    requestJson: JSON.stringify({ taskChainIds: [chainId] }),
+    request: () => chainsRequest([chainId]),
     amrId(answer) {
       const chain = chainsIn(answer)[0];
       return chain === undefined ? null : Number(valueIn(chain, "task_chain_state", "amr_id"));

@@ -5,6 +5,7 @@ import {
   ListWebhooksRequestSchema,
 } from "../../wire/fleet/v1/service_pb.js";
 import { listIn, valueIn } from "./answers.ts";
+import { requestOf } from "./request.ts";
 import { fleetSubject, never, noEvidence, type Rule, reading, repeatable, rule } from "./rule.ts";
 
 /**
@@ -49,7 +50,12 @@ function newWebhook(url: string, eventType: string): EvidenceRule {
       .map((webhook) => String(valueIn(webhook, "id")));
   return {
     kind: "query",
-    queries: [{ operation: "ListWebhooks", requestJson: () => "{}" }],
+    queries: [
+      {
+        operation: "ListWebhooks",
+        request: () => requestOf("ListWebhooks", ListWebhooksRequestSchema, {}),
+      },
+    ],
     baseline: idsOf,
     judge(answers, baseline) {
       if (!Array.isArray(baseline)) return null;

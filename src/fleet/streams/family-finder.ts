@@ -3,6 +3,8 @@ import type { MissionQueue } from "../../domain/mission.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
+import { GetConveyorIndexRequestSchema } from "../../wire/fleet/v1/service_pb.js";
+import { requestOf } from "../operations/request.ts";
 import type { FleetTimes } from "../options.ts";
 import type { FoundFamily } from "./family-memory.ts";
 
@@ -125,7 +127,8 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
 
 /** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
 async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
-  const ending = await port.call("GetConveyorIndex", JSON.stringify({ robotId }), deadlineMs);
+  const request = requestOf("GetConveyorIndex", GetConveyorIndexRequestSchema, { robotId });
+  const ending = await port.call(request, deadlineMs);
   if (ending.kind === "ok") return "cart";
   if (ending.kind !== "refused") return "unsaid";
   return ending.code === "INVALID_ARGUMENT" ? "other" : "refused";

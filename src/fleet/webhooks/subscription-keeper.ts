@@ -1,9 +1,13 @@
+import { fromJson } from "@bufbuild/protobuf";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { OpaqueRequest } from "../../contracts/operation.ts";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { CreateWebhookRequestSchema } from "../../wire/fleet/v1/service_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
+import { requestOf } from "../operations/request.ts";
 import type { FleetTimes, RobotChoice } from "../options.ts";
 import { ReadFailed } from "../polling/reader.ts";
 import { deliveredAspects } from "../streams/delivery-source.ts";
@@ -69,7 +73,7 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
 
   /** Whether the service has now made it. */
   async function make(one: WantedSubscription, reason: string): Promise<boolean> {
-    const ending = await port.call("CreateWebhook", requestOf(one, identity), times.callMs);
+    const ending = await port.call(creationOf(one, identity), times.callMs);
     if (ending.kind === "ok") {
       made += 1;
       log.info({ events: one.aspect, reason }, "a webhook subscription was made");
@@ -172,12 +176,15 @@ function isWorthAnotherTry({ code }: ReadFailed): boolean {
   return code === "DEADLINE_EXCEEDED";
 }
 
-function requestOf({ aspect, url, robots }: WantedSubscription, identity: Identity): string {
-  return JSON.stringify({
+function creationOf({ aspect, url, robots }: WantedSubscription, identity: Identity): OpaqueRequest {
+  const request = fromJson(CreateWebhookRequestSchema, {
     url,
     eventType: aspect,
     selector:
-      robots.kind === "ids" ? { robotIds: { ids: robots.ids } } : { locationIds: { ids: robots.locations } },
+      robots.kind === "ids"
+        ? { robotIds: { ids: [...robots.ids] } }
+        : { locationIds: { ids: [...robots.locations] } },
     options: { description: descriptionOf(identity), headers: { [SECRET_HEADER]: identity.secret } },
   });
+  return requestOf("CreateWebhook", CreateWebhookRequestSchema, request);
 }

@@ -1,8 +1,13 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
-import { ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
+import {
+  DeleteWebhookRequestSchema,
+  ListWebhooksRequestSchema,
+  ListWebhooksResponseSchema,
+} from "../../wire/fleet/v1/service_pb.js";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
+import { requestOf } from "../operations/request.ts";
 import { ReadFailed } from "../polling/reader.ts";
 
 /** The calls about subscriptions that may be repeated (design, Commands). */
@@ -16,7 +21,7 @@ export interface WebhookCalls {
 export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate): WebhookCalls {
   return {
     async list(deadlineMs) {
-      const ending = await port.call("ListWebhooks", "{}", deadlineMs);
+      const ending = await port.call(requestOf("ListWebhooks", ListWebhooksRequestSchema, {}), deadlineMs);
       if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
       const options = { ignoreUnknownFields: true };
       const { webhooks } = fromJsonString(ListWebhooksResponseSchema, ending.responseJson, options);
@@ -26,7 +31,10 @@ export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate)
       const left = new Map<string, string>();
       await Promise.all(
         ids.map(async (id) => {
-          const ending = await port.call("DeleteWebhook", JSON.stringify({ id }), deadlineMs);
+          const ending = await port.call(
+            requestOf("DeleteWebhook", DeleteWebhookRequestSchema, { id }),
+            deadlineMs,
+          );
           if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) return;
           left.set(id, `${codeOf(ending)}: ${ending.message}`);
         }),

@@ -44,6 +44,7 @@ const move = {
     ok: true,
     request: {
       json: JSON.stringify(json),
+      payload: json,
       robotId: json.robot,
       effect: "moves",
       subject: { kind: "robot", robotId: json.robot },
@@ -59,8 +60,8 @@ const dispatcher = createDispatcher({
   options: { ...dispatcherDefaults, rights: [{ source, role: "operator" }], maxQueue: 1_000 },
   catalogue: new Map([[move.name, move]]),
   port: {
-    async call(_operation, requestJson) {
-      writeSync(service, `${JSON.parse(requestJson).id}\n`);
+    async call({ id }) {
+      writeSync(service, `${id}\n`);
       process.send?.("sent");
       await wait(chance() * 3);
       return { kind: "ok", responseJson: "{}", missionId: null };

@@ -16,6 +16,7 @@ import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
 import { openStream } from "../../../src/fleet/streams/stream-call.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
+import { jsonPort } from "../../support/fleet-requests.ts";
 import { anyIdentifiers } from "../../support/identifiers.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -132,7 +133,7 @@ test.each(echoes)("a REST call's ending shows no token of %s", async (_, answer)
     http: front(answer),
     signal: new AbortController().signal,
   });
-  const ending = await calls.call("GetConveyorIndex", '{"robotId":"cart-01"}', 1_000);
+  const ending = await jsonPort(calls).call("GetConveyorIndex", '{"robotId":"cart-01"}', 1_000);
   expect(ending).toMatchObject({ kind: "unknown" });
   expect(leaksOf(JSON.stringify(ending))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Operation, ParsedRequest, Problem } from "../../../src/contracts/operation.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { openedJson } from "../../support/fleet-requests.ts";
 
 const catalogue = createCatalogue();
 
@@ -70,7 +71,7 @@ test("a request reads the same from its canonical text, whether it was read befo
   const first = parsed("CreateMission", traverse("snake"));
   expect(operation("CreateMission").parseText(first.json)).toEqual({ ok: true, request: first });
   const anew = createCatalogue().get("CreateMission")?.parseText(first.json);
-  expect(JSON.stringify(anew)).toBe(JSON.stringify({ ok: true, request: first }));
+  expect(anew).toEqual({ ok: true, request: first });
   expect(operation("CreateMission").parseText(first.json)).toMatchObject({ ok: true });
   const long = parsed("DeleteWebhook", { id: "x".repeat(4_000) });
   const again = operation("DeleteWebhook").parseText(long.json);
@@ -240,7 +241,11 @@ test("the evidence of a task chain is a new one with its reference", () => {
   if (evidence.kind !== "query") throw new Error("evidence should be asked for");
   const robots = { robots: [{ id: "3", task_chain_id: 12 }] };
   const chains = { task_chains: [{ task_chain_state: { id: 12, task_seq: "ours" }, task_states: [] }] };
-  expect(evidence.queries[1]?.requestJson([robots])).toBe('{"taskChainIds":[12]}');
+  const query = evidence.queries[1]?.request([robots]);
+  expect(openedJson(query ?? {})).toEqual({
+    operation: "QueryTaskChain",
+    requestJson: '{"taskChainIds":[12]}',
+  });
   expect(evidence.judge([robots, chains], evidence.baseline?.([robots, { task_chains: [] }]))).toContain(
     "chain 12",
   );

@@ -5,6 +5,7 @@ import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import { createFamilyFinder, type FamilyFinder, familyOf } from "../../../src/fleet/streams/family-finder.ts";
 import { mission } from "../../delivery/fleet-events.ts";
+import { openedJson } from "../../support/fleet-requests.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const { refusedRetryMs, backoffCapMs } = defaultFleetTimes;
@@ -38,8 +39,8 @@ afterEach(() => stopping.abort());
 function finder(answer: (robotId: string) => CallEnding): FamilyFinder {
   return createFamilyFinder({
     port: {
-      async call(_, json) {
-        const { robotId } = JSON.parse(json) as { robotId: string };
+      async call(request) {
+        const { robotId } = JSON.parse(openedJson(request).requestJson) as { robotId: string };
         asked.push(robotId);
         return answer(robotId);
       },

@@ -14,6 +14,7 @@ import { sleep, systemClock } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { createChronicle } from "../../support/chronicle.ts";
+import { openedJson } from "../../support/fleet-requests.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { anyIdentifiers } from "../../support/identifiers.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -60,11 +61,12 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     robots: () => ({ kind: "ids", ids: ["r1"] }),
     trust: createTrust(30_000, clock),
     port: {
-      async call(operation, json, deadlineMs) {
+      async call(request, deadlineMs) {
+        const { operation, requestJson } = openedJson(request);
         asks += 1;
         const takesMs = answerMs(operation, asks);
         await sleep(clock, Math.min(takesMs, deadlineMs), new AbortController().signal);
-        if (takesMs <= deadlineMs) return answer(operation, json);
+        if (takesMs <= deadlineMs) return answer(operation, requestJson);
         return { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer" };
       },
     },

@@ -104,6 +104,7 @@ function operation(name: string, effect: Effect): Operation {
         ok: true,
         request: {
           json: JSON.stringify({ robotId: json.robot_id }),
+          payload: {},
           robotId: json.robot_id,
           effect,
           subject: { kind: "robot", robotId: json.robot_id },

@@ -70,6 +70,7 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
         ok: true,
         request: {
           json: JSON.stringify(json),
+          payload: {},
           robotId: subject.kind === "robot" ? subject.robotId : null,
           effect,
           subject,

@@ -1,0 +1,36 @@
+import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import type { OpaqueRequest } from "../../contracts/operation.ts";
+import { type Method, methods } from "./method.ts";
+
+/** A request of the catalogue as a message, with the operation that it is for. */
+export class FleetRequest {
+  readonly method: Method;
+  readonly message: Message;
+
+  constructor(method: Method, message: Message) {
+    this.method = method;
+    this.message = message;
+  }
+}
+
+/** Closes a request for its way through rooms that do not know messages. */
+export function sealRequest(method: Method, message: Message): OpaqueRequest {
+  return new FleetRequest(method, message) as unknown as OpaqueRequest;
+}
+
+/** What was sealed here; null for anything else. */
+export function openRequest(request: OpaqueRequest): FleetRequest | null {
+  return request instanceof FleetRequest ? request : null;
+}
+
+/** A sealed request of the gateway's own. Throws when there is no such operation, or it takes another message. */
+export function requestOf<Desc extends DescMessage>(
+  operation: string,
+  desc: Desc,
+  fields: MessageInitShape<Desc>,
+): OpaqueRequest {
+  const method = methods.get(operation);
+  if (method?.desc.input.typeName !== desc.typeName)
+    throw new Error(`${operation} takes no ${desc.typeName}`);
+  return sealRequest(method, create(desc, fields));
+}
