@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
+import { createIntake, type Intake } from "./commands/intake/intake.ts";
 import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
@@ -82,6 +83,7 @@ interface House extends GatewayParts {
   /** What happens, on its way to the dispatcher and the northbounds. */
   readonly tell: (batch: Batch) => void;
   readonly dispatcher: Dispatcher;
+  readonly intake: Intake;
   readonly audit: LineFile;
   readonly stores: Stores;
   readonly tellAlarm: TellGatewayAlarm;
@@ -144,7 +146,7 @@ function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
   return name === FLEET ? leavingMs(fleet.events) : 0;
 }
 
-/** Data: fleet → state → attribution → fan-out → northbounds. Commands: northbounds → dispatcher → fleet. */
+/** Data: fleet → state → attribution → fan-out → northbounds. Commands: northbounds → intake → dispatcher → fleet. */
 function furnish(
   config: Config,
   parts: GatewayParts,
@@ -186,22 +188,27 @@ function furnish(
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear, onClockSkew: clockAlarm.note });
   const auditFile = { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit };
   const audit = createLineFile(auditFile, clock, log);
-  const dispatcher: Dispatcher = createDispatcher({
-    options: config.dispatcher,
+  const commands = {
     catalogue,
-    port: fleet.port,
-    journal: stores.journal,
     clock,
     log: log.child({ part: "commands" }),
+    audit: (record: object) => audit.append(JSON.stringify(record)),
+  };
+  const dispatcher: Dispatcher = createDispatcher({
+    ...commands,
+    options: config.dispatcher,
+    port: fleet.port,
+    journal: stores.journal,
     sessionId,
     robot: state.robot,
     stations: config.stations,
     stopRequest,
     deliver: fanOut.offer,
     onHold: (robotId) => fanOut.offer({ changes: view.changesOf(robotId), notices: [] }),
-    audit: (record) => audit.append(JSON.stringify(record)),
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
+  const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
+  const intake = createIntake({ ...commands, options: config.intake, rights, execution: dispatcher });
   const house: House = {
     ...parts,
     config,
@@ -211,6 +218,7 @@ function furnish(
     fanOut,
     tell,
     dispatcher,
+    intake,
     audit,
     stores,
     tellAlarm,
@@ -266,10 +274,11 @@ function qualityTicker({ clock, state, tell }: House): Component {
 }
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
-function commandDoor({ dispatcher, audit, stores }: House, drainMs: number): Component {
+function commandDoor({ dispatcher, intake, audit, stores }: House, drainMs: number): Component {
   return {
     name: COMMANDS,
-    health: () => stores.commandsHealth(dispatcher.health()),
+    health: () =>
+      stores.commandsHealth(withFigures({ state: "up", figures: intake.figures() }, dispatcher.health())),
     async run(signal, ready) {
       ready();
       await aborted(signal);
@@ -280,7 +289,7 @@ function commandDoor({ dispatcher, audit, stores }: House, drainMs: number): Com
 }
 
 function opcua(options: OpcUaOptions, house: House): Component {
-  const { clock, chance, sessionId, catalogue, dispatcher, fanOut } = house;
+  const { clock, chance, sessionId, catalogue, dispatcher, intake, fanOut } = house;
   const log = house.log.child({ part: "opcua" });
   const server = createOpcUaServer(options, {
     facts: {
@@ -291,8 +300,8 @@ function opcua(options: OpcUaOptions, house: House): Component {
       configHash: configHash(house.config),
       fleetLinkUp: house.isFleetLinkUp,
     },
-    commander: dispatcher,
-    ledger: dispatcher,
+    commander: intake,
+    audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
     stopRequest,
@@ -310,7 +319,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
 }
 
 function mqtt(options: MqttOptions, house: House): Component[] {
-  const { clock, chance, sessionId, catalogue, dispatcher, fanOut, health, config } = house;
+  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config } = house;
   const log = house.log.child({ part: "mqtt" });
   const topics = createTopics(options.base, options.topics);
   const { clientId } = options;
@@ -323,9 +332,8 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     sessionId,
     clock,
     log,
-    catalogue,
-    commander: dispatcher,
-    ledger: dispatcher,
+    commander: intake,
+    audit: intake,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     health,
@@ -346,7 +354,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
   return broker === null ? [component] : [broker, component];
 }
 
-/** The runner knows how the connection fares, the link what went over it and what is wrong with it. */
+/** Two parts of one health: the second knows what is wrong. */
 function withFigures(runner: Health, link: Health): Health {
   const state = runner.state === "up" ? link.state : runner.state;
   const { detail = runner.detail } = link;
@@ -358,11 +366,11 @@ function withFigures(runner: Health, link: Health): Health {
 }
 
 function control(options: NonNullable<Config["control"]>, house: House): Component {
-  const { catalogue, dispatcher, health, clock, log } = house;
+  const { dispatcher, intake, health, clock, log } = house;
   return createControlServer(options, {
-    commander: dispatcher,
-    ledger: dispatcher,
-    catalogue,
+    commander: intake,
+    audit: intake,
+    records: dispatcher,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     health,

@@ -80,6 +80,13 @@ const life = [
   "identity with the same request gets the recorded outcome, also after a crash. With another request it is refused.",
   "If it comes again in another form (without an expiry, retained, while too many wait), the answer never says that it",
   "was not done.",
+  "",
+  "| at every protocol | |",
+  "|---|---|",
+  "| a request id | 1 to 128 printable ASCII characters |",
+  "| commands in flight of one source | 512. Stops, and repetitions of known commands, may use as many again |",
+  "| … of all sources | 2,048 (`commands.maxCommands`), and as many again for the same |",
+  "| a command beyond | is refused with QUEUE_FULL and was not sent |",
 ];
 
 const times = [

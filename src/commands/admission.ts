@@ -1,21 +1,16 @@
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
-import type { Catalogue, Operation, ParsedRequest, Subject } from "../contracts/operation.ts";
+import type { ParsedRequest, Subject } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
 import type { Command, Source } from "../domain/command.ts";
 import { ending, type Outcome, refusal } from "../domain/outcome.ts";
-import { badRequest, unknownOperation, unknownRobot } from "../domain/refusals.ts";
+import { unknownRobot } from "../domain/refusals.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
 import type { Observations } from "./evidence/observations.ts";
+import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
-
-/** A command that has the shape of its operation. */
-export interface Understood {
-  readonly request: ParsedRequest;
-  readonly operation: Operation;
-}
 
 /** Where a command runs. */
 export interface QueueOf {
@@ -25,7 +20,6 @@ export interface QueueOf {
 
 /** What decides whether a command may go on. */
 export interface AdmissionParts {
-  readonly catalogue: Catalogue;
   readonly port: FleetPort;
   readonly clock: Clock;
   readonly observations: Observations;
@@ -40,25 +34,8 @@ export interface AdmissionParts {
   readonly queryDeadlineMs: number;
 }
 
-export const LONGEST_REQUEST_ID = 256;
 /** The queue of what concerns no single robot, or one that the service picks. */
 export const SERVICE_PICKS = "fleet";
-
-/** Reads a command by its operation, or says what is wrong with it. Doors have done so too; nothing is sent on their word. */
-export function understand(catalogue: Catalogue, command: Command): Understood | Outcome {
-  const { requestId } = command;
-  if (requestId === "" || requestId.length > LONGEST_REQUEST_ID) {
-    return refusal(
-      "MALFORMED",
-      `a request id has 1 to ${LONGEST_REQUEST_ID} characters, this one ${requestId.length}`,
-    );
-  }
-  const operation = catalogue.get(command.operation);
-  if (operation === undefined) return unknownOperation(command.operation);
-  const parsed = operation.parseText(command.requestJson);
-  if (!parsed.ok) return badRequest(parsed.problem);
-  return { request: parsed.request, operation };
-}
 
 /**
  * The queue of a request: one for a physical robot, whichever of its names is used. A
@@ -135,9 +112,9 @@ function isExpired(clock: Clock, job: Job): boolean {
 }
 
 /** The request with its identity filled in, where the operation has a field for it. */
-export function identified({ request, operation }: Understood, id: string): ParsedRequest {
+export function identified({ request, operation, id }: AcceptedCommand): ParsedRequest {
   if (request.identityField === null) return request;
-  const filled = operation.parseText(fillIdentity(request.json, request.identityField, id));
+  const filled = operation.parse(fillIdentity(request.json, request.identityField, id));
   return filled.ok ? filled.request : request;
 }
 

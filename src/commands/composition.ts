@@ -10,7 +10,7 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createSteadyWall, type SteadyWall } from "../platform/steady-wall.ts";
-import { type Accept, createAcceptance } from "./acceptance.ts";
+import { createAcceptance } from "./acceptance.ts";
 import { type AdmissionParts, refusalNow, SERVICE_PICKS, unheardOf } from "./admission.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createEventGate, type EventGate } from "./attribution/event-gate.ts";
@@ -23,6 +23,7 @@ import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-s
 import { createObservations, type Observations } from "./evidence/observations.ts";
 import { createFleetLink, type FleetLink } from "./fleet-link.ts";
 import { createHoldKeeper, type HoldKeeper } from "./holds/hold-keeper.ts";
+import type { Execution } from "./intake/execution.ts";
 import type { Job } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
 import { type WatchedJournal, watchJournal } from "./journal/watched-journal.ts";
@@ -98,7 +99,7 @@ export interface Composition extends Shared, Evidence, Guards {
   readonly events: CommandEvents;
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
-  readonly accept: Accept;
+  readonly begin: Execution["begin"];
 }
 
 /** How long the service may take to say which robot a task chain is on. */
@@ -128,7 +129,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   };
   const evidence = composeEvidence(shared, (id, text) => conclusion.foundLater(id, text));
   const { attribution } = evidence;
-  const ownStops = createOwnStops({ ...parts, receive: (command) => accept(command) });
+  const ownStops = createOwnStops({ ...parts, begin: (accepted) => begin(accepted) });
   const { checks, ...guards } = composeGuards(shared, evidence, ownStops, (robotId) => refuseStarts(robotId));
   const events = createCommandEvents(shared);
   const conclusion = createConclusion({
@@ -155,12 +156,11 @@ export function composeCommands(parts: DispatcherParts): Composition {
       void conclusion.conclude(job, outcome);
     },
   });
-  const accept = createAcceptance({
+  const begin = createAcceptance({
     ...shared,
     checks,
     conclusion,
     runner,
-    maxCommands: options.maxCommands,
     isStopping: () => shared.stopping.signal.aborted,
     whyNotNow: guards.whyNotNow,
   });
@@ -175,7 +175,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  return { ...shared, ...evidence, ...guards, events, conclusion, runner, accept };
+  return { ...shared, ...evidence, ...guards, events, conclusion, runner, begin };
 }
 
 function composeEvidence(shared: Shared, onLate: (commandId: string, text: string) => void): Evidence {

@@ -1,11 +1,8 @@
-import { clip } from "../domain/clip.ts";
 import { type Command, commandId } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { LONGEST_REQUEST_ID } from "./admission.ts";
 import type { Attribution } from "./attribution/attribution.ts";
-import { LONGEST_OPERATION } from "./audit/audit.ts";
 import type { CommandEvents, FinishedCommand } from "./command-events.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
@@ -26,7 +23,7 @@ export interface ConclusionParts {
 /** The end of every command: recorded, told to those who wait, audited, and published. */
 export interface Conclusion {
   /** Refuses what never became a job. */
-  refuse(command: Command, outcome: Outcome): Promise<Outcome>;
+  refuse(command: Command, outcome: Outcome): void;
   conclude(job: Job, outcome: Outcome): Promise<void>;
   /** Publishes what was seen of a command after its outcome was final. */
   foundLater(commandId: string, text: string): void;
@@ -70,8 +67,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   return {
     refuse(command, outcome) {
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
-      events.ended({ command: clipped(command), robotId: command.robotId, outcome }, times);
-      return Promise.resolve(outcome);
+      events.ended({ command, robotId: command.robotId, outcome }, times);
     },
     async conclude(job, outcome) {
       if (job.isConcluded) return;
@@ -123,16 +119,6 @@ function recordOf(job: Job, outcome: Outcome, finalAtMs: number): JournalRecord 
     baseline: null,
     outcome,
     ...(job.missionIds.length > 1 ? { missionIds: job.missionIds } : {}),
-  };
-}
-
-/** A refused command need not keep the bounds of an accepted one; what is published of it does. */
-function clipped(command: Command): Command {
-  const { requestId, operation } = command;
-  return {
-    ...command,
-    requestId: clip(requestId, LONGEST_REQUEST_ID),
-    operation: clip(operation, LONGEST_OPERATION),
   };
 }
 

@@ -1,22 +1,21 @@
 import type { CommandRights } from "../contracts/command-rights.ts";
-import type { Commander, CommandLedger, CommandRecords } from "../contracts/commander.ts";
+import type { CommandRecords } from "../contracts/commander.ts";
 import type { Holds } from "../contracts/holds.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { Stations } from "../contracts/stations.ts";
 import { every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
-import { abortable } from "./abortable.ts";
-import { createLedger } from "./audit/ledger.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands, type DispatcherParts } from "./composition.ts";
+import type { Execution } from "./intake/execution.ts";
 import { pruneJournal } from "./journal/pruning.ts";
-import { fault } from "./own-refusals.ts";
+import { createKnownCommands } from "./known-commands.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { shutDown } from "./shutdown.ts";
 
 /** Takes every command: at most once, and no guessing (design, Commands). */
-export interface Dispatcher extends Commander, CommandRecords, CommandLedger {
+export interface Dispatcher extends Execution, CommandRecords {
   /** Ends what an earlier run left behind. Call it, and await it, before the first command. */
   start(): Promise<void>;
   /** Who may send commands to which robots and through which stations. */
@@ -48,17 +47,11 @@ const LOOK_PERIOD_MS = 1_000;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const room = composeCommands(parts);
-  const { holds, leases, log, stopping } = room;
+  const { holds, leases, stopping } = room;
   return {
-    submit(command, signal, onStage) {
-      try {
-        return abortable(room.accept(command, onStage), signal);
-      } catch (error) {
-        log.error({ err: error, operation: command.operation }, "a command could not be received");
-        return Promise.resolve(fault());
-      }
-    },
-    ...createLedger(room),
+    begin: room.begin,
+    refuse: room.conclusion.refuse,
+    ...createKnownCommands(room.running, room.journal),
     start: () => start(room),
     rights: commandRights(room.rights, parts.stations),
     stations: leases,

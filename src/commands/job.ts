@@ -98,9 +98,8 @@ export function watchStages(job: Job, watcher: (stage: CommandStage) => void): v
 }
 
 /** The request with `identity` at `path`, where the text there is empty; otherwise unchanged. */
-export function fillIdentity(json: string, path: readonly string[], identity: string): string {
-  const parsed: unknown = JSON.parse(json);
-  return JSON.stringify(filled(parsed, path, identity));
+export function fillIdentity(json: string, path: readonly string[], identity: string): unknown {
+  return filled(JSON.parse(json), path, identity);
 }
 
 function filled(value: unknown, path: readonly string[], identity: string): unknown {

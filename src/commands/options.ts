@@ -49,9 +49,34 @@ export interface DispatcherOptions {
   readonly maxQueue: number;
   /** Reads in flight at once, for each robot. */
   readonly maxReads: number;
-  /** Commands in hand at once, of all robots together. Stops go over it. */
-  readonly maxCommands: number;
 }
+
+/** How many commands one source may send. */
+export interface SourceRate {
+  /** On average. */
+  readonly perSecond: number;
+  /** At once, after a rest. */
+  readonly burst: number;
+}
+
+/** Times and bounds of the intake, all in place. */
+export interface IntakeOptions {
+  /** How long after its receipt a command without an expiry may be sent. */
+  readonly startByMs: number;
+  /** Commands in flight at once, of all sources and of one. Stops and repetitions may use as many again. */
+  readonly maxCommands: number;
+  readonly maxCommandsOfSource: number;
+  /** The rate of each source of a protocol; absent: any. Stops do not count. */
+  readonly rates: Readonly<Partial<Record<Source["door"], SourceRate>>>;
+}
+
+/** At 2,000 commands a second, one second's worth: a pause of the disk or the collector refuses nothing. */
+export const intakeDefaults: IntakeOptions = {
+  startByMs: 10_000,
+  maxCommands: 2_048,
+  maxCommandsOfSource: 512,
+  rates: {},
+};
 
 /** For a service that waits up to 10 s for a robot (wire-facts). */
 export const dispatcherDefaults: DispatcherOptions = {
@@ -64,5 +89,4 @@ export const dispatcherDefaults: DispatcherOptions = {
   stopSyncMs: 50,
   maxQueue: 16,
   maxReads: 16,
-  maxCommands: 4_096,
 };

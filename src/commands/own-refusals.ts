@@ -22,6 +22,12 @@ export function fault(): Outcome {
   return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
 }
 
+/** The outcome of a command that the gateway lost track of by a mistake of ours. */
+export function failed(): Outcome {
+  const message = "the gateway failed; whether the command was sent is not known";
+  return ending("unknown", "INTERNAL_FAULT", message, false);
+}
+
 /** A command whose outcome is neither on the disk nor in memory: it must not be sent again. */
 export function unrecorded(): Outcome {
   const message = "its outcome could not be recorded, as the disk failed; the robot may have acted";

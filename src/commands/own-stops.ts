@@ -1,20 +1,25 @@
+import type { Catalogue } from "../contracts/operation.ts";
 import type { MakeStopRequest } from "../contracts/stop-request.ts";
-import type { Command, OnBehalfOf, Source } from "../domain/command.ts";
+import { type Command, commandId, type OnBehalfOf, type Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import type { Execution } from "./intake/execution.ts";
+import { readRequest } from "./intake/request.ts";
+import { digestOf } from "./job.ts";
 import type { Lease } from "./leases/lease.ts";
+import { gatewaySource } from "./rights.ts";
 
 export interface OwnStopParts {
+  readonly catalogue: Catalogue;
   readonly clock: Clock;
   readonly log: Log;
   /** Names this run of the gateway; request ids are unique within it. */
   readonly sessionId: string;
   readonly stopRequest: MakeStopRequest;
-  /** Takes a command as the dispatcher does. */
-  readonly receive: (command: Command) => Promise<Outcome>;
+  readonly begin: Execution["begin"];
 }
 
 /** The stops that the gateway sends of itself. */
@@ -25,15 +30,11 @@ export interface OwnStops {
   hold(robotId: RobotId, stop: Stop, owner: Source): Promise<Outcome>;
 }
 
-/**
- * The source of the gateway's own commands, which need no right. Compared by identity: no protocol can forge
- * it.
- */
-export const gatewaySource: Source = { door: "gateway", name: "fleetgate" };
 /** How long a stop of the gateway's own may still leave. */
 const LEAVES_WITHIN_MS = 10_000;
 
-export function createOwnStops({ clock, log, sessionId, stopRequest, receive }: OwnStopParts): OwnStops {
+export function createOwnStops(parts: OwnStopParts): OwnStops {
+  const { catalogue, clock, log, sessionId } = parts;
   let sent = 0;
 
   function send(
@@ -43,15 +44,26 @@ export function createOwnStops({ clock, log, sessionId, stopRequest, receive }: 
     onBehalfOf: OnBehalfOf,
   ): Promise<Outcome> {
     sent += 1;
-    return receive({
+    const read = readRequest(catalogue, stopOf(robotId, stop));
+    if ("outcome" in read) return Promise.resolve(read);
+    const { operation, request } = read;
+    const command: Command = {
       source: gatewaySource,
       requestId: `${sessionId}.${cause}${sent}`,
+      operation: operation.name,
       effect: "stops",
       robotId,
+      requestJson: request.json,
       startByMs: clock.nowMs() + LEAVES_WITHIN_MS,
       onBehalfOf,
-      ...stopRequest(robotId, stop),
-    });
+    };
+    const digest = digestOf(operation.name, request.json);
+    return parts.begin({ id: commandId(command), digest, command, operation, request });
+  }
+
+  function stopOf(robotId: RobotId, stop: Stop) {
+    const { operation, request } = parts.stopRequest(robotId, stop);
+    return { operation, request: { json: request } };
   }
 
   return {

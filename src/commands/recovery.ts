@@ -5,6 +5,7 @@ import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import { isWatchRule, type WatchBaseline } from "./evidence/watch.ts";
+import { readRequest } from "./intake/request.ts";
 import { createJob, type Job } from "./job.ts";
 import type { Journal, JournalRecord } from "./journal/journal.ts";
 import { interrupted, type QueueRunner } from "./robot-queues/queue-runner.ts";
@@ -75,8 +76,8 @@ function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
  * The request as it was sent. For an operation that this version does not know, no evidence can be sought.
  */
 function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalRecord): ParsedRequest {
-  const parsed = catalogue.get(command.operation)?.parseText(sentJson);
-  if (parsed?.ok) return parsed.request;
+  const read = readRequest(catalogue, { operation: command.operation, request: { text: sentJson } });
+  if ("request" in read) return read.request;
   return {
     json: sentJson,
     // Nothing that could be sent: nothing of an earlier run is.

@@ -1,7 +1,15 @@
 import type { CommandRights } from "../contracts/command-rights.ts";
+import type { Operation, ParsedRequest } from "../contracts/operation.ts";
 import { type Role, roles, type Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { AcceptedCommand } from "./intake/execution.ts";
 import type { AccountRole, RightsRule, StationOptions } from "./options.ts";
+
+/**
+ * The source of the gateway's own commands, which need no right. Compared by identity: no protocol can forge
+ * it.
+ */
+export const gatewaySource: Source = { door: "gateway", name: "fleetgate" };
 
 /** Who may send what, of all protocols: `docs/install.md` has the same as a table. */
 export interface Rights {
@@ -61,6 +69,34 @@ export function refusedRight(rights: Rights, question: RightsQuestion): string |
   const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
   const act = operation === null ? "command robots" : `send ${operation}`;
   return `${who} may not ${act}, which needs ${role}: ${why}`;
+}
+
+/**
+ * Why a source may not send a request; null when it may. A robot that is named by its number, or by its chain, is
+ * looked up later: the dispatcher asks again when it knows the robot.
+ */
+export function refusedRequest(
+  rights: Rights,
+  anywhere: Rights,
+  source: Source,
+  { name: operation, role }: Operation,
+  { subject }: ParsedRequest,
+): string | null {
+  const isLater = subject.kind === "robot_number" || subject.kind === "task_chain";
+  const robotId = subject.kind === "robot" ? subject.robotId : null;
+  return refusedRight(isLater ? anywhere : rights, { source, operation, role, robotId });
+}
+
+/** The rest of that question, when a command's robot was looked up; null when it may be sent. */
+export function refusedOnRobot(
+  rights: Rights,
+  { command, operation, request }: AcceptedCommand,
+  robotId: RobotId | null,
+): string | null {
+  const { kind } = request.subject;
+  if (command.source === gatewaySource || kind === "robot" || kind === "fleet") return null;
+  const { name, role } = operation;
+  return refusedRight(rights, { source: command.source, operation: name, role, robotId });
 }
 
 /** The rights without their robots: by these, whoever is refused may send the operation to no robot at all. */

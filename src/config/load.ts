@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { DispatcherOptions, StationOptions } from "../commands/options.ts";
+import type { DispatcherOptions, IntakeOptions, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
@@ -16,7 +16,7 @@ import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
-import { dispatcherOptions } from "./sections/commands.ts";
+import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
@@ -40,6 +40,7 @@ export interface Config {
   /** Where `fleetgate call` sends commands; null: switched off, or its socket's path too long. */
   readonly control: ControlOptions | null;
   /** With the rights of every source. */
+  readonly intake: IntakeOptions;
   readonly dispatcher: DispatcherOptions;
   readonly stations: readonly StationOptions[];
   /** How long a shutdown waits for the answers of what was sent. */
@@ -142,21 +143,21 @@ function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
 
 function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Environment): Config {
   const gateway = { id: file.gateway.id, dataDir: dataDir(file, path, env) };
-  const { startByMs } = file.commands;
   const socket = socketPath(file.control, dirname(resolve(path)), gateway.dataDir);
   return {
     gateway,
     log: file.log,
     quality: file.quality,
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
-    mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, startByMs, files),
+    mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, files),
     opcua:
       file.opcua === undefined
         ? null
-        : opcUaOptions(file.opcua, gateway, file.fleet, Object.keys(file.stations), startByMs, files),
+        : opcUaOptions(file.opcua, gateway, file.fleet, Object.keys(file.stations), files),
     web: file.web ?? null,
-    control: controlOptions(file.control, socket, startByMs),
+    control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),
+    intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),
     dispatcher: dispatcherOptions(file.commands, file.rights, opcUaAccounts(file.opcua)),
     drainMs: file.commands.drainMs,
     audit: file.commands.audit,

@@ -1,17 +1,72 @@
 import type { Command, CommandStage, Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { ParsedRequest } from "./operation.ts";
 
-/**
- * The way of every command, whichever door it came through. A refusal is a
- * value, not an exception; the promise resolves when the outcome is final.
- * Aborting the signal stops the waiting, not the command.
- */
-export interface Commander {
-  submit(command: Command, signal: AbortSignal, onStage?: (stage: CommandStage) => void): Promise<Outcome>;
+/** A request as a protocol has it. */
+export type EnvelopeRequest =
+  /** A JSON value, or a tree of fields: proto3 JSON in either spelling. */
+  | { readonly json: unknown }
+  /** JSON text, or its bytes in UTF-8. */
+  | { readonly text: string | Uint8Array }
+  /** What `read` has read before. */
+  | { readonly parsed: ParsedRequest }
+  /** The message could not be read: where it is wrong, and what would be right. */
+  | { readonly unreadable: string };
+
+/** What a protocol read of one command. The intake judges it. */
+export interface Envelope {
+  /** The protocol, and the user or client that it has authenticated. */
+  readonly source: Source;
+  /** The sender's own: 1 to 128 printable ASCII characters. Null: none could be read. */
+  readonly requestId: string | null;
+  /** Sets these ids apart from others of the same source: `call`, or the path of a slot. */
+  readonly scope?: string;
+  readonly operation: string;
+  readonly request: EnvelopeRequest;
+  /** The robot on whose object the operation was called. It is filled in where the request names none. */
+  readonly calledOn?: RobotId | null;
+  /** When it may no longer be sent. Without it, a time from the receipt that the configuration gives. */
+  readonly expiry?: Expiry;
+  /** Wall time of the receipt in milliseconds; absent: now. */
+  readonly receivedMs?: number;
+  /** The message was kept by a broker: nobody knows how old it is. */
+  readonly retained?: boolean;
+  /** Why the sender cannot be answered where it wants to be; null when it can. */
+  readonly unanswerable?: string | null;
+  /** Where it came from, for the audit log. */
+  readonly origin?: NonNullable<Command["origin"]>;
 }
 
-/** What a door refuses by itself. What could not be read, or is of no robot, is null. */
+/** The earliest of the times that are given counts. */
+export interface Expiry {
+  /** Wall time in milliseconds, by the sender's clock. */
+  readonly atMs?: number | null;
+  /** Milliseconds from the receipt. */
+  readonly withinMs?: number | null;
+  /** What a command that moves a robot lacks, as an instruction; null when nothing. */
+  readonly lacks?: string | null;
+}
+
+/** The way of every command, whichever protocol it came by. */
+export interface Commander {
+  /**
+   * Takes a command, and resolves with its final outcome; a refusal is a value. `onStage` is told how far it has
+   * come. Rejects only with the reason of `signal`: aborting it ends the waiting, not the command.
+   */
+  submit(
+    envelope: Envelope,
+    signal: AbortSignal | null,
+    onStage?: (stage: CommandStage) => void,
+  ): Promise<Outcome>;
+  /**
+   * Reads a request ahead of its envelope, for a protocol that must know its effect before it submits.
+   * Nothing is audited; an outcome is its refusal.
+   */
+  read(operation: string, json: unknown): ParsedRequest | Outcome;
+}
+
+/** A request that was refused. What could not be read, or is of no robot, is null. */
 export interface RefusedRequest {
   readonly source: Source;
   readonly requestId: string | null;
@@ -20,23 +75,20 @@ export interface RefusedRequest {
   readonly origin?: Command["origin"];
 }
 
-/** For a door that is about to refuse by itself. */
-export interface CommandLedger {
-  /**
-   * Whether the identity is in hand, or recorded with its outcome: then `submit`, called at once,
-   * sends nothing for it, and nobody may be told that it was not done.
-   */
-  knows(source: Source, requestId: string): boolean;
-  /** Puts a door's own refusal into the audit log, texts cut to what people read. Never throws. */
+/** Where a protocol tells what it refused itself: what is no command. */
+export interface RefusalAudit {
+  /** Puts a refusal into the audit log, texts cut to what people read. Never throws. */
   refused(request: RefusedRequest, outcome: Outcome): void;
 }
 
-/** What the journal still knows of commands: for a door that was interrupted, and does not have the request any more. */
+/** What the journal still knows of commands. */
 export interface CommandRecords {
+  /** Whether a command of this identity is in hand, or recorded. */
+  knows(source: Source, requestId: string): boolean;
   /**
    * The outcome of an earlier command, awaited while it is not final: `onStage` is told at once how far
    * it has come, and what follows. Null when the journal does not know it: then it was never sent, or its
-   * entry is no longer kept.
+   * record is no longer kept.
    */
   recall(source: Source, requestId: string, onStage?: (stage: CommandStage) => void): Promise<Outcome | null>;
 }

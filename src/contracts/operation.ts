@@ -150,8 +150,6 @@ export interface Operation {
   readonly secretMaps?: readonly (readonly string[])[];
   /** Reads proto3 JSON in either spelling, strictly: an unknown field is a problem. */
   parse(json: unknown): Parsed;
-  /** The same from JSON text; the canonical text of a request that was read just before costs nothing. */
-  parseText(text: string): Parsed;
 }
 
 /** Every operation by name. */

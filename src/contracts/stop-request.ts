@@ -1,10 +1,10 @@
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
 
-/** A stop as a request of the catalogue; `requestJson` is canonical JSON. */
+/** A stop as a request of the catalogue, in proto3 JSON. */
 export interface StopRequest {
   readonly operation: string;
-  readonly requestJson: string;
+  readonly request: Readonly<Record<string, unknown>>;
 }
 
 /** Makes the request of a stop, for code that names no operation. */

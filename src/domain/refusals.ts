@@ -47,9 +47,18 @@ export function isExpiryTime(value: unknown): value is number {
 
 export const expiryTimeFault = `expires_in_ms: must be a whole number of milliseconds, 1 to ${LONGEST_EXPIRY_MS}`;
 
-/** What is wrong with a request id that is no plain text. */
-export function idFault(id: unknown, most: number): string {
-  return id === undefined ? "id: is missing" : `id: must be text of 1 to ${most} printable characters`;
+/** In characters, at every protocol. */
+const LONGEST_REQUEST_ID = 128;
+const requestIdText = /^[\x20-\x7e]{1,128}$/;
+
+export function isRequestId(id: unknown): id is string {
+  return typeof id === "string" && requestIdText.test(id);
+}
+
+/** What is wrong with what is no request id. */
+export function requestIdFault(id: unknown): string {
+  if (id === undefined || id === null) return "id: is missing";
+  return `id: must be 1 to ${LONGEST_REQUEST_ID} printable ASCII characters`;
 }
 
 /** A refusal of a message whose request id is an earlier command's: that one may have been sent. */

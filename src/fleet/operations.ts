@@ -3,7 +3,6 @@ import type { Parsed, ParsedRequest, Problem } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { messageOf } from "../platform/error-text.ts";
 import { isJsonObject } from "../platform/json.ts";
-import { createRecent } from "../platform/recent.ts";
 import { canonicalJson } from "./operations/canonical.ts";
 import { chainRules } from "./operations/chain-rules.ts";
 import { checkMessage } from "./operations/check.ts";
@@ -14,11 +13,6 @@ import { missionRules } from "./operations/mission-rules.ts";
 import { sealRequest } from "./operations/request.ts";
 import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
-
-/** A door reads a request, then the dispatcher does, then its call: nothing comes in between but other doors' requests. */
-const RECENT_REQUESTS = 16;
-/** Characters of a request that is kept: long ones are rare, and anybody may send them. */
-const LONGEST_RECENT = 2_048;
 
 /** As canonical JSON: many times what the longest known request has, and bounds what the gateway holds of each. */
 const LONGEST_REQUEST = 131_072;
@@ -38,7 +32,6 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
   const told = about.get(method.name);
   if (told === undefined) throw new Error(`nothing is told about ${method.name}`);
   const fields = requestFields(method.desc.input, rule.required);
-  const recent = createRecent<ParsedRequest>(RECENT_REQUESTS);
 
   function parse(json: unknown): Parsed {
     const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, rule, json);
@@ -48,7 +41,6 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
       const { length } = request.json;
       if (length > LONGEST_REQUEST)
         return problemOf(`has ${length} characters, and may have ${LONGEST_REQUEST}`);
-      if (request.json.length <= LONGEST_RECENT) recent.keep(request.json, request);
       return { ok: true, request };
     } catch (error) {
       // What the check does not know of: the decoder has the last word.
@@ -64,26 +56,11 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
     fields,
     robotField: robotFieldOf(fields),
     parse,
-    parseText(text) {
-      const request = recent.find(text);
-      if (request !== undefined) return { ok: true, request };
-      const json = parsedJson(text);
-      return json === undefined ? problemOf("is not JSON") : parse(json);
-    },
   };
 }
 
 function problemOf(message: string): Parsed {
   return { ok: false, problem: { path: "", message } };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {

@@ -135,8 +135,7 @@ describe("fleetgate call", () => {
     submitted.stage("sent");
     // Not final within the wait: the call says how far it is, and asks again.
     await harness.clock.settle(2_000);
-    const again = await harness.commander.next();
-    again.end({ ...succeeded("m1"), responseJson: '{"mission_id":"m1"}', duplicate: true });
+    submitted.end({ ...succeeded("m1"), responseJson: '{"mission_id":"m1"}' });
     expect(await ended).toEqual({
       code: 0,
       out: 'id c1\nsent\nsucceeded\n{\n  "mission_id": "m1"\n}\n',
@@ -149,8 +148,7 @@ describe("fleetgate call", () => {
     const submitted = await harness.commander.next();
     submitted.stage("accepted");
     await harness.clock.settle(2_000);
-    const again = await harness.commander.next();
-    again.end({ ...ending("unknown", "UNAVAILABLE", "cut off", false), duplicate: true });
+    submitted.end(ending("unknown", "UNAVAILABLE", "cut off", false));
     const { code, out } = await ended;
     expect(code).toBe(6);
     expect(
@@ -181,7 +179,7 @@ describe("fleetgate call", () => {
       message: expect.stringMatching(/^request\.mission\.cart: is no field of Mission/),
     });
     expect(harness.server.health().figures).toMatchObject({ connections: 0 });
-    expect(harness.ledger.told).toEqual([]);
+    expect(harness.told).toEqual([]);
   });
 
   it("sends a malformed request with the user's own id: it may be an earlier command's", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { openStore } from "../../src/platform/store.ts";
+import { envelopeOf } from "../support/intake-harness.ts";
 import { createRig, OK, plc, type Rig } from "./rig.ts";
 
 /** Protocols are open still while the gateway stops, and when its journal is closed already. */
@@ -31,9 +32,12 @@ describe("a gateway whose journal is closed", () => {
     source: plc,
   } as const;
   const submit = (requestId: string, operation: string) =>
-    rig.dispatcher.submit(
-      { ...command, requestId, operation, requestJson: '{"robot":"AMR01","to":"A"}' },
-      new AbortController().signal,
+    rig.intake.submit(
+      envelopeOf(
+        { ...command, requestId, operation, requestJson: '{"robot":"AMR01","to":"A"}' },
+        rig.clock.nowMs(),
+      ),
+      null,
     );
 
   it.each([
@@ -49,11 +53,6 @@ describe("a gateway whose journal is closed", () => {
       retrySafe: false,
     });
     expect(rig.calls).toHaveLength(1);
-  });
-
-  it("says of no identity that it was never sent", () => {
-    expect(rig.dispatcher.knows(plc, "known")).toBe(true);
-    expect(rig.dispatcher.knows(plc, "new")).toBe(true);
   });
 
   it("SHUTTING_DOWN: says of an earlier command that its outcome is not known now", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { envelopeOf } from "../support/intake-harness.ts";
 import { belt, createRig, LOST, mission, missions, OK, presence } from "./rig.ts";
 
 describe("a command's life", () => {
@@ -112,7 +113,7 @@ describe("a command's life", () => {
       requestJson: '{"robot":"AMR01","to":"A"}',
       startByMs: rig.clock.nowMs() + 10_000,
     } as const;
-    const waiting = rig.dispatcher.submit(command, abort.signal);
+    const waiting = rig.intake.submit(envelopeOf(command, rig.clock.nowMs()), abort.signal);
     abort.abort(new Error("client gone"));
     await expect(waiting).rejects.toThrow("client gone");
     await rig.clock.settle(0);

@@ -1,4 +1,5 @@
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
+import type { Intake } from "../../src/commands/intake/intake.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { dispatcherDefaults } from "../../src/commands/options.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
@@ -6,6 +7,7 @@ import type { Catalogue, ParsedRequest } from "../../src/contracts/operation.ts"
 import type { Mission } from "../../src/domain/mission.ts";
 import { isJsonObject } from "../../src/platform/json.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createTestIntake, envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { openTestRequest } from "../support/test-requests.ts";
 import { createLossyDisk } from "./lossy-store.ts";
@@ -77,6 +79,11 @@ export class World {
       stations: [],
       stopRequest: testStopRequest,
     });
+  }
+
+  intake(): Intake {
+    const { clock, dispatcher: execution } = this;
+    return createTestIntake({ catalogue: this.catalogue(), clock, execution });
   }
 
   /** The test operations, with what a planted defect takes away. */
@@ -194,14 +201,17 @@ export class World {
     const leftMs = command.startByMs - this.clock.nowMs();
     sender.startByMs = Math.max(sender.startByMs, this.clock.monotonicMs() + leftMs);
     const startByMs = this.defect === "expiry" ? Number.MAX_SAFE_INTEGER : command.startByMs;
-    void this.dispatcher.submit({ ...command, startByMs }, new AbortController().signal).then((outcome) => {
-      if (life !== this.life) return;
-      if (isUnrecorded(outcome) && this.received.some(({ token }) => token === sender.token)) {
-        this.broken.push(`${sender.token} was told ${outcome.code}, and was sent`);
-      }
-      sender.told.push(outcome);
-      sender.finalAtMs ??= this.clock.monotonicMs();
-    });
+    const envelope = envelopeOf({ ...command, startByMs }, this.clock.nowMs());
+    void this.intake()
+      .submit(envelope, null)
+      .then((outcome) => {
+        if (life !== this.life) return;
+        if (isUnrecorded(outcome) && this.received.some(({ token }) => token === sender.token)) {
+          this.broken.push(`${sender.token} was told ${outcome.code}, and was sent`);
+        }
+        sender.told.push(outcome);
+        sender.finalAtMs ??= this.clock.monotonicMs();
+      });
   }
 
   /** Another command under the same identity: it must be refused, always. */
@@ -209,9 +219,12 @@ export class World {
     if (told.length === 0) return;
     const request = { robot: command.robotId, to: "another" };
     const other = { ...command, operation: "Go", requestJson: JSON.stringify(request) };
-    void this.dispatcher.submit(other, new AbortController().signal).then((outcome) => {
-      if (outcome.code !== "IDENTITY_REUSED") this.broken.push(`another command got ${outcome.code}`);
-    });
+    const envelope = envelopeOf(other, this.clock.nowMs());
+    void this.intake()
+      .submit(envelope, null)
+      .then((outcome) => {
+        if (outcome.code !== "IDENTITY_REUSED") this.broken.push(`another command got ${outcome.code}`);
+      });
   }
 
   /** The service hears a call. Here the journal must already know of it. */

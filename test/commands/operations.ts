@@ -81,9 +81,9 @@ export const testCatalogue: Catalogue = new Map(
 /** The stops that the gateway sends of itself, as operations of the catalogue. */
 export const testStopRequest: MakeStopRequest = (robot, stop) => {
   if (stop.kind === "stop_conveyors")
-    return { operation: "StopBelts", requestJson: JSON.stringify({ robot, belts: stop.indexes }) };
+    return { operation: "StopBelts", request: { robot, belts: stop.indexes } };
   const what = stop.kind === "pause_mission" ? { mission: stop.missionId } : { number: stop.amrId };
-  return { operation: "Halt", requestJson: JSON.stringify({ robot, ...what }) };
+  return { operation: "Halt", request: { robot, ...what } };
 };
 
 function operation(
@@ -96,13 +96,6 @@ function operation(
   return {
     name,
     role,
-    parseText(text) {
-      try {
-        return this.parse(JSON.parse(text));
-      } catch {
-        return { ok: false, problem: { path: "", message: "is not JSON" } };
-      }
-    },
     parse(json) {
       if (!isJsonObject(json)) return { ok: false, problem: { path: "", message: "an object is wanted" } };
       if ("bad" in json) return { ok: false, problem: { path: "bad", message: "there is no such field" } };

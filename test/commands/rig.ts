@@ -1,11 +1,14 @@
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
 import type { AuditLines } from "../../src/commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
+import { createIntake, type Intake } from "../../src/commands/intake/intake.ts";
 import type { Journal } from "../../src/commands/journal/journal.ts";
 import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import {
   type DispatcherOptions,
   dispatcherDefaults,
+  type IntakeOptions,
+  intakeDefaults,
   type StationOptions,
 } from "../../src/commands/options.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
@@ -16,6 +19,7 @@ import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { openTestRequest } from "../support/test-requests.ts";
 import { createMakers } from "./maker-of.ts";
@@ -45,6 +49,7 @@ export interface Sent {
 export interface Rig {
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
+  readonly intake: Intake;
   /** Calls in the order in which they left. */
   readonly calls: Call[];
   readonly notices: FleetNotice[];
@@ -68,6 +73,7 @@ export interface RigOptions {
   readonly journal?: Journal;
   readonly clock?: ManualClock;
   readonly options?: Partial<DispatcherOptions>;
+  readonly intake?: Partial<IntakeOptions>;
   readonly stations?: readonly StationOptions[];
   readonly catalogue?: Catalogue;
   /** Whether the session to the service is there from the start; it is unless told. */
@@ -114,9 +120,11 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
         });
       }),
   };
+  const options = { ...dispatcherDefaults, rights: everything, ...parts.options };
+  const catalogue = parts.catalogue ?? testCatalogue;
   const dispatcher = createDispatcher({
-    options: { ...dispatcherDefaults, rights: everything, ...parts.options },
-    catalogue: parts.catalogue ?? testCatalogue,
+    options,
+    catalogue,
     port,
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
     clock,
@@ -136,6 +144,15 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
     stopRequest: testStopRequest,
     onHold: (robotId) => held.push(robotId),
   });
+  const intake = createIntake({
+    options: { ...intakeDefaults, ...parts.intake },
+    rights: { rules: options.rights, accounts: options.accounts },
+    catalogue,
+    execution: dispatcher,
+    audit: (record) => audit.push(record),
+    clock,
+    log: silentLog,
+  });
   const starting = dispatcher.start();
   await clock.settle(0);
   await starting;
@@ -145,6 +162,7 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
   return {
     clock,
     dispatcher,
+    intake,
     calls,
     notices,
     attributed: makers.delivered,
@@ -164,8 +182,8 @@ export async function createRig(parts: RigOptions = {}): Promise<Rig> {
         startByMs: clock.nowMs() + 10_000,
         ...more,
       };
-      void dispatcher
-        .submit(command, new AbortController().signal, (stage) => sent.stages.push(stage))
+      void intake
+        .submit(envelopeOf(command, clock.nowMs()), null, (stage) => sent.stages.push(stage))
         .then((outcome) => {
           sent.outcome = outcome;
         });

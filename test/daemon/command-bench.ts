@@ -15,6 +15,7 @@ import { createFleetState, type FleetState } from "../../src/state/fleet-state.t
 import { createMakers } from "../commands/maker-of.ts";
 import { contractScenario } from "../contract/contract-harness.ts";
 import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { createTestIntake } from "../support/intake-harness.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -115,6 +116,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     stations: [],
     stopRequest,
   });
+  const intake = createTestIntake({ catalogue, clock: systemClock, execution: dispatcher });
   await dispatcher.start();
   dispatcher.fleetLink(true);
   const rig: FleetRig = await startFleetSession(endpoints, {
@@ -143,17 +145,15 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     },
     submit(operation, request, startWithinMs) {
       requests += 1;
-      return dispatcher.submit(
+      return intake.submit(
         {
           source: { door: "cli", name: "test" },
           requestId: `${operation}-${requests}`,
           operation,
-          effect: "moves",
-          robotId: null,
-          requestJson: JSON.stringify(request),
-          startByMs: systemClock.nowMs() + startWithinMs,
+          request: { json: request },
+          expiry: { withinMs: startWithinMs },
         },
-        new AbortController().signal,
+        null,
       );
     },
     makerOf: (missionId) => makers.of(dispatcher, missionId),

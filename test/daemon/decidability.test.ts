@@ -38,7 +38,6 @@ function blindTo(isBlind: (operation: string) => boolean): Catalogue {
       {
         ...operation,
         parse: (json) => blinded(operation.parse(json), isBlind(name)),
-        parseText: (text) => blinded(operation.parseText(text), isBlind(name)),
       },
     ]),
   );

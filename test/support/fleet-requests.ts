@@ -5,7 +5,7 @@ import { methods } from "../../src/fleet/operations/method.ts";
 import { openRequest, sealRequest } from "../../src/fleet/operations/request.ts";
 
 /** A request of the real catalogue, from its JSON text. */
-export function sealedJson(operation: string, requestJson: string): OpaqueRequest {
+function sealedJson(operation: string, requestJson: string): OpaqueRequest {
   const method = methods.get(operation);
   if (method === undefined) throw new Error(`there is no operation ${operation}`);
   return sealRequest(method, fromJson(method.desc.input, JSON.parse(requestJson)));

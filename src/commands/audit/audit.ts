@@ -5,7 +5,6 @@ import type { Command, OnBehalfOf } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
-import { LONGEST_REQUEST_ID } from "../admission.ts";
 
 /**
  * One line of the audit log: a command and what became of it. snake_case, as everything that is published.
@@ -28,7 +27,9 @@ export interface CommandTimes {
 
 /** Of names that a sender chose and nothing has checked. */
 const LONGEST_NAME = 128;
-export const LONGEST_OPERATION = 64;
+const LONGEST_OPERATION = 64;
+/** Of a request id, with the path of its slot. */
+const LONGEST_ID = 256;
 
 /** The record of a command that has come to its end; `request` is what may be shown of it. */
 export function commandRecord(
@@ -95,7 +96,7 @@ export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Ou
     user: clip(source.name, LONGEST_NAME),
     address: origin?.address ?? null,
     certificate: origin?.certificate ?? null,
-    request_id: requestId === null ? null : clip(requestId, LONGEST_REQUEST_ID),
+    request_id: requestId === null ? null : clip(requestId, LONGEST_ID),
     operation: clip(operation, LONGEST_OPERATION),
     robot_id: robotId === null ? null : clip(robotId, LONGEST_NAME),
     request: null,

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { type DispatcherOptions, dispatcherDefaults as usual } from "../../commands/options.ts";
+import {
+  type DispatcherOptions,
+  type IntakeOptions,
+  intakeDefaults,
+  type SourceRate,
+  dispatcherDefaults as usual,
+} from "../../commands/options.ts";
 import { count, milliseconds } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import type { RightsSection } from "./rights.ts";
@@ -17,7 +23,7 @@ export const commandsSection = z
     startByMs: milliseconds(
       100,
       3_600_000,
-      10_000,
+      intakeDefaults.startByMs,
       "How long after its receipt a command without an expiry of its own may still be sent.",
     ),
     callDeadlineMs: milliseconds(
@@ -57,7 +63,12 @@ export const commandsSection = z
       "How long a shutdown waits for the answers of what was sent; then their outcome is unknown.",
     ),
     maxQueue: count(1, 1_000, usual.maxQueue, "Commands that wait behind the one in flight, for each robot."),
-    maxCommands: count(1, 100_000, usual.maxCommands, "Commands under way at once, of all robots together."),
+    maxCommands: count(
+      1,
+      100_000,
+      intakeDefaults.maxCommands,
+      `Commands under way at once, of all sources; of one at most ${intakeDefaults.maxCommandsOfSource}. Stops have as much again.`,
+    ),
     maxReads: count(1, 1_000, usual.maxReads, "Reads in flight at once, for each robot."),
     journal: z
       .strictObject({
@@ -90,8 +101,24 @@ export function dispatcherOptions(
   rights: RightsSection,
   accounts: DispatcherOptions["accounts"],
 ): DispatcherOptions {
-  const { startByMs: _doors, journal: _store, audit: _log, drainMs: _shutdown, ...times } = section;
+  const {
+    startByMs: _intake,
+    maxCommands: _ofIntake,
+    journal: _store,
+    audit: _log,
+    drainMs: _shutdown,
+    ...times
+  } = section;
   return { ...times, rights, accounts };
+}
+
+/** What the section says of commands before the dispatcher has them. `mqttRate` is that of each MQTT client. */
+export function intakeOptions(
+  { startByMs, maxCommands }: CommandsSection,
+  mqttRate: SourceRate | undefined,
+): IntakeOptions {
+  const rates = mqttRate === undefined ? {} : { mqtt: mqttRate };
+  return { ...intakeDefaults, startByMs, maxCommands, rates };
 }
 
 /** Keys of `commands` that contradict each other, or what services do. */

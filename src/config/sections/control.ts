@@ -34,10 +34,6 @@ export function socketPathProblem(path: string): string | null {
 }
 
 /** The options of the control socket; null when it is off. */
-export function controlOptions(
-  section: ControlSection,
-  path: string,
-  startByMs: number,
-): ControlOptions | null {
-  return section.enabled && socketPathProblem(path) === null ? { socketPath: path, startByMs } : null;
+export function controlOptions(section: ControlSection, path: string): ControlOptions | null {
+  return section.enabled && socketPathProblem(path) === null ? { socketPath: path } : null;
 }

@@ -4,7 +4,7 @@ import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topics.ts"
 import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
-const commands = z
+const commandsSection = z
   .strictObject({
     enabled: flag(true, "Whether commands are taken from the broker at all."),
     brokerEnforcesClientNames: flag(
@@ -113,19 +113,15 @@ export const mqttSection = z
       false,
       "Whether each value is published on a topic of its own too, for clients that cannot read JSON.",
     ),
-    commands,
+    commands: commandsSection,
   })
   .describe("MQTT. Leave the section out to switch it off.");
 
 export type MqttSection = z.output<typeof mqttSection>;
 
 /** What the section and its files say, as the MQTT northbound wants it. */
-export function mqttOptions(
-  section: MqttSection,
-  gatewayId: string,
-  startByMs: number,
-  files: NamedFiles,
-): MqttOptions {
+export function mqttOptions(section: MqttSection, gatewayId: string, files: NamedFiles): MqttOptions {
+  const { clientRate: _intake, ...commands } = section.commands;
   return {
     broker: section.broker === "embedded" ? embedded(section, files) : external(section, files),
     protocolVersion: section.protocolVersion ?? (section.broker === "embedded" ? 4 : 5),
@@ -136,7 +132,7 @@ export function mqttOptions(
     stateQos: section.stateQos,
     refreshMs: section.refreshMs,
     tags: section.tags,
-    commands: { ...section.commands, startByMs },
+    commands,
   };
 }
 

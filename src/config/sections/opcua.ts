@@ -154,7 +154,6 @@ export function opcUaOptions(
     readonly families: Readonly<Record<RobotId, Family>>;
   },
   stations: readonly string[],
-  startByMs: number,
   files: NamedFiles,
 ): OpcUaOptions {
   const { host, port } = section.listen;
@@ -175,7 +174,6 @@ export function opcUaOptions(
     ),
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
     limits: section.limits,
-    startByMs,
   };
 }
 

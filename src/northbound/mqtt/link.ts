@@ -1,7 +1,6 @@
-import type { Commander, CommandLedger } from "../../contracts/commander.ts";
+import type { Commander, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Link } from "../../contracts/link.ts";
-import type { Catalogue } from "../../contracts/operation.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
@@ -23,9 +22,8 @@ export interface MqttParts {
   readonly sessionId: string;
   readonly clock: Clock;
   readonly log: Log;
-  readonly catalogue: Catalogue;
   readonly commander: Commander;
-  readonly ledger: CommandLedger;
+  readonly audit: RefusalAudit;
   readonly stations: Stations;
   readonly holds: Holds;
   /** The daemon's health for the `health` topic; asked once a second. */

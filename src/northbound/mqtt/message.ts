@@ -1,5 +1,5 @@
 import { quoted } from "../../domain/clip.ts";
-import { idFault, isPlainText, jsonFault } from "../../domain/refusals.ts";
+import { isRequestId, jsonFault, requestIdFault } from "../../domain/refusals.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 
@@ -20,7 +20,6 @@ export interface MessageShape {
 /** The largest payload that is read, in bytes. */
 export const MESSAGE_LIMIT_BYTES = 256 * 1024;
 
-const ID_LIMIT = 128;
 const READABLE_ID_LIMIT = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -36,7 +35,7 @@ export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject
   if (!isJsonObject(value))
     return { ok: false, id: null, reason: `the message must be a JSON object ${shape.example}` };
   const id = own(value, "id");
-  if (!isPlainText(id, ID_LIMIT)) return { ok: false, id: readableId(value), reason: idFault(id, ID_LIMIT) };
+  if (!isRequestId(id)) return { ok: false, id: readableId(value), reason: requestIdFault(id) };
   const stranger = unknownField(value, shape);
   return stranger === null ? { ok: true, id, object: value } : { ok: false, id, reason: stranger };
 }

@@ -1,4 +1,3 @@
-import type { ClientRate } from "./client-rates.ts";
 import type { TopicTemplates } from "./topics.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
@@ -48,10 +47,6 @@ interface CommandOptions {
   readonly brokerEnforcesClientNames: boolean;
   /** Whether operations that move need expires_at or MQTT 5 expiry. Off only for a demo. */
   readonly requireExpiry: boolean;
-  /** What one client may send; beyond it, all but stops is refused. */
-  readonly clientRate: ClientRate;
-  /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
-  readonly startByMs: number;
 }
 
 /** The MQTT northbound, all values given. */

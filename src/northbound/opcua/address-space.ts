@@ -31,7 +31,7 @@ export interface OpcUaParts
     SlotParts,
     | "commander"
     | "records"
-    | "ledger"
+    | "audit"
     | "rights"
     | "catalogue"
     | "stopRequest"
@@ -127,9 +127,9 @@ export function openAddressSpace(
 }
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {
-  const { startByMs, destinations, users } = options;
+  const { destinations, users } = options;
   const offersConfirm = users.some((user) => user.confirms);
-  return { ...parts, tickets: memory.tickets, startByMs, destinations, offersConfirm, signal };
+  return { ...parts, tickets: memory.tickets, destinations, offersConfirm, signal };
 }
 
 function addStations(

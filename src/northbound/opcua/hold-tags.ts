@@ -1,5 +1,5 @@
 import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
-import type { CommandLedger } from "../../contracts/commander.ts";
+import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { HoldRequest, Holds } from "../../contracts/holds.ts";
 import { clip } from "../../domain/clip.ts";
 import type { HoldState } from "../../domain/hold.ts";
@@ -14,7 +14,7 @@ import type { Account } from "./security.ts";
 export interface HoldTagParts {
   readonly holds: Holds;
   /** Where refused writes are audited. */
-  readonly ledger: Pick<CommandLedger, "refused">;
+  readonly audit: RefusalAudit;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ export function addHoldTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId | null,
-  { holds, ledger, addWritable, clock }: HoldTagParts,
+  { holds, audit, addWritable, clock }: HoldTagParts,
 ): HoldTags {
   const holdTag = builder.parameter(folder, "Hold", "Boolean");
   const releaseTag = builder.parameter(folder, "HoldRelease", "String");
@@ -65,18 +65,18 @@ export function addHoldTags(
         : holds.hold({ source, robotId, ...asked });
     show(holds.holdState(robotId));
     if (refused === null) return good;
-    audit(account, path, asked, refused);
+    tellRefused(account, path, asked, refused);
     return statusOf(refused);
   }
 
   /** A PLC may write in every cycle: the same refusal again has no line of its own. */
-  function audit(account: Account, operation: string, asked: object, refused: Outcome): void {
+  function tellRefused(account: Account, operation: string, asked: object, refused: Outcome): void {
     const key = JSON.stringify([account.name, asked, refused.code]);
     if (key === lastRefused) return;
     lastRefused = key;
     const { name, origin } = account;
     const request = { source: { door: "opcua", name } as const, requestId: null, operation, robotId };
-    ledger.refused(origin === undefined ? request : { ...request, origin }, refused);
+    audit.refused(origin === undefined ? request : { ...request, origin }, refused);
   }
 
   addWritable(`${folder.path}.Hold`, (variant, range, account) => {

@@ -59,8 +59,6 @@ export interface OpcUaOptions {
   /** Destinations by the number that PLCs without strings know them by. */
   readonly destinations: ReadonlyMap<number, string>;
   readonly limits: OpcUaLimits;
-  /** How long a slot's command may wait before it is sent, in milliseconds; then it expires. */
-  readonly startByMs: number;
 }
 
 /** Certificates and lists of the plant's authorities, each as PEM. */

@@ -1,14 +1,19 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { Command, CommandStage } from "../../domain/command.ts";
+import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
+import type { CommandStage } from "../../domain/command.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
-import { type IntakeParts, readCommand, submit } from "./command-intake.ts";
+import { readEnvelope } from "./command-envelope.ts";
 import { SILENCE_MS } from "./connections.ts";
 import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 
-export type CommandRouteParts = IntakeParts & { readonly clock: Clock };
+export interface CommandRouteParts {
+  readonly commander: Commander;
+  readonly records: Pick<CommandRecords, "knows">;
+  readonly clock: Clock;
+}
 
 /** The stage of a command that is not final; `received` until it is recorded. */
 type Stage = CommandStage | "received";
@@ -27,7 +32,7 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
 
   /** The final outcome; null when the time is up or the client has left. */
   async function outcomeWithin(
-    command: Command,
+    envelope: Envelope,
     waitMs: number,
     socket: Socket,
     onStage: (stage: Stage) => void,
@@ -38,7 +43,8 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     socket.once("close", end).setTimeout(waitMs + SILENCE_MS);
     try {
       const timeUp = sleep(parts.clock, waitMs, over.signal).then(() => null);
-      return await Promise.race([submit(parts, command, over.signal, onStage), timeUp]);
+      const outcome = parts.commander.submit(envelope, over.signal, onStage).catch(() => null);
+      return await Promise.race([outcome, timeUp]);
     } finally {
       waiting -= 1;
       socket.off("close", end).setTimeout(SILENCE_MS);
@@ -50,12 +56,11 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     "/api/v1/commands/:id",
     { bodyLimit: BODY_BYTES },
     async ({ params: { id }, headers, body, raw }, reply) => {
-      const read = readCommand(parts, headers, id, body);
-      if ("outcome" in read) return sendRefusal(reply, problemStatus(read.code) ?? 400, read);
-      const duplicate = parts.ledger.knows(read.source, id);
+      const envelope = readEnvelope(headers, id, body);
+      const duplicate = parts.records.knows(envelope.source, id);
       const seconds = waiting < MOST_WAITING ? waitSeconds(headers.prefer) : 0;
       let stage: Stage = "received";
-      const outcome = await outcomeWithin(read, seconds * 1_000, raw.socket, (reached) => {
+      const outcome = await outcomeWithin(envelope, seconds * 1_000, raw.socket, (reached) => {
         stage = reached;
       });
       if (headers.prefer !== undefined) reply.header("preference-applied", `wait=${seconds}`);

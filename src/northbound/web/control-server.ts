@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
+import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections } from "./connections.ts";
@@ -10,11 +11,11 @@ import type { ControlOptions } from "./options.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
 
-export type ControlParts = Omit<CommandRouteParts, "startByMs"> &
-  HoldRouteParts & {
-    /** Every component's health by name, now. */
-    readonly health: () => Readonly<Record<string, Health>>;
-  };
+export interface ControlParts extends CommandRouteParts, HoldRouteParts {
+  /** Every component's health by name, now. */
+  readonly health: () => Readonly<Record<string, Health>>;
+  readonly log: Log;
+}
 
 /** More than the waiting and the idle ones together, so that a stop always gets in. */
 const bounds = { most: 384, mostIdle: 64 };
@@ -24,10 +25,7 @@ const bounds = { most: 384, mostIdle: 64 };
  * the file runs as the gateway's own user or as root. The TCP listener does not have the routes that command.
  * `run` rejects with SocketRefused when the socket cannot be used.
  */
-export function createControlServer(
-  { socketPath, startByMs }: ControlOptions,
-  parts: ControlParts,
-): Component {
+export function createControlServer({ socketPath }: ControlOptions, parts: ControlParts): Component {
   const { clock, log } = parts;
   const connections = createWebConnections(bounds, clock, log);
   let state: Health["state"] = "starting";
@@ -40,7 +38,7 @@ export function createControlServer(
       addJsonBodies(server);
       addHealthRoute(server, parts.health);
       addHoldRoutes(server, parts);
-      waiting = addCommandRoute(server, { ...parts, startByMs }).waiting;
+      waiting = addCommandRoute(server, parts).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);
       await server.ready();

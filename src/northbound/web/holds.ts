@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { CommandLedger } from "../../contracts/commander.ts";
+import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { HoldRequest, Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { holderName } from "../../domain/hold.ts";
@@ -10,7 +10,7 @@ import { readBody } from "./request-body.ts";
 import { senderOf } from "./sender.ts";
 
 export interface HoldRouteParts {
-  readonly ledger: CommandLedger;
+  readonly audit: RefusalAudit;
   readonly holds: Holds;
   readonly stations: Pick<Stations, "override" | "leaseOf">;
 }
@@ -31,12 +31,12 @@ const robotFault = refusal(
  * problem+json.
  */
 export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): void {
-  const { holds, ledger, stations } = parts;
+  const { holds, audit, stations } = parts;
 
   function hold(request: FastifyRequest, reply: FastifyReply, robotId: string | null): FastifyReply {
     const [source, wrongSender] = senderOf(request.headers);
     const refuse = (outcome: Outcome) => {
-      ledger.refused({ source, requestId: null, operation: "hold", robotId }, outcome);
+      audit.refused({ source, requestId: null, operation: "hold", robotId }, outcome);
       return sendRefusal(reply, statusOf(outcome), outcome);
     };
     if (wrongSender !== null) return refuse(refusal("MALFORMED", wrongSender));
@@ -62,7 +62,7 @@ export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): v
       wrongSender === null ? override(stations, source, robot) : refusal("MALFORMED", wrongSender);
     if (refused === null)
       return reply.send({ station: lease?.station ?? null, owner: lease ? holderName(lease.owner) : null });
-    ledger.refused({ source, requestId: null, operation: "override", robotId: robot }, refused);
+    audit.refused({ source, requestId: null, operation: "override", robotId: robot }, refused);
     return sendRefusal(reply, statusOf(refused), refused);
   });
 }

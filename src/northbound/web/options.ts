@@ -14,6 +14,4 @@ export interface WebOptions {
 export interface ControlOptions {
   /** The Unix domain socket, absolute. A process that may open the file may command. */
   readonly socketPath: string;
-  /** How long after its receipt a command without an expiry may be sent, in milliseconds. */
-  readonly startByMs: number;
 }

@@ -4,8 +4,9 @@
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createDispatcher } from "../../../dist/commands/dispatcher.js";
+import { createIntake } from "../../../dist/commands/intake/intake.js";
 import { openDurableJournal } from "../../../dist/commands/journal/durable-journal.js";
-import { dispatcherDefaults } from "../../../dist/commands/options.js";
+import { dispatcherDefaults, intakeDefaults } from "../../../dist/commands/options.js";
 import { systemClock } from "../../../dist/platform/clock.js";
 import { silentLog } from "../../../dist/platform/log.js";
 import { openStore } from "../../../dist/platform/store.js";
@@ -39,7 +40,6 @@ function chance() {
 const move = {
   name: "Move",
   role: "operator",
-  parseText: (text) => move.parse(JSON.parse(text)),
   parse: (json) => ({
     ok: true,
     request: {
@@ -56,9 +56,11 @@ const move = {
   }),
 };
 
+const rules = [{ source, role: "operator" }];
+const catalogue = new Map([[move.name, move]]);
 const dispatcher = createDispatcher({
-  options: { ...dispatcherDefaults, rights: [{ source, role: "operator" }], maxQueue: 1_000 },
-  catalogue: new Map([[move.name, move]]),
+  options: { ...dispatcherDefaults, rights: rules, maxQueue: 1_000 },
+  catalogue,
   port: {
     async call({ id }) {
       writeSync(service, `${id}\n`);
@@ -75,22 +77,29 @@ const dispatcher = createDispatcher({
   deliver: () => {},
   audit: () => {},
   stations: [],
-  stopRequest: () => ({ operation: move.name, requestJson: "{}" }),
+  stopRequest: () => ({ operation: move.name, request: {} }),
+});
+const intake = createIntake({
+  options: intakeDefaults,
+  rights: { rules, accounts: [] },
+  catalogue,
+  execution: dispatcher,
+  audit: () => {},
+  clock: systemClock,
+  log: silentLog,
 });
 await dispatcher.start();
 const commands = Array.from({ length: Number(count) }, async (_, place) => {
   const id = `c${place}`;
-  const outcome = await dispatcher.submit(
+  const outcome = await intake.submit(
     {
       source,
       requestId: id,
       operation: "Move",
-      effect: "moves",
-      robotId: null,
-      requestJson: JSON.stringify({ robot: `r${place % 7}`, id }),
-      startByMs: Date.now() + 60_000,
+      request: { json: { robot: `r${place % 7}`, id } },
+      expiry: { withinMs: 60_000 },
     },
-    new AbortController().signal,
+    null,
   );
   writeSync(told, `${id} ${outcome.outcome}\n`);
 });

@@ -21,11 +21,8 @@ test("a message with all its fields", () => {
 
 describe("what is wrong is said, with the id where there is one", () => {
   test.each([
-    ['{"id":"c1"}', "c1", "request: is missing"],
-    ['{"id":"c1","request":[]}', "c1", "request: must be an object"],
-    ['{"id":"c1","request":null}', "c1", "request: must be an object"],
-    ['{"id":7,"request":{}}', "7", "id: must be text of 1 to 128 printable characters"],
-    ['{"id":"","request":{}}', null, "id: must be text of 1 to 128 printable characters"],
+    ['{"id":7,"request":{}}', "7", "id: must be 1 to 128 printable ASCII characters"],
+    ['{"id":"","request":{}}', null, "id: must be 1 to 128 printable ASCII characters"],
     ['{"request":{}}', null, "id: is missing"],
     ['{"id":"c1","request":{},"expiresAt":"x"}', "c1", '"expiresAt": is not a field'],
     ['{"id":"c1","request":{},"__proto__":{}}', "c1", '"__proto__": is not a field'],
@@ -46,15 +43,10 @@ describe("what is wrong is said, with the id where there is one", () => {
     ['{"id":"c1","request":{},"expires_in_ms":null}', "c1", "expires_in_ms:"],
     ['{"id":"c1","request":{},"expires_at":"2026-01-02T03:04:05"}', "c1", "expires_at:"],
     ['{"id":"c1","request":{},"expires_at":"2026-99-02T03:04:05Z"}', "c1", "expires_at:"],
-    ['{"id":"c\\u00001","request":{}}', "c\u00001", "id: must be text of 1 to 128 printable characters"],
-    ['{"id":"\\ud800","request":{}}', "\ud800", "id: must be text of"],
-    [`{"id":"${"x".repeat(129)}","request":{}}`, "x".repeat(129), "id: must be text of"],
-    [`{"id":"${"x".repeat(1001)}","request":{}}`, null, "id: must be text of"],
-    [
-      `{"id":"c1","request":{"a":${"[".repeat(100)}${"]".repeat(100)}}}`,
-      "c1",
-      "request: is nested more than 64 levels deep",
-    ],
+    ['{"id":"c\\u00001","request":{}}', "c\u00001", "id: must be 1 to 128 printable ASCII characters"],
+    ['{"id":"\\ud800","request":{}}', "\ud800", "id: must be 1 to"],
+    [`{"id":"${"x".repeat(129)}","request":{}}`, "x".repeat(129), "id: must be 1 to"],
+    [`{"id":"${"x".repeat(1001)}","request":{}}`, null, "id: must be 1 to"],
     [`{"id":"c1","request":{},"${"k".repeat(200)}":1}`, "c1", `"${"k".repeat(64)}…": is not a field`],
     ['{"id":"c1","request":{"a":1,"b":{},"a":2}}', "c1", 'request: has the key "a" twice'],
     ['{"id":"c1","request":{"a":[{},{"b":1,"\\u0062":2}]}}', "c1", 'request.a.1: has the key "b" twice'],
@@ -84,11 +76,6 @@ describe("what is wrong is said, with the id where there is one", () => {
       ok: false,
       reason: "the message has 262145 bytes; at most 262144 are read",
     });
-  });
-
-  test("nesting as deep as the limit of bytes allows", () => {
-    const result = read(`{"id":"c1","request":${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}}`);
-    expect(result).toMatchObject({ ok: false, id: "c1" });
   });
 });
 

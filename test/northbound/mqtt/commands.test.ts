@@ -92,13 +92,15 @@ test("what nobody sane would send is counted, and the next command is served", a
     '{"request":{}}',
     Buffer.from([0xff, 0xfe, 0x00]),
     Buffer.alloc(260 * 1024, "["),
+    `{"id":"deep","request":${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}}`,
     `{"id":"${"x".repeat(2_000)}","request":{}}`,
     "\u0000",
   ];
   for (const payload of rubbish) await send("GetConveyorIndex", payload);
   await send("GetConveyorIndex", { id: "ok", request: { robot_id: "r1" } });
   expect(await reply("ok")).toMatchObject({ outcome: "succeeded" });
-  expect(link.health().figures).toMatchObject({ refusedMessages: rubbish.length, commands: 1 });
+  expect(link.health().figures).toMatchObject({ commands: rubbish.length + 1 });
+  expect(commander.figures()).toMatchObject({ refusedAtIntake: rubbish.length });
 });
 
 test("without an expiry a command must start within its default time", async () => {
@@ -150,7 +152,7 @@ test("INTERNAL_FAULT: an operation that fails by our mistake to read its request
   expect(await reply("c1")).toMatchObject({
     outcome: "refused",
     code: "INTERNAL_FAULT",
-    message: "the gateway failed to read the request; nothing was sent",
+    message: "a fault in the gateway; it was not sent",
   });
   expect(commander.commands).toEqual([]);
 });

@@ -3,17 +3,14 @@ import { createMqttLink, type MqttLink, type MqttParts } from "../../../src/nort
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { testCatalogue } from "../../commands/operations.ts";
 import type { Rig } from "../../commands/rig.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
 import {
   base,
-  catalogue,
   embedded,
   type Listener,
   listen,
   mqttOptions,
-  noLedger,
   noStations,
   recordingCommander,
   start,
@@ -37,9 +34,8 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     sessionId: "s1",
     clock: systemClock,
     log: silentLog,
-    catalogue,
     commander: recordingCommander(),
-    ledger: noLedger,
+    audit: { refused() {} },
     stations: noStations,
     holds: createFakeHolds(),
     health: () => ({}),
@@ -60,9 +56,8 @@ export async function openDoor(
   const link = newLink({
     options,
     clock: rig.clock,
-    catalogue: testCatalogue,
-    commander: rig.dispatcher,
-    ledger: rig.dispatcher,
+    commander: rig.intake,
+    audit: rig.intake,
     stations: rig.dispatcher.stations,
     holds: rig.dispatcher.holds,
     openBroker: broker.open,

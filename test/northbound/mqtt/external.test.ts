@@ -293,8 +293,6 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       enabled: true,
       brokerEnforcesClientNames: false,
       requireExpiry: true,
-      clientRate: { perSecond: 200, burst: 500 },
-      startByMs: 10_000,
     };
     const connection = await connect(mqttOptions({ broker: external(url), commands }), { commander });
     const plc = await watch(url);

@@ -1,5 +1,5 @@
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
-import type { Commander, CommandLedger } from "../../../src/contracts/commander.ts";
+import type { Intake } from "../../../src/commands/intake/intake.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
@@ -14,7 +14,9 @@ import type {
   MqttOptions,
 } from "../../../src/northbound/mqtt/options.ts";
 import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topics.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
+import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";
 
 export const base = "fleetgate/test";
 
@@ -46,8 +48,6 @@ export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {
       enabled: true,
       brokerEnforcesClientNames: true,
       requireExpiry: true,
-      clientRate: { perSecond: 200, burst: 500 },
-      startByMs: 10_000,
     },
     ...changes,
   };
@@ -94,9 +94,6 @@ function operation(name: string, effect: Effect): Operation {
   return {
     name,
     role: "operator",
-    parseText(text: string) {
-      return this.parse(JSON.parse(text));
-    },
     parse(json: unknown): ReturnType<Operation["parse"]> {
       if (!isJsonObject(json) || typeof json.robot_id !== "string")
         return { ok: false, problem: { path: "robot_id", message: "is missing" } };
@@ -124,29 +121,25 @@ function broken(): never {
   throw new Error("planted: a bug");
 }
 
-export const catalogue: Catalogue = new Map([
+const catalogue: Catalogue = new Map([
   ["CreateMission", operation("CreateMission", "moves")],
   ["GetConveyorIndex", operation("GetConveyorIndex", "reads")],
   ["ControlConveyor", operation("ControlConveyor", "stops")],
   ["Broken", { ...operation("Broken", "reads"), parse: broken }],
 ]);
 
-/** A commander that records, and answers what `answer` says. */
+/** The real intake, before a dispatcher that records commands and answers what `answer` says. */
 export function recordingCommander(
   answer: (command: Command) => Promise<Outcome> = () => Promise.resolve(done),
-): Commander & { readonly commands: Command[] } {
+  parts: Partial<Parameters<typeof createTestIntake>[0]> = {},
+): Intake & { readonly commands: Command[] } {
   const commands: Command[] = [];
-  return {
-    commands,
-    submit(command) {
-      commands.push(command);
-      return answer(command);
-    },
-  };
+  const execution = createFakeExecution((command) => {
+    commands.push(command);
+    return answer(command);
+  });
+  return { ...createTestIntake({ catalogue, clock: systemClock, execution, ...parts }), commands };
 }
-
-/** Knows no command, and keeps nothing. */
-export const noLedger: CommandLedger = { knows: () => false, refused() {} };
 
 /** A house without stations. */
 export const noStations: Stations = {

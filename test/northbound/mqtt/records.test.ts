@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRig, OK, type Rig } from "../../commands/rig.ts";
 import { openDoor } from "./door.ts";
-import { base, type Listener, mqttOptions } from "./mqtt-harness.ts";
+import { base, type Listener } from "./mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let rig: Rig;
@@ -11,11 +11,7 @@ let answers = 0;
 beforeEach(async () => {
   answers = 0;
   rig = await createRig({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
-  const { commands } = mqttOptions();
-  const options = mqttOptions({
-    commands: { ...commands, clientRate: { perSecond: 10_000, burst: 10_000 } },
-  });
-  const door = await openDoor(rig, options);
+  const door = await openDoor(rig);
   scada = door.clients;
   cleanups.push(door.close);
 });

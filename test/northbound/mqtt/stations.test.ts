@@ -27,8 +27,6 @@ beforeEach(async () => {
     enabled: true,
     brokerEnforcesClientNames: true,
     requireExpiry: false,
-    clientRate: { perSecond: 200, burst: 500 },
-    startByMs: 10_000,
   };
   const door = await openDoor(rig, mqttOptions({ commands }));
   clients = door.clients;

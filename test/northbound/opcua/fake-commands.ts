@@ -1,9 +1,18 @@
-import type { Commander } from "../../../src/contracts/commander.ts";
-import type { Subject } from "../../../src/contracts/operation.ts";
+import type { Intake } from "../../../src/commands/intake/intake.ts";
+import type { Rights } from "../../../src/commands/rights.ts";
+import type { Commander, CommandRecords, RefusalAudit } from "../../../src/contracts/commander.ts";
+import type { Catalogue, Subject } from "../../../src/contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../../../src/contracts/operation-manual.ts";
-import type { Command, CommandStage, Effect } from "../../../src/domain/command.ts";
+import { type Command, type CommandStage, commandId, type Effect } from "../../../src/domain/command.ts";
 import { ending, type Outcome } from "../../../src/domain/outcome.ts";
+import { type Clock, systemClock } from "../../../src/platform/clock.ts";
 import { isJsonObject, type JsonObject } from "../../../src/platform/json.ts";
+import {
+  allRights,
+  createFakeExecution,
+  createTestIntake,
+  tellRefusals,
+} from "../../support/intake-harness.ts";
 
 /** A command that reached the commander, for a test to let go on. */
 interface Submitted {
@@ -13,10 +22,22 @@ interface Submitted {
   fail(error: Error): void;
 }
 
-export interface FakeCommander extends Commander {
+/** What the intake of a fake commander is made of. */
+export interface Served {
+  readonly catalogue: Catalogue;
+  readonly clock: Clock;
+  readonly rights?: Rights;
+  /** Hears of every refusal. */
+  readonly refused?: RefusalAudit["refused"];
+}
+
+/** The real intake, and behind it no dispatcher but the test. */
+export interface FakeCommander extends Commander, RefusalAudit, Pick<CommandRecords, "knows"> {
   readonly submitted: readonly Submitted[];
   /** Resolves with the next command that nobody has taken yet. */
   next(): Promise<Submitted>;
+  /** Begins anew with another intake; what was submitted stays. */
+  serve(served: Served): void;
 }
 
 /** Holds every command until the test ends it. */
@@ -24,16 +45,32 @@ export function createFakeCommander(): FakeCommander {
   const submitted: Submitted[] = [];
   const untaken: Submitted[] = [];
   const waiting: Array<(submitted: Submitted) => void> = [];
+  let execution = createFakeExecution(hold);
+  let intake = intakeOf({ catalogue: fakeCatalogue(), clock: systemClock });
+
+  function hold(command: Command, stage: Submitted["stage"]): Promise<Outcome> {
+    return new Promise((end, fail) => {
+      const entry = { command, stage, end, fail };
+      submitted.push(entry);
+      const waiter = waiting.shift();
+      if (waiter === undefined) untaken.push(entry);
+      else waiter(entry);
+    });
+  }
+
+  function intakeOf({ catalogue, clock, rights = allRights, refused = () => {} }: Served): Intake {
+    execution = createFakeExecution(hold, refused);
+    return createTestIntake({ catalogue, clock, execution, rights, audit: tellRefusals(refused) });
+  }
+
   return {
     submitted,
-    submit(command, _signal, onStage = () => {}) {
-      return new Promise((end, fail) => {
-        const entry = { command, stage: onStage, end, fail };
-        submitted.push(entry);
-        const waiter = waiting.shift();
-        if (waiter === undefined) untaken.push(entry);
-        else waiter(entry);
-      });
+    submit: (...args) => intake.submit(...args),
+    read: (...args) => intake.read(...args),
+    refused: (...args) => intake.refused(...args),
+    knows: (source, requestId) => execution.find(commandId({ source, requestId })) !== null,
+    serve(served) {
+      intake = intakeOf(served);
     },
     next() {
       const entry = untaken.shift();
@@ -60,9 +97,6 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
     fields: [],
     examples: [],
     robotField: { path: ["robotId"], by: "id" },
-    parseText(text: string) {
-      return this.parse(JSON.parse(text));
-    },
     parse(json) {
       const subject = isJsonObject(json) ? subjectOf(json) : null;
       if (subject === null) return { ok: false, problem: { path: "robotId", message: "is required" } };

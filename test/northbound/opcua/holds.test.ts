@@ -36,8 +36,7 @@ beforeEach(async () => {
     {
       holds,
       chance: () => 0.5,
-      ledger: {
-        knows: () => false,
+      audit: {
         refused: (request, { code, message }) => void refused.push({ ...request, code, message }),
       },
     },

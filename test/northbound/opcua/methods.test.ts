@@ -1,7 +1,7 @@
 import { DataType, StatusCodes } from "node-opcua";
 import { describe, expect, it } from "vitest";
 import type { DescribedOperation } from "../../../src/contracts/operation-manual.ts";
-import { refusal } from "../../../src/domain/outcome.ts";
+import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { type Caller, openSession, startServer } from "./opcua-bench.ts";
@@ -33,12 +33,6 @@ async function callBy(
   const names = ["outcome", "errorId", "errorText", "retrySafe", "responseJson", "pending"];
   const values = (outputArguments ?? []).map(({ value }) => value);
   return { statusCode, ...Object.fromEntries(names.map((name, index) => [name, values[index]])) };
-}
-
-/** Lets the caller's patience end, once the command is there. */
-async function loosePatience(): Promise<void> {
-  await commander.next();
-  clock.advance(10_000);
 }
 
 describe("a method of a robot", () => {
@@ -92,21 +86,21 @@ describe("a method of a robot", () => {
 
   it("answers pending in time, and the same call again joins the command", async () => {
     const answer = call(plc, robot, "CreateMission", "order 2", mission);
-    await loosePatience();
+    const sent = await commander.next();
+    clock.advance(10_000);
     expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 0, pending: true });
     const again = call(plc, robot, "CreateMission", "order 2", mission);
-    const joined = await commander.next();
-    expect(joined.command.requestId).toBe("call/order 2");
-    joined.end(succeeded("m-2"));
+    sent.end(succeeded("m-2"));
     expect(await again).toMatchObject({ outcome: 3, pending: false });
+    expect(commander.submitted).toHaveLength(1);
   });
 
   it.each([
-    ["no request id", ["", mission], "id: must be text of 1 to 200 printable characters"],
+    ["no request id", ["", mission], "id: must be 1 to 128 printable ASCII characters"],
     [
       "a request id that nobody can read",
       ["a\u0000b", mission],
-      "id: must be text of 1 to 200 printable characters",
+      "id: must be 1 to 128 printable ASCII characters",
     ],
     ["a list", ["id", "[]"], "request: must be an object"],
     ["no JSON", ["id", "{"], expect.stringMatching(/^request: is not JSON: /)],
@@ -118,12 +112,12 @@ describe("a method of a robot", () => {
     [
       "another robot",
       ["id", '{"robot_id":"r2"}'],
-      'request.robot_id: is "r2", and the method is called on "r1"',
+      'request.robot_id: is "r2", and the operation is called on "r1"',
     ],
     [
       "another robot beside the right one",
       ["id", '{"robotId":"r1","robot_id":"r2"}'],
-      'request.robot_id: is "r2", and the method is called on "r1"',
+      'request.robot_id: is "r2", and the operation is called on "r1"',
     ],
   ])("MALFORMED: refuses %s, and sends nothing", async (_what, texts, errorText) => {
     expect(await call(plc, robot, "CreateMission", ...texts)).toMatchObject({
@@ -143,10 +137,10 @@ describe("a method of a robot", () => {
   });
 
   it("tells a reused id as the caller gave it", async () => {
-    const answer = call(plc, robot, "CreateMission", "m1", mission);
-    const told = 'request id "call/m1" was used before for another command';
-    (await commander.next()).end(refusal("IDENTITY_REUSED", told));
-    expect(await answer).toMatchObject({
+    const first = call(plc, robot, "CreateMission", "m1", mission);
+    (await commander.next()).end(succeeded("m-1"));
+    await first;
+    expect(await call(plc, robot, "CreateMission", "m1", "{}")).toMatchObject({
       outcome: 4,
       errorId: 1002,
       errorText: 'request id "m1" was used before for another command',
@@ -255,20 +249,24 @@ describe("QueryOutcome", () => {
   );
 });
 
-it("an earlier command's id: its outcome whatever the role is now, and never 'it was not done'", async () => {
-  const observer: OpcUaUser = {
-    name: "line",
-    role: "observer",
-    confirms: false,
-    number: null,
-    secret: { kind: "plain", text: "a secret" },
-  };
-  const ledger = { knows: () => true, refused() {} };
-  const server = await startServer({ users: [observer] }, { commander, ledger });
-  const session = await openSession(server.url, { user: { name: "line", password: "a secret" } });
-  const answer = call(session, "Operations", "CreateMission", "m1", '{"robotId":"r1"}');
-  (await commander.next()).end({ ...succeeded("m-1"), duplicate: true });
-  expect(await answer).toMatchObject({ outcome: 3, errorId: 0 });
+it("INTERNAL_FAULT: records that cannot be read are an unknown outcome, and no refusal", async () => {
+  await startAnew();
+  await stop();
+  await start({ records: { recall: () => Promise.reject(new Error("planted")) } });
+  expect(await call(plc, robot, "QueryOutcome", "id")).toMatchObject({
+    outcome: 6,
+    errorId: 1099,
+    errorText: "the gateway failed; look at the robot",
+  });
+  await stop();
+});
+
+it("an earlier command's id is never told 'it was not done'", async () => {
+  const server = await startServer({ users: [scada] }, { commander });
+  const session = await openSession(server.url, { user: { name: "scada", password: "a secret" } });
+  const first = call(session, "Operations", "CreateMission", "m1", '{"robotId":"r1"}');
+  (await commander.next()).end(succeeded("m-1"));
+  expect(await first).toMatchObject({ outcome: 3, errorId: 0 });
   expect(await call(session, "Operations", "CreateMission", "m1", "[")).toMatchObject({
     outcome: 4,
     errorText: expect.stringContaining("its id is an earlier command's"),
@@ -289,22 +287,30 @@ it("a request as long as no door takes one is refused", async () => {
   await server.stop();
 });
 
+const scada: OpcUaUser = {
+  name: "scada",
+  role: "observer",
+  confirms: false,
+  number: null,
+  secret: { kind: "plain", text: "a secret" },
+};
+
 it("a user without the role is refused by name", async () => {
-  const scada: OpcUaUser = {
-    name: "scada",
-    role: "observer",
-    confirms: false,
-    number: null,
-    secret: { kind: "plain", text: "a secret" },
-  };
-  const server = await startServer({ users: [scada] }, { commander });
+  const accounts = [
+    { source: { door: "opcua", name: "scada" }, role: "observer", key: "opcua.users.scada.role" },
+  ] as const;
+  const told: string[] = [];
+  const audit = { refused: (_: unknown, { message }: Outcome) => void told.push(message) };
+  const server = await startServer({ users: [scada] }, { commander, accounts, audit });
   const session = await openSession(server.url, { user: { name: "scada", password: "a secret" } });
+  const errorText =
+    'opcua "scada" may not send CreateMission, which needs operator: opcua.users.scada.role makes it observer';
   expect(await call(session, "Operations", "CreateMission", "id", '{"robotId":"r1"}')).toMatchObject({
     outcome: 4,
     errorId: 1006,
-    errorText:
-      'opcua "scada" may not send CreateMission, which needs operator: opcua.users.scada.role makes it observer',
+    errorText,
   });
+  expect(told).toEqual([errorText]);
   await session.close();
   await server.stop();
 });

@@ -14,6 +14,7 @@ import {
   UserTokenType,
   type VariantOptions,
 } from "node-opcua";
+import type { Rights } from "../../../src/commands/rights.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
@@ -22,7 +23,8 @@ import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opc
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
-import { createFakeCommander, fakeCatalogue } from "./fake-commands.ts";
+import { allRights } from "../../support/intake-harness.ts";
+import { createFakeCommander, type FakeCommander, fakeCatalogue } from "./fake-commands.ts";
 import { createFakeDisk } from "./memory-store.ts";
 
 /** Keys take a second to make: one folder for every test of a file. */
@@ -43,17 +45,25 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     robots: [],
     stations: [],
     destinations: new Map(),
-    startByMs: 10_000,
     limits: defaultOpcUaLimits,
     ...changed,
   };
 }
 
-export function opcUaParts(changed: Partial<OpcUaParts> = {}): OpcUaParts {
+/** What a test changes; the intake before its fake commander has the same catalogue, clock and audit. */
+type Changed = Partial<Omit<OpcUaParts, "commander">> & {
+  readonly commander?: FakeCommander;
+  readonly accounts?: Rights["accounts"];
+};
+
+export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
+  const { commander = createFakeCommander(), catalogue = fakeCatalogue(), clock = systemClock } = changed;
+  const rights = accounts === undefined ? allRights : { rules: [], accounts };
+  commander.serve({ catalogue, clock, rights, refused: changed.audit?.refused ?? (() => {}) });
   return {
-    commander: createFakeCommander(),
-    ledger: { knows: () => false, refused() {} },
-    catalogue: fakeCatalogue(),
+    commander,
+    audit: commander,
+    catalogue,
     records: { recall: async () => null },
     stations: noStations,
     holds: createFakeHolds(),
@@ -95,7 +105,7 @@ export interface RunningServer {
 /** Runs the server until `stop`; rejects when it does not come up. */
 export async function startServer(
   options: Partial<OpcUaOptions> = {},
-  parts: Partial<OpcUaParts> = {},
+  parts: Changed = {},
 ): Promise<RunningServer> {
   const server = createOpcUaServer(opcUaOptions(options), opcUaParts(parts));
   const controller = new AbortController();

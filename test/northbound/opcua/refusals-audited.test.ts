@@ -1,6 +1,6 @@
 import { DataType, StatusCodes } from "node-opcua";
 import { expect, it } from "vitest";
-import type { CommandLedger } from "../../../src/contracts/commander.ts";
+import type { RefusalAudit } from "../../../src/contracts/commander.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
@@ -15,6 +15,11 @@ const operator: OpcUaUser = {
   secret: { kind: "plain", text: "line secret" },
 };
 const observer: OpcUaUser = { ...operator, name: "scada", role: "observer" };
+const accounts = [operator, observer].map(({ name, role }) => ({
+  source: { door: "opcua", name } as const,
+  role,
+  key: `opcua.users.${name}.role`,
+}));
 const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [] }] as const;
 
 const stations: Stations = {
@@ -28,14 +33,13 @@ const stations: Stations = {
 
 it("the audit log has who was refused by role, and what a method or a slot refused by itself", async () => {
   const told: unknown[] = [];
-  const ledger: CommandLedger = {
-    knows: () => false,
+  const audit: RefusalAudit = {
     refused: ({ source, requestId, operation, robotId, origin }, { code, message }) =>
       void told.push([source.name, requestId, operation, robotId, origin?.address, code, message]),
   };
   const server = await startServer(
     { robots, stations: ["packing"], users: [operator, observer] },
-    { ledger, stations },
+    { audit, stations, accounts },
   );
   const scada = await openSession(server.url, { user: { name: "scada", password: "line secret" } });
   const line = await openSession(server.url, { user: { name: "line", password: "line secret" } });
@@ -74,7 +78,15 @@ it("the audit log has who was refused by role, and what a method or a slot refus
   await server.stop();
   const from = expect.stringContaining("127.0.0.1");
   expect(told).toEqual([
-    ["scada", "call/c1", "CreateMission", "r1", from, "NOT_ALLOWED", expect.any(String)],
+    [
+      "scada",
+      "call/c1",
+      "CreateMission",
+      "r1",
+      from,
+      "NOT_ALLOWED",
+      'opcua "scada" may not send CreateMission, which needs operator: opcua.users.scada.role makes it observer',
+    ],
     ["line", "call/c2", "CreateMission", null, from, "MALFORMED", expect.any(String)],
     ["line", "call/", "CreateMission", null, from, "MALFORMED", expect.any(String)],
     [

@@ -156,7 +156,7 @@ describe("a slot's refusals", () => {
     expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([
       6,
       1099,
-      "the gateway failed; look at the robot",
+      "the gateway failed; whether the command was sent is not known",
     ]);
   });
 

@@ -51,7 +51,7 @@ describe("a stop while the slot's command runs", () => {
     await stop();
     audited = [];
     const refused = (_request: unknown, { code, message }: Outcome) => audited.push(`${code} ${message}`);
-    await start({ catalogue, ledger: { knows: () => false, refused } });
+    await start({ catalogue, audit: { refused } });
   });
   afterEach(stop);
 

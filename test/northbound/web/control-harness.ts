@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
-import type { CommandLedger, RefusedRequest } from "../../../src/contracts/commander.ts";
+import type { RefusalAudit, RefusedRequest } from "../../../src/contracts/commander.ts";
 import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import { createControlServer } from "../../../src/northbound/web/control-server.ts";
@@ -28,7 +28,8 @@ export interface ControlHarness extends AsyncDisposable {
   readonly socketPath: string;
   readonly commander: FakeCommander;
   readonly clock: ManualClock;
-  readonly ledger: FakeLedger;
+  /** What the audit log was told of refusals. */
+  readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
   readonly holds: FakeHolds;
   readonly server: Component;
   /** Sends a request; an object as body goes as JSON, text as it is. */
@@ -52,15 +53,18 @@ export async function createControlHarness(): Promise<ControlHarness> {
   const socketPath = join(folder, "control.sock");
   const commander = createFakeCommander();
   const clock = createManualClock();
-  const ledger = createFakeLedger();
+  const told: ControlHarness["told"] = [];
+  const refused: RefusalAudit["refused"] = ({ origin: _none, ...request }, { code, message }) =>
+    void told.push({ ...request, code, message });
+  commander.serve({ catalogue: fakeCatalogue(), clock, refused });
   const holds = createFakeHolds();
   const create = () =>
     createControlServer(
-      { socketPath, startByMs: 10_000 },
+      { socketPath },
       {
         commander,
-        ledger,
-        catalogue: fakeCatalogue(),
+        audit: commander,
+        records: commander,
         stations: createFakeStations(),
         holds,
         health: () => ({ fleet: { state: "up" } }),
@@ -94,7 +98,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     socketPath,
     commander,
     clock,
-    ledger,
+    told,
     holds,
     server,
     ask,
@@ -106,23 +110,6 @@ export async function createControlHarness(): Promise<ControlHarness> {
       await stop();
       await rm(folder, { recursive: true });
     },
-  };
-}
-
-/** Knows the identities that a test names (`user/id`), and keeps what it is told. */
-export interface FakeLedger extends CommandLedger {
-  readonly known: Set<string>;
-  readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
-}
-
-function createFakeLedger(): FakeLedger {
-  const known = new Set<string>();
-  const told: FakeLedger["told"] = [];
-  return {
-    known,
-    told,
-    knows: ({ name }, requestId) => known.has(`${name}/${requestId}`),
-    refused: (request, { code, message }) => void told.push({ ...request, code, message }),
   };
 }
 

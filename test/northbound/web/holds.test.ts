@@ -72,7 +72,7 @@ describe("a hold by the control socket", () => {
     });
     const denied = { status: 403, body: { code: "NOT_ALLOWED", detail: 'cli "ann" may not' } };
     expect(await hold("r1", { hold: true }, "ann")).toMatchObject(denied);
-    expect(harness.ledger.told).toMatchObject([
+    expect(harness.told).toMatchObject([
       { operation: "hold", robotId: "nope", source: { name: "bob" } },
       { operation: "hold", robotId: "r1", source: { name: "ann" }, code: "NOT_ALLOWED" },
     ]);
@@ -96,7 +96,7 @@ describe("the end of a lease by the control socket", () => {
       status: 403,
       body: { code: "NOT_ALLOWED", detail: 'cli "ann" may not' },
     });
-    expect(harness.ledger.told).toMatchObject([
+    expect(harness.told).toMatchObject([
       { operation: "override", robotId: "r1", source: { name: "ann" }, code: "NOT_ALLOWED" },
     ]);
   });

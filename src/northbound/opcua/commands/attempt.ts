@@ -1,12 +1,12 @@
-import type { RefusedRequest } from "../../../contracts/commander.ts";
-import type { Command, Source } from "../../../domain/command.ts";
+import type { Envelope, RefusedRequest } from "../../../contracts/commander.ts";
+import type { ParsedRequest } from "../../../contracts/operation.ts";
+import type { Source } from "../../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
 import type { TakenTicket } from "../../../domain/ticket-state.ts";
-import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { Account } from "../security.ts";
-import { commandOf, type Draft } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
 import type { TicketBook } from "./ticket-book.ts";
@@ -16,7 +16,13 @@ const STOP_SYNC_MS = 50;
 
 /** What a ticket stands for, made out before it is taken. */
 export type Attempt =
-  | { readonly kind: "command"; readonly command: Command; readonly target: string | null }
+  | {
+      readonly kind: "command";
+      readonly envelope: Envelope;
+      readonly request: ParsedRequest;
+      /** The mission that it is about. */
+      readonly target: string | null;
+    }
   /** It is no command, or ends without one. */
   | { readonly kind: "local"; end(): Outcome };
 
@@ -48,25 +54,26 @@ export function createAttempts(
 
   /** Never rejects: whatever happens is an outcome. */
   async function run(
-    { command, target }: Extract<Attempt, { kind: "command" }>,
+    { envelope, request, target }: Extract<Attempt, { kind: "command" }>,
     ticket: number,
     kept: Promise<boolean>,
   ): Promise<void> {
-    const isStop = command.effect === "stops";
+    const isStop = request.effect === "stops";
+    const told = { ...asRefused(envelope), robotId: request.robotId };
     const isKept = await (isStop ? noLaterThan(clock, STOP_SYNC_MS, kept, false) : kept);
     if (!isStop && isReplaced(ticket)) {
       audited(
-        command,
+        told,
         refusal("CANCELED_BY_STOP", "a stop took the slot before it was recorded; it was not sent"),
       );
       return;
     }
     if (!isStop && !isKept) {
-      audited(command, refusal("JOURNAL_FAILED", `${book.trouble() ?? "the disk failed"}; it was not sent`));
+      audited(told, refusal("JOURNAL_FAILED", `${book.trouble() ?? "the disk failed"}; it was not sent`));
       void book.adopt(ticketVoid(book.tickets(), ticket, "JOURNAL_FAILED"));
       return;
     }
-    const outcome = await outcomeOf(command, ticket);
+    const outcome = await outcomeOf(envelope, ticket);
     if (outcome !== null) finish(ticket, outcome, target);
   }
 
@@ -77,15 +84,10 @@ export function createAttempts(
   }
 
   /** Null when the gateway stops before the outcome is known. */
-  async function outcomeOf(submitted: Command, ticket: number): Promise<Outcome | null> {
-    try {
-      return await parts.commander.submit(submitted, parts.signal, (stage) => showStage(ticket, stage));
-    } catch (error) {
-      // The next start finds the command in the journal.
-      if (parts.signal.aborted) return null;
-      parts.log.error({ slot: kind.path, cause: describeError(error) }, "a command ended without an outcome");
-      return ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false);
-    }
+  function outcomeOf(envelope: Envelope, ticket: number): Promise<Outcome | null> {
+    const submitted = parts.commander.submit(envelope, parts.signal, (stage) => showStage(ticket, stage));
+    // The next start finds the command in the journal.
+    return submitted.catch(() => null);
   }
 
   function finish(ticket: number, outcome: Outcome, target: string | null): void {
@@ -98,7 +100,7 @@ export function createAttempts(
 
   async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
     const source: Source = { door: "opcua", name: user };
-    const outcome = await parts.records.recall(source, commandRequestId(requestId), (stage) =>
+    const outcome = await parts.records.recall(source, `${kind.path}/${requestId}`, (stage) =>
       showStage(id, stage),
     );
     if (outcome !== null || phase === "running") return finish(id, outcome ?? forgotten, null);
@@ -120,26 +122,32 @@ export function createAttempts(
     outcome: Outcome,
   ): Outcome {
     if (outcome.outcome === "refused") {
-      parts.ledger.refused({ operation: kind.path, robotId: null, ...request }, outcome);
+      parts.audit.refused({ operation: kind.path, robotId: null, ...request }, outcome);
     }
     return outcome;
   }
 
-  function commandRequestId(requestId: string): string {
-    return `${kind.path}/${requestId}`;
+  /** As the audit log has the commands of this slot. */
+  function asRefused({ source, requestId, operation, origin = {} }: Envelope) {
+    return { source, requestId: `${kind.path}/${requestId}`, operation, origin };
   }
 
   return {
     prepare(draft, account, requestId) {
-      const source: Source = { door: "opcua", name: account.name };
       const { origin = {} } = account;
-      const identity = { source, requestId: commandRequestId(requestId), origin };
-      const local = (end: () => Outcome): Attempt => ({ kind: "local", end: () => audited(identity, end()) });
+      const identity = { source: { door: "opcua", name: account.name } as const, requestId, origin };
+      const local = (end: () => Outcome): Attempt => {
+        const told = { ...identity, requestId: `${kind.path}/${requestId}` };
+        return { kind: "local", end: () => audited(told, end()) };
+      };
       if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
       if ("perform" in draft) return local(() => draft.perform(account));
-      const made = commandOf(draft, identity, parts.catalogue, clock.nowMs() + parts.startByMs);
-      if ("outcome" in made) return local(() => made);
-      return { kind: "command", command: made, target: draft.missionId };
+      const { operation, missionId: target } = draft;
+      const request = parts.commander.read(operation, draft.request);
+      if ("outcome" in request) return local(() => request);
+      const receivedMs = clock.nowMs();
+      const envelope = { ...identity, scope: kind.path, operation, request: { parsed: request }, receivedMs };
+      return { kind: "command", envelope, request, target };
     },
     begin(attempt, ticket, kept) {
       if (attempt.kind === "local") finish(ticket, attempt.end(), null);

@@ -5,37 +5,22 @@ import {
   StatusCodes,
   type Variant,
 } from "node-opcua";
+import type { Envelope } from "../../../contracts/commander.ts";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
-import { quoted } from "../../../domain/clip.ts";
-import { type Command, roles, type Source } from "../../../domain/command.ts";
+import type { CommandStage, Source } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
-import {
-  badRequest,
-  identityReused,
-  idFault,
-  idStands,
-  isPlainText,
-  jsonFault,
-} from "../../../domain/refusals.ts";
 import type { RobotId } from "../../../domain/robot.ts";
-import { isJsonObject, type JsonObject } from "../../../platform/json.ts";
 import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
-import { readJson } from "../../../platform/strict-json.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
-import { commandOf } from "./draft.ts";
-import { roleRefusal } from "./role-refusal.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
 
 /** What methods need of the rest of the server. */
 export interface MethodParts
-  extends Pick<
-    SlotParts,
-    "commander" | "records" | "ledger" | "catalogue" | "clock" | "log" | "signal" | "startByMs"
-  > {
+  extends Pick<SlotParts, "commander" | "records" | "catalogue" | "clock" | "log" | "signal"> {
   /** Who calls; null: nobody who may. */
   readonly accountOf: (context: ISessionContext) => Account | null;
   /** How long this caller may be kept waiting from now on, in milliseconds. */
@@ -48,10 +33,7 @@ export interface Methods {
   addRobot(robot: Folder, robotId: RobotId): void;
 }
 
-const LONGEST_ID = 200;
-/** Characters, as many as MQTT takes bytes. */
-const LONGEST_REQUEST = 256 * 1024;
-const WAITING = "waiting" as const;
+const SCOPE = "call";
 const inputs = [
   {
     name: "RequestId",
@@ -106,36 +88,15 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     run: Run,
   ): Promise<CallMethodResultOptions> {
     const account = parts.accountOf(context);
-    const [requestId = "", , text = ""] = values.map(({ value }) => String(value ?? ""));
-    const expiresAtMs = timeOf(values[1]);
-    const source: Source = { door: "opcua", name: account?.name ?? "" };
-    // Apart from the ids of slots, which nobody may take in advance.
-    const identity = { source, requestId: `call/${requestId}`, origin: account?.origin ?? {} };
-    const hasId = isPlainText(requestId, LONGEST_ID);
-    const isKnown = hasId && parts.ledger.knows(source, identity.requestId);
-    const refused = (reason: Outcome) => {
-      // Of an earlier command nobody may be told that it was not done.
-      const outcome = isKnown ? idStands(reason) : reason;
-      parts.ledger.refused({ ...identity, operation: name, robotId }, outcome);
-      return answered(outcome);
-    };
     if (account === null) return { statusCode: StatusCodes.BadUserAccessDenied };
+    const [requestId = "", , text = ""] = values.map(({ value }) => String(value ?? ""));
     const progress: Progress = { stage: "idle" };
+    const expiresAtMs = timeOf(values[1]);
     try {
-      if (!hasId) return refused(refusal("MALFORMED", idFault(requestId, LONGEST_ID)));
-      const patienceMs = parts.patienceMs(context);
-      return await run({
-        account,
-        identity,
-        isKnown,
-        requestId,
-        expiresAtMs,
-        text,
-        robotId,
-        refused,
-        patienceMs,
-        progress,
-      });
+      return await run(
+        { account, requestId, expiresAtMs, text, robotId, progress },
+        parts.patienceMs(context),
+      );
     } catch (error) {
       if (parts.signal.aborted) return pending(progress.stage);
       parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
@@ -143,62 +104,48 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     }
   }
 
-  function runOperation(operation: DescribedOperation): Run {
-    return async (given) => {
-      const { account, identity, isKnown, requestId, text, robotId, refused, patienceMs, progress } = given;
-      const { expiresAtMs } = given;
-      // What is known is not sent again: its recorded outcome is for whoever sent it, whatever its role is now.
-      if (!isKnown && roles.indexOf(account.role) < roles.indexOf(operation.role)) {
-        return refused(roleRefusal(account, operation.name, operation.role));
-      }
-      if (text.length > LONGEST_REQUEST) {
-        const message = `has ${text.length} characters; at most ${LONGEST_REQUEST} are read`;
-        return refused(badRequest({ path: "", message }));
-      }
-      const named = namedRequest(text, robotId);
-      if (!named.ok) return refused(named.outcome);
-      const draft = { operation: operation.name, request: named.request };
-      const startByMs = expiresAtMs ?? parts.clock.nowMs() + parts.startByMs;
-      const made = commandOf(draft, identity, parts.catalogue, startByMs);
-      if ("outcome" in made) return refused(made);
-      // A call may have been held up on its way for any time: only its sender knows how long it is wanted.
-      const isLate = expiresAtMs !== null && expiresAtMs - parts.clock.nowMs() > LONGEST_EXPIRY_MS;
-      if (made.effect === "moves" && !isKnown && (expiresAtMs === null || isLate)) {
-        return refused(noExpiry(operation.name, isLate));
-      }
-      const command = expiresAtMs === null ? made : { ...made, expiresAtMs };
-      const submitted = parts.commander.submit(command, parts.signal, (stage) => {
+  /** The outcome, or how far it has come when the caller's patience is over. */
+  async function inTime(outcome: Promise<Outcome>, patienceMs: number, progress: Progress) {
+    const told = await noLaterThan(parts.clock, patienceMs, outcome, null);
+    return told === null ? pending(progress.stage) : answered(told);
+  }
+
+  function runOperation({ name }: DescribedOperation): Run {
+    return ({ account, requestId, expiresAtMs, text, robotId, progress }, patienceMs) => {
+      const envelope: Envelope = {
+        source: sourceOf(account),
+        requestId,
+        // Apart from the ids of slots, which nobody may take in advance.
+        scope: SCOPE,
+        operation: name,
+        request: { text },
+        calledOn: robotId,
+        expiry: { atMs: expiresAtMs, lacks: lackOf(expiresAtMs, parts.clock.nowMs()) },
+        origin: account.origin ?? {},
+      };
+      const submitted = parts.commander.submit(envelope, parts.signal, (stage) => {
         progress.stage = stage;
       });
-      const outcome = await noLaterThan(parts.clock, patienceMs, submitted, null);
-      return outcome === null ? pending(progress.stage) : answered(inCallersWords(outcome, requestId));
+      return inTime(submitted, patienceMs, progress);
     };
   }
+
+  const queryOutcome: Run = ({ account, requestId, progress }, patienceMs) => {
+    const onStage = (stage: CommandStage) => {
+      progress.stage = stage;
+    };
+    const recalled = parts.records.recall(sourceOf(account), `${SCOPE}/${requestId}`, onStage);
+    const found = recalled.then(
+      (outcome) => outcome ?? refusal("UNKNOWN_REQUEST", "no command of yours with this RequestId is known"),
+    );
+    return inTime(found, patienceMs, progress);
+  };
 
   for (const operation of parts.catalogue.values()) {
     const method = add(operation.name, operation.summary, true, runOperation(operation));
     if (isOfRobots(operation)) ofRobots.push(method);
   }
-  const query = add(
-    "QueryOutcome",
-    "What became of a command that was called before",
-    false,
-    async (call) => {
-      const { source, requestId } = call.identity;
-      const found = await noLaterThan(
-        parts.clock,
-        call.patienceMs,
-        parts.records.recall(source, requestId, (stage) => {
-          call.progress.stage = stage;
-        }),
-        WAITING,
-      );
-      if (found === WAITING) return pending(call.progress.stage);
-      return answered(
-        found ?? refusal("UNKNOWN_REQUEST", "no command of yours with this RequestId is known"),
-      );
-    },
-  );
+  const query = add("QueryOutcome", "What became of a command that was called before", false, queryOutcome);
   ofRobots.push(query);
 
   return {
@@ -211,18 +158,11 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
 
 interface Call {
   readonly account: Account;
-  readonly identity: Pick<Command, "source" | "requestId" | "origin">;
-  /** An earlier command has this identity. */
-  readonly isKnown: boolean;
-  /** The caller's own. */
   readonly requestId: string;
   /** Null: the caller gave none. */
   readonly expiresAtMs: number | null;
   readonly text: string;
   readonly robotId: RobotId | null;
-  /** Answers what the door itself refuses, for the audit log too. */
-  readonly refused: (outcome: Outcome) => CallMethodResultOptions;
-  readonly patienceMs: number;
   readonly progress: Progress;
 }
 
@@ -230,11 +170,17 @@ interface Call {
 interface Progress {
   stage: keyof typeof stageNumbers;
 }
-type Run = (call: Call) => Promise<CallMethodResultOptions>;
+type Run = (call: Call, patienceMs: number) => Promise<CallMethodResultOptions>;
 
-function noExpiry(name: string, isLate: boolean): Outcome {
-  const given = isLate ? "ExpiresAt is more than an hour ahead: give" : "give ExpiresAt, as";
-  return refusal("NO_EXPIRY", `${name} moves a robot: ${given} 10 s from now`);
+/** A call may have been held up on its way for any time: only its sender knows how long it is wanted. */
+function lackOf(expiresAtMs: number | null, nowMs: number): string | null {
+  if (expiresAtMs === null) return "give ExpiresAt, as 10 s from now";
+  const isFar = expiresAtMs - nowMs > LONGEST_EXPIRY_MS;
+  return isFar ? "ExpiresAt is more than an hour ahead: give 10 s from now" : null;
+}
+
+function sourceOf({ name }: Account): Source {
+  return { door: "opcua", name };
 }
 
 /** Null where a client gave no time. */
@@ -246,36 +192,6 @@ function timeOf(variant: Variant | undefined): number | null {
 /** Whether an object that knows its robot's id can fill it in: some operations name theirs by another number. */
 function isOfRobots({ robotField }: DescribedOperation): boolean {
   return robotField?.by === "id" && robotField.path.length === 1;
-}
-
-/** The caller does not know under which id, derived from its own, the command would have been recorded. */
-function inCallersWords(outcome: Outcome, requestId: string): Outcome {
-  if (outcome.code !== "IDENTITY_REUSED") return outcome;
-  return { ...outcome, message: identityReused(requestId).message };
-}
-
-type NamedRequest =
-  | { readonly ok: true; readonly request: JsonObject }
-  | { readonly ok: false; readonly outcome: Outcome };
-
-/** The request with the robot's name in it, or what is wrong with it. An empty text is an empty request. */
-function namedRequest(text: string, robotId: RobotId | null): NamedRequest {
-  const read = readJson(text.trim() === "" ? "{}" : text);
-  if (!read.ok) return { ok: false, outcome: badRequest(jsonFault(read)) };
-  const json = read.value;
-  if (!isJsonObject(json))
-    return { ok: false, outcome: badRequest({ path: "", message: "must be an object" }) };
-  if (robotId === null) return { ok: true, request: json };
-  const names = ["robotId", "robot_id"].filter((key) => Object.hasOwn(json, key) && json[key] !== null);
-  if (names.length === 0) {
-    const { robot_id: _unset, ...rest } = json;
-    return { ok: true, request: { ...rest, robotId } };
-  }
-  const other = names.find((key) => typeof json[key] === "string" && json[key] !== robotId);
-  // What else may be wrong with the name is for the operation to say.
-  if (other === undefined) return { ok: true, request: json };
-  const message = `is ${quoted(String(json[other]))}, and the method is called on ${quoted(robotId)}`;
-  return { ok: false, outcome: badRequest({ path: other, message }) };
 }
 
 function answered(outcome: Outcome): CallMethodResultOptions {

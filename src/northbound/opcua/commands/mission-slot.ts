@@ -87,8 +87,7 @@ export function addMissionSlot(
     const { stop } = planned;
     const missionId = stop.kind === "pause_mission" ? stop.missionId : null;
     const text = missionId === null ? "pause the task chain" : `pause mission ${missionId}`;
-    const { operation, requestJson } = parts.stopRequest(robotId, stop);
-    return { text, operation, request: JSON.parse(requestJson), missionId };
+    return { text, ...parts.stopRequest(robotId, stop), missionId };
   }
 
   function requestOf(mission: MissionParameters | { readonly problem: string }): Draft {

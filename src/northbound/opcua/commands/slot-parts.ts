@@ -1,5 +1,5 @@
 import type { CommandRights } from "../../../contracts/command-rights.ts";
-import type { Commander, CommandLedger, CommandRecords } from "../../../contracts/commander.ts";
+import type { Commander, CommandRecords, RefusalAudit } from "../../../contracts/commander.ts";
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
 import type { MakeStopRequest } from "../../../contracts/stop-request.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -14,16 +14,15 @@ import type { TicketStore } from "./ticket-store.ts";
 export interface SlotParts {
   readonly commander: Commander;
   /** What became of commands that ran when the gateway stopped. */
-  readonly records: CommandRecords;
-  /** Where refusals are audited that never become a command. */
-  readonly ledger: CommandLedger;
+  readonly records: Pick<CommandRecords, "recall">;
+  /** Where refusals of what is no command are audited. */
+  readonly audit: RefusalAudit;
   readonly rights: CommandRights;
   readonly catalogue: OperationManual;
   readonly stopRequest: MakeStopRequest;
   readonly tickets: TicketStore;
   /** Unlike that of every run before: request ids begin with it. */
   readonly run: string;
-  readonly startByMs: number;
   /** Destinations by the number that a PLC without strings knows them by. */
   readonly destinations: ReadonlyMap<number, string>;
   /** Whether some user's commands wait for ConfirmId, so that slots need the tags for it. */

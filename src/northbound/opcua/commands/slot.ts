@@ -130,7 +130,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const draft = draftOf(order, writer);
     const before = book.tickets();
     const attempt = attempts.prepare(draft, account, `${before.run}.${number}`);
-    const isStop = attempt.kind === "command" && attempt.command.effect === "stops";
+    const isStop = attempt.kind === "command" && attempt.request.effect === "stops";
     const text = "text" in draft ? draft.text : "";
     const asked = { number, isStop, user: account.name, userNo: account.number, text };
     const { state, action } = writeTicket(before, asked, clock.nowMs(), chance());

@@ -8,7 +8,7 @@ import {
   type Variant,
   type WriteValue,
 } from "node-opcua";
-import type { CommandLedger } from "../../../contracts/commander.ts";
+import type { RefusalAudit } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { OpcUaOptions } from "../options.ts";
@@ -56,7 +56,7 @@ export function takeWriteRequests(
   server: OPCUAServer,
   namespaceIndex: number,
   options: OpcUaOptions,
-  { ledger, clock }: { readonly ledger: CommandLedger; readonly clock: Clock },
+  { audit, clock }: { readonly audit: RefusalAudit; readonly clock: Clock },
 ): WriteRequests {
   /** When each user was last told to the audit log for each slot: a program may write in every cycle. */
   const auditedAtMs = new Map<string, number>();
@@ -190,7 +190,7 @@ export function takeWriteRequests(
       auditedAtMs.set(key, nowMs);
       const source = { door: "opcua", name } as const;
       const request = { source, requestId: null, operation: path, robotId: null, origin };
-      ledger.refused(request, refusal("NOT_ALLOWED", reason));
+      audit.refused(request, refusal("NOT_ALLOWED", reason));
     }
   }
 

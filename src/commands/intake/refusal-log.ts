@@ -1,33 +1,40 @@
+import type { RefusedRequest } from "../../contracts/commander.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { ReplyTo } from "./replies.ts";
 
 const LOG_WINDOW_MS = 1_000;
 const LOGS_A_WINDOW = 10;
-/** Of names that clients choose, in a log line. */
+/** Of names that senders choose. */
 const LONGEST_NAME = 128;
 
 /** Logs refusals, at most ten a second: a client that sends rubbish must not fill the disk. */
-export function createRefusalLog(clock: Clock, log: Log) {
+export function createRefusalLog(
+  clock: Clock,
+  log: Log,
+): (request: RefusedRequest, outcome: Outcome) => void {
   let windowAtMs = Number.NEGATIVE_INFINITY;
   let logged = 0;
-  let silent = 0;
-  return (to: ReplyTo, { code, message: reason }: Outcome) => {
+  let notLogged = 0;
+  return ({ source, operation, requestId }, { code, message: reason }) => {
     const nowMs = clock.monotonicMs();
     if (nowMs - windowAtMs >= LOG_WINDOW_MS) {
       windowAtMs = nowMs;
       logged = 0;
     }
     if (logged === LOGS_A_WINDOW) {
-      silent += 1;
+      notLogged += 1;
       return;
     }
     logged += 1;
-    const [client, operation] = [to.client, to.operation].map((name) => clip(name, LONGEST_NAME));
-    const id = to.id === null ? null : clip(to.id, LONGEST_NAME);
-    log.warn({ client, operation, id, code, reason, notLogged: silent }, "an MQTT command was refused");
-    silent = 0;
+    const fields = {
+      protocol: source.door,
+      user: clip(source.name, LONGEST_NAME),
+      operation: clip(operation, LONGEST_NAME),
+      id: requestId === null ? null : clip(requestId, LONGEST_NAME),
+    };
+    log.warn({ ...fields, code, reason, notLogged }, "a command was refused");
+    notLogged = 0;
   };
 }

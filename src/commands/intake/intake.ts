@@ -1,0 +1,198 @@
+import type { Commander, Envelope, RefusalAudit } from "../../contracts/commander.ts";
+import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
+import { type Command, type CommandStage, commandId, type Source } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import {
+  askedTooOften,
+  identityReused,
+  isRequestId,
+  requestIdFault,
+  tooManyAsk,
+} from "../../domain/refusals.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { abortable } from "../abortable.ts";
+import type { AuditSink } from "../audit/audit.ts";
+import { digestOf } from "../job.ts";
+import type { IntakeOptions } from "../options.ts";
+import { closed, failed, fault } from "../own-refusals.ts";
+import { type Rights, refusedRequest, rightsAnywhere } from "../rights.ts";
+import type { Execution, KnownCommand } from "./execution.ts";
+import { createInFlight } from "./in-flight.ts";
+import { createRateLimits } from "./rate-limits.ts";
+import { createRefusals, type Opened } from "./refusals.ts";
+import { type ReadRequest, readRequest } from "./request.ts";
+
+/** What the intake is made of. */
+export interface IntakeParts {
+  readonly options: IntakeOptions;
+  readonly rights: Rights;
+  readonly catalogue: Catalogue;
+  readonly execution: Execution;
+  readonly audit: AuditSink;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What every command passes before the dispatcher has it, whichever protocol it came by. */
+export interface Intake extends Commander, RefusalAudit {
+  figures(): Readonly<Record<string, number>>;
+}
+
+type OnStage = (stage: CommandStage) => void;
+
+export function createIntake(parts: IntakeParts): Intake {
+  const { options, rights, execution, clock, log } = parts;
+  const anywhere = rightsAnywhere(rights);
+  const inFlight = createInFlight(options, log);
+  const rateLimits = createRateLimits(options.rates, clock);
+  const { refuse, refused, count } = createRefusals(parts);
+
+  function take(envelope: Envelope, onStage: OnStage | undefined): Promise<Outcome> | Outcome {
+    const { source, scope } = envelope;
+    const hasId = isRequestId(envelope.requestId);
+    const ownId = envelope.requestId ?? "";
+    const requestId = scope === undefined ? ownId : `${scope}/${ownId}`;
+    const id = commandId({ source, requestId });
+    const isClosed = execution.isClosed();
+    const known = hasId && !isClosed ? execution.find(id) : null;
+    const read = readOnce(parts, envelope);
+    const opened: Opened = { envelope, requestId, id, read, known };
+    if (isClosed) return refuse(opened, closed());
+    const overRate = isStop(read) ? null : rateLimits.take(source);
+    if (overRate !== null) {
+      if (known !== null) return askedTooOften;
+      return overRate.isTold ? refuse(opened, overRate.outcome) : overRate.outcome;
+    }
+    const problem = envelopeProblem(envelope, hasId, known !== null);
+    if (problem !== null) return refuse(opened, problem);
+    if ("outcome" in read) return refuse(opened, read);
+    const { unanswerable = null } = envelope;
+    if (unanswerable !== null && known === null) return refuse(opened, refusal("MALFORMED", unanswerable));
+    return known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
+  }
+
+  /** A command that is not sent again: how its repetition was sent does not matter. */
+  function repeat(
+    opened: Opened,
+    read: ReadRequest,
+    known: KnownCommand,
+    onStage: OnStage | undefined,
+  ): Promise<Outcome> | Outcome {
+    const { envelope } = opened;
+    const sourceKey = keyOf(envelope.source);
+    if (inFlight.isFull(sourceKey, true)) return tooManyAsk;
+    if (known.digest !== digestOf(read.operation.name, read.request.json)) {
+      const outcome = identityReused(envelope.requestId ?? "");
+      execution.refuse(commandOf(opened, read, clock.nowMs(), options.startByMs), outcome);
+      return outcome;
+    }
+    return inFlight.follow(sourceKey, known.outcome(onStage));
+  }
+
+  function begin(
+    opened: Opened,
+    read: ReadRequest,
+    onStage: OnStage | undefined,
+  ): Promise<Outcome> | Outcome {
+    const { envelope, id } = opened;
+    const { operation, request } = read;
+    const { source, expiry } = envelope;
+    const sourceKey = keyOf(source);
+    const lacks = expiry?.lacks ?? null;
+    if (request.effect === "moves" && lacks !== null) {
+      return refuse(opened, refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`));
+    }
+    if (inFlight.isFull(sourceKey, request.effect === "stops")) {
+      return refuse(opened, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
+    }
+    const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
+    const notAllowed = refusedRequest(rights, anywhere, source, operation, request);
+    if (notAllowed !== null) {
+      const outcome = refusal("NOT_ALLOWED", notAllowed);
+      execution.refuse(command, outcome);
+      return outcome;
+    }
+    const digest = digestOf(operation.name, request.json);
+    return inFlight.follow(sourceKey, execution.begin({ id, digest, command, operation, request }, onStage));
+  }
+
+  return {
+    submit(envelope, signal, onStage) {
+      let outcome: Promise<Outcome> | Outcome;
+      try {
+        outcome = take(envelope, onStage);
+      } catch (error) {
+        log.error({ err: error, operation: envelope.operation }, "a command failed inside the gateway");
+        outcome = failed();
+      }
+      if (!(outcome instanceof Promise)) return Promise.resolve(outcome);
+      return signal === null ? outcome : abortable(outcome, signal);
+    },
+    read(operation, json): ParsedRequest | Outcome {
+      const read = readOnce(parts, { operation, request: { json } });
+      return "outcome" in read ? read : read.request;
+    },
+    refused,
+    figures: () => ({
+      commandsInFlight: inFlight.count,
+      refusedAtIntake: count(),
+      rateLimited: rateLimits.count(),
+    }),
+  };
+}
+
+function readOnce(
+  { catalogue, log }: Pick<IntakeParts, "catalogue" | "log">,
+  envelope: Pick<Envelope, "operation" | "request" | "calledOn">,
+): ReadRequest | Outcome {
+  try {
+    return readRequest(catalogue, envelope);
+  } catch (error) {
+    // A parser answers with a problem, and throws only by a mistake of ours.
+    log.error({ err: error, operation: envelope.operation }, "an operation could not read its request");
+    return fault();
+  }
+}
+
+function isStop(read: ReadRequest | Outcome): boolean {
+  return "request" in read && read.request.effect === "stops";
+}
+
+function keyOf({ door, name }: Source): string {
+  return `${door}:${name}`;
+}
+
+/** What is wrong with an envelope, whatever its request. */
+function envelopeProblem(
+  { retained, request, requestId }: Envelope,
+  hasId: boolean,
+  isKnown: boolean,
+): Outcome | null {
+  if (retained === true && !isKnown) return refusal("RETAINED", "commands must not be retained");
+  // Of a message that could not be read, its own problem says more than that its id is missing.
+  return hasId || "unreadable" in request ? null : refusal("MALFORMED", requestIdFault(requestId));
+}
+
+function commandOf(
+  { envelope, requestId }: Opened,
+  { operation, request }: ReadRequest,
+  nowMs: number,
+  defaultMs: number,
+): Command {
+  const { source, origin, expiry, receivedMs = nowMs } = envelope;
+  const { effect, robotId, json } = request;
+  const atMs = expiry?.atMs ?? null;
+  const withinMs = expiry?.withinMs ?? (atMs === null ? defaultMs : Number.POSITIVE_INFINITY);
+  return {
+    source,
+    requestId,
+    operation: operation.name,
+    effect,
+    robotId,
+    requestJson: json,
+    startByMs: Math.min(receivedMs + withinMs, atMs ?? Number.POSITIVE_INFINITY),
+    ...(atMs === null ? {} : { expiresAtMs: atMs }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}

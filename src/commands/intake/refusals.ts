@@ -1,0 +1,57 @@
+import type { Envelope, RefusalAudit } from "../../contracts/commander.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import { idStands } from "../../domain/refusals.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { type AuditSink, refusedRecord } from "../audit/audit.ts";
+import type { KnownCommand } from "./execution.ts";
+import { createRefusalLog } from "./refusal-log.ts";
+import type { ReadRequest } from "./request.ts";
+
+/** An envelope with its identity, and its request as far as it could be read. */
+export interface Opened {
+  readonly envelope: Envelope;
+  /** As the journal has it: with its scope. */
+  readonly requestId: string;
+  readonly id: string;
+  readonly read: ReadRequest | Outcome;
+  /** The earlier command of the same identity. */
+  readonly known: KnownCommand | null;
+}
+
+/** Tells refusals to log and audit. */
+export interface Refusals extends RefusalAudit {
+  /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
+  refuse(opened: Opened, reason: Outcome): Outcome;
+  /** Refusals since the start. */
+  count(): number;
+}
+
+export function createRefusals(parts: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: AuditSink;
+}): Refusals {
+  const logRefused = createRefusalLog(parts.clock, parts.log);
+  let count = 0;
+
+  const refused: Refusals["refused"] = (request, outcome) => {
+    count += 1;
+    logRefused(request, outcome);
+    parts.audit(refusedRecord(request, parts.clock.nowMs(), outcome));
+  };
+
+  return {
+    refused,
+    refuse({ envelope, requestId, read, known }, reason) {
+      const { source, operation, calledOn = null, origin } = envelope;
+      const outcome = known === null ? reason : idStands(reason);
+      const robotId = "outcome" in read ? calledOn : read.request.robotId;
+      const id = envelope.requestId === null ? null : requestId;
+      const request = { source, requestId: id, operation, robotId };
+      refused(origin === undefined ? request : { ...request, origin }, outcome);
+      return outcome;
+    },
+    count: () => count,
+  };
+}

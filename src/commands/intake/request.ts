@@ -1,0 +1,99 @@
+import type { Envelope, EnvelopeRequest } from "../../contracts/commander.ts";
+import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
+import { quoted } from "../../domain/clip.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import { badRequest, jsonFault, unknownOperation } from "../../domain/refusals.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
+import { readJson } from "../../platform/strict-json.ts";
+
+/** A request that has the shape of its operation. */
+export interface ReadRequest {
+  readonly operation: Operation;
+  readonly request: ParsedRequest;
+}
+
+const DEEPEST_LEVEL = 64;
+/** Of a JSON text in characters, or of its bytes. */
+const LONGEST_TEXT = 256 * 1024;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads a command's request by its operation, once, or says what is wrong with it. */
+export function readRequest(
+  catalogue: Catalogue,
+  { operation: name, request, calledOn = null }: Pick<Envelope, "operation" | "request" | "calledOn">,
+): ReadRequest | Outcome {
+  if ("unreadable" in request) return refusal("MALFORMED", request.unreadable);
+  const operation = catalogue.get(name);
+  if (operation === undefined) return unknownOperation(name);
+  if ("parsed" in request) return { operation, request: request.parsed };
+  const object = objectOf(request);
+  if ("outcome" in object) return object;
+  const named = calledOn === null ? object : withRobot(object.fields, calledOn);
+  if ("outcome" in named) return named;
+  const parsed = operation.parse(named.fields);
+  return parsed.ok ? { operation, request: parsed.request } : badRequest(parsed.problem);
+}
+
+interface RequestObject {
+  readonly fields: JsonObject;
+}
+
+function objectOf(
+  request: Extract<EnvelopeRequest, { json: unknown } | { text: unknown }>,
+): RequestObject | Outcome {
+  const value = "text" in request ? jsonOf(request.text) : { json: request.json };
+  if ("outcome" in value) return value;
+  const { json } = value;
+  if (json === undefined) return problem("is missing");
+  if (!isJsonObject(json)) return problem("must be an object");
+  return isDeeperThan(json, DEEPEST_LEVEL)
+    ? problem(`is nested more than ${DEEPEST_LEVEL} levels deep`)
+    : { fields: json };
+}
+
+/** An empty text is an empty request. */
+function jsonOf(given: string | Uint8Array): { readonly json: unknown } | Outcome {
+  if (given.length > LONGEST_TEXT) {
+    const unit = typeof given === "string" ? "characters" : "bytes";
+    return problem(`has ${given.length} ${unit}; at most ${LONGEST_TEXT} are read`);
+  }
+  const text = typeof given === "string" ? given : textOf(given);
+  if (text === null) return problem("is not UTF-8");
+  const read = readJson(text.trim() === "" ? "{}" : text);
+  return read.ok ? { json: read.value } : badRequest(jsonFault(read));
+}
+
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** The request with this robot in it. It may name the robot itself, in either spelling, and no other. */
+function withRobot(request: JsonObject, robotId: RobotId): RequestObject | Outcome {
+  const names = ["robotId", "robot_id"].filter((key) => Object.hasOwn(request, key) && request[key] !== null);
+  if (names.length === 0) {
+    const { robot_id: _null, ...rest } = request;
+    return { fields: { ...rest, robotId } };
+  }
+  const other = names.find((key) => typeof request[key] === "string" && request[key] !== robotId);
+  // Anything else that is wrong with the name is for the operation to say.
+  if (other === undefined) return { fields: request };
+  const message = `is ${quoted(String(request[other]))}, and the operation is called on ${quoted(robotId)}`;
+  return badRequest({ path: other, message });
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const inner of Object.values(value)) if (isDeeperThan(inner, levels - 1)) return true;
+  return false;
+}
+
+function problem(message: string): Outcome {
+  return badRequest({ path: "", message });
+}
