@@ -99,7 +99,7 @@ function expectMisbehaviour(fleet: Readonly<Record<string, number>>): void {
     "webhooks_received",
     "webhooks_malformed",
     "webhooks_unfit",
-    "webhooks_strangers",
+    "webhooks_unauthorized",
   ];
   for (const name of counted) expect(fleet[name], name).toBeGreaterThan(0);
 }
