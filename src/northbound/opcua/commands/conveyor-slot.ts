@@ -1,11 +1,11 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { Account } from "../security.ts";
 import { type Draft, missing } from "./draft.ts";
 import { addNumberParameter, parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
+import { sourceOf } from "./source-of.ts";
 import { strayNumber } from "./stray-number.ts";
 import { wholeNumber } from "./written-ticket.ts";
 
@@ -32,7 +32,7 @@ export function addConveyorSlot(
       path: folder.path,
       parameters: [index, motor],
       tags: addSlotTags(builder, folder, parts),
-      refusedWriter: ({ name }: Account) => parts.rights.refusedRobot({ door: "opcua", name }, robotId),
+      refusedWriter: (account) => parts.rights.refusedRobot(sourceOf(account), robotId),
       draft: (sessionId) => conveyorRequest(robotId, index.value(sessionId), motor.value(sessionId)),
       reads: () => [index, motor],
       draftOfNumbers: (numbers) => numberedDraft(robotId, numbers),

@@ -1,0 +1,7 @@
+import type { Source } from "../../../domain/command.ts";
+import type { Account } from "../security.ts";
+
+/** The source of a command of this user. */
+export function sourceOf(account: Account): Source {
+  return { door: "opcua", name: account.name };
+}

@@ -1,0 +1,93 @@
+import { isConveyorStop } from "./conveyor-slot.ts";
+import {
+  isMissionOperation,
+  isMissionStop,
+  type MissionParameters,
+  type MissionRobot,
+  missionOfFields,
+  mostDestinations,
+  numberedMission,
+} from "./mission-request.ts";
+import { strayNumber } from "./stray-number.ts";
+import { wholeNumber } from "./written-ticket.ts";
+
+/** The values of `Operation` of a station slot besides those of a mission slot. */
+export const stationOperations = { conveyor: 40, ask: 50, release: 51, override: 52 } as const;
+const ownOperations: ReadonlySet<number> = new Set(Object.values(stationOperations));
+
+/** Finds a robot by name or number; undefined when it has no nodes. An empty name is none. */
+export type FindRobot = (name: string, number: number) => MissionRobot | undefined;
+
+/** The robot of an order: undefined when it has no nodes, `two` when its name and number name different robots. */
+export type NamedRobot = MissionRobot | undefined | "two";
+
+/** A command of a station as it was written. */
+export interface StationOrder {
+  readonly robot: NamedRobot;
+  /** As it was written; empty in an array. */
+  readonly robotName: string;
+  readonly conveyorIndex: number | undefined;
+  readonly motorCommand: number | undefined;
+  readonly mission: MissionParameters;
+}
+
+interface Problem {
+  readonly problem: string;
+}
+
+export function isStationOperation(value: number): boolean {
+  return isMissionOperation(value) || ownOperations.has(value);
+}
+
+/** The robot of both parameters. */
+export function namedRobot(findRobot: FindRobot, name: string, number: number): NamedRobot {
+  const robot = findRobot(name, number);
+  const isTwo = name !== "" && number !== 0 && robot?.robotId !== findRobot("", number)?.robotId;
+  return isTwo ? "two" : robot;
+}
+
+/** The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, destinations. */
+export function orderOfNumbers(findRobot: FindRobot, numbers: readonly number[]): StationOrder | Problem {
+  const [operation = 0, number = 0, index = 0, motor = 0, ...destinations] = numbers;
+  const isConveyor = operation === stationOperations.conveyor;
+  const isStop = isConveyor ? isConveyorStop(motor) : isMissionStop(operation);
+  const stray = isStop ? null : strayNumber(numbers, placesOf(operation));
+  return (
+    stray ?? {
+      robot: findRobot("", number),
+      robotName: "",
+      conveyorIndex: index,
+      motorCommand: motor,
+      mission: numberedMission(operation, destinations),
+    }
+  );
+}
+
+/** The order in `CommandText`, without the ticket: `operation;robot;destination` or `40;robot;conveyor;motor command`. */
+export function orderOfFields(
+  findRobot: FindRobot,
+  [first = "", name = "", ...rest]: readonly string[],
+): StationOrder | Problem {
+  const operation = wholeNumber(first) ?? 0;
+  const isOwn = ownOperations.has(operation);
+  const isConveyor = operation === stationOperations.conveyor;
+  const [index, motor] = rest.map((field) => wholeNumber(field) ?? undefined);
+  const isStop = isConveyor && motor !== undefined && isConveyorStop(motor);
+  if (isOwn && !isStop && rest.length !== (isConveyor ? 2 : 0)) {
+    return {
+      problem: `CommandText has ${rest.length} fields behind the robot, which is not right for ${first}`,
+    };
+  }
+  const mission = isOwn ? numberedMission(operation, []) : missionOfFields([first, ...rest]);
+  if ("problem" in mission) return { problem: `${mission.problem}, with the robot before the destination` };
+  return { robot: findRobot(name, 0), robotName: name, conveyorIndex: index, motorCommand: motor, mission };
+}
+
+/** The places of `Command` that an operation uses. */
+function placesOf(operation: number): (place: number) => boolean {
+  return (place) => {
+    if (place <= 2) return true;
+    if (place <= 4) return operation === stationOperations.conveyor;
+    return !ownOperations.has(operation) && place <= 4 + mostDestinations(operation);
+  };
+}
