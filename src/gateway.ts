@@ -73,7 +73,7 @@ const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own
 const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
 
 /** Everything that the northbounds share. */
-interface House extends GatewayParts {
+interface Dependencies extends GatewayParts {
   readonly config: Config;
   /** Names this run, so that what an earlier one left behind is known as such. */
   readonly sessionId: string;
@@ -93,9 +93,9 @@ interface House extends GatewayParts {
 
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
-  const guests = new Map<string, Sink>();
+  const sinks = new Map<string, Sink>();
   return {
-    attach: (name, sink) => void guests.set(name, sink),
+    attach: (name, sink) => void sinks.set(name, sink),
     async run(signal, ready) {
       // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
       const lock = await lockFolder(config.gateway.dataDir, FOLDER_ADVICE);
@@ -110,21 +110,21 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   async function runLocked(signal: AbortSignal, ready: () => void): Promise<void> {
     const components: Component[] = [];
     const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
-    const { house, fleet } = furnish(config, parts, components, stores);
-    for (const [name, sink] of guests) house.fanOut.attachSink(name, sink, QUEUE);
+    const { dependencies, fleet } = build(config, parts, components, stores);
+    for (const [name, sink] of sinks) dependencies.fanOut.attachSink(name, sink, QUEUE);
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
       listening = resolve;
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
-    components.push(opensFirst(fleet, config, begin), qualityTicker(house));
-    if (config.opcua !== null) components.push(opcua(config.opcua, house));
-    if (config.mqtt !== null) components.push(...mqtt(config.mqtt, house));
-    if (config.web !== null) components.push(web(config.web, house));
-    if (config.control !== null) components.push(control(config.control, house));
-    components.push(commandDoor(house, config.drainMs));
+    components.push(opensFirst(fleet, config, begin), qualityTicker(dependencies));
+    if (config.opcua !== null) components.push(opcua(config.opcua, dependencies));
+    if (config.mqtt !== null) components.push(...mqtt(config.mqtt, dependencies));
+    if (config.web !== null) components.push(web(config.web, dependencies));
+    if (config.control !== null) components.push(control(config.control, dependencies));
+    components.push(commandIntake(dependencies, config.drainMs));
     // Now that somebody will hear of it: what a predecessor left behind ends here.
-    await house.dispatcher.start();
+    await dependencies.dispatcher.start();
     const steps = components.map((component) => ({
       component,
       startTimeoutMs: START_TIMEOUT_MS,
@@ -147,12 +147,12 @@ function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
 }
 
 /** Data: fleet → state → attribution → fan-out → northbounds. Commands: northbounds → intake → dispatcher → fleet. */
-function furnish(
+function build(
   config: Config,
   parts: GatewayParts,
   components: readonly Component[],
   stores: Stores,
-): { readonly house: House; readonly fleet: Component } {
+): { readonly dependencies: Dependencies; readonly fleet: Component } {
   const { clock, log } = parts;
   const sessionId = randomUUID();
   const catalogue = createCatalogue();
@@ -209,7 +209,7 @@ function furnish(
   });
   const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
   const intake = createIntake({ ...commands, options: config.intake, rights, execution: dispatcher });
-  const house: House = {
+  const dependencies: Dependencies = {
     ...parts,
     config,
     sessionId,
@@ -232,7 +232,7 @@ function furnish(
       process: processHealth(),
     }),
   };
-  return { house, fleet };
+  return { dependencies, fleet };
 }
 
 /** Commands go on when the audit log cannot: who must not send without a record sees it here. */
@@ -261,7 +261,7 @@ function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Prom
 }
 
 /** Quality changes with time alone: silence is noticed by looking. */
-function qualityTicker({ clock, state, tell }: House): Component {
+function qualityTicker({ clock, state, tell }: Dependencies): Component {
   return {
     name: "quality",
     health: () => ({ state: "up" }),
@@ -274,7 +274,7 @@ function qualityTicker({ clock, state, tell }: House): Component {
 }
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
-function commandDoor({ dispatcher, intake, audit, stores }: House, drainMs: number): Component {
+function commandIntake({ dispatcher, intake, audit, stores }: Dependencies, drainMs: number): Component {
   return {
     name: COMMANDS,
     health: () =>
@@ -288,17 +288,17 @@ function commandDoor({ dispatcher, intake, audit, stores }: House, drainMs: numb
   };
 }
 
-function opcua(options: OpcUaOptions, house: House): Component {
-  const { clock, chance, sessionId, catalogue, dispatcher, intake, fanOut } = house;
-  const log = house.log.child({ part: "opcua" });
+function opcua(options: OpcUaOptions, dependencies: Dependencies): Component {
+  const { clock, chance, sessionId, catalogue, dispatcher, intake, fanOut } = dependencies;
+  const log = dependencies.log.child({ part: "opcua" });
   const server = createOpcUaServer(options, {
     facts: {
       version,
       builtAt: builtAt(),
       sessionId,
       startedAtMs: clock.nowMs(),
-      configHash: configHash(house.config),
-      fleetLinkUp: house.isFleetLinkUp,
+      configHash: configHash(dependencies.config),
+      fleetLinkUp: dependencies.isFleetLinkUp,
     },
     commander: intake,
     audit: intake,
@@ -308,7 +308,7 @@ function opcua(options: OpcUaOptions, house: House): Component {
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     catalogue,
-    openMemory: () => openMemory(house.stores.ticketsFolder, log, house.stores.ticketsLoss),
+    openMemory: () => openMemory(dependencies.stores.ticketsFolder, log, dependencies.stores.ticketsLoss),
     run: sessionId,
     clock,
     chance,
@@ -318,9 +318,9 @@ function opcua(options: OpcUaOptions, house: House): Component {
   return server;
 }
 
-function mqtt(options: MqttOptions, house: House): Component[] {
-  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config } = house;
-  const log = house.log.child({ part: "mqtt" });
+function mqtt(options: MqttOptions, dependencies: Dependencies): Component[] {
+  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config } = dependencies;
+  const log = dependencies.log.child({ part: "mqtt" });
   const topics = createTopics(options.base, options.topics);
   const { clientId } = options;
   const broker =
@@ -338,7 +338,7 @@ function mqtt(options: MqttOptions, house: House): Component[] {
     holds: dispatcher.holds,
     health,
     openBroker: broker?.open ?? null,
-    onDuplicate: (active, text) => house.tellAlarm("DUPLICATE_GATEWAY", active, text),
+    onDuplicate: (active, text) => dependencies.tellAlarm("DUPLICATE_GATEWAY", active, text),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {
@@ -365,8 +365,8 @@ function withFigures(runner: Health, link: Health): Health {
   };
 }
 
-function control(options: NonNullable<Config["control"]>, house: House): Component {
-  const { dispatcher, intake, health, clock, log } = house;
+function control(options: NonNullable<Config["control"]>, dependencies: Dependencies): Component {
+  const { dispatcher, intake, health, clock, log } = dependencies;
   return createControlServer(options, {
     commander: intake,
     audit: intake,
@@ -379,7 +379,7 @@ function control(options: NonNullable<Config["control"]>, house: House): Compone
   });
 }
 
-function web(options: NonNullable<Config["web"]>, house: House): Component {
-  const { config, state, health, clock, log } = house;
+function web(options: NonNullable<Config["web"]>, dependencies: Dependencies): Component {
+  const { config, state, health, clock, log } = dependencies;
   return createWebServer(options, { gatewayId: config.gateway.id, view: state, health, clock, log });
 }

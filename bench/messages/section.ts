@@ -32,7 +32,7 @@ import {
   type LoadRequest,
   robotIds,
   type Side,
-} from "./protocol.ts";
+} from "./door.ts";
 
 /** What can be chosen on the command line. */
 export interface MessageOptions {

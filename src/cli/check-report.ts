@@ -98,7 +98,7 @@ function rosterLines({ roster }: DetectionLimits): readonly string[] {
 
 function protocolLines({ mqtt, opcua, control, dispatcher }: Config): readonly string[] {
   const open = (protocol: string, text: string) =>
-    [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.door === protocol)
+    [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.protocol === protocol)
       ? text
       : `${text}; no rule of rights names it, so it may only read`;
   return [

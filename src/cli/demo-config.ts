@@ -29,7 +29,7 @@ export function demoConfig(demo: {
   readonly locations: readonly string[];
 }): string {
   const { ports } = demo;
-  const everyone = (protocol: string) => ({ source: { door: protocol, name: "*" }, role: "engineer" });
+  const everyone = (protocol: string) => ({ source: { protocol: protocol, name: "*" }, role: "engineer" });
   const file = stringify({
     gateway: { id: "demo", dataDir: demo.dataDir },
     log: { level: "warn" },

@@ -21,11 +21,11 @@ export function rightsLines(config: Config, manual: OperationManual): readonly s
 
 /** The sources in the configuration, and at the end of each protocol all others that it admits. */
 function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Source[] {
-  const named = (protocol: Source["door"]) =>
-    dispatcher.rights.flatMap(({ source }) => (source.door === protocol ? [source.name] : []));
+  const named = (protocol: Source["protocol"]) =>
+    dispatcher.rights.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users.map(({ name }) => name) : [];
   const isOpen = mqtt !== null && (mqtt.broker.kind === "external" || mqtt.broker.anonymousLoopback);
-  const names: ReadonlyArray<readonly [Source["door"], readonly string[]]> = [
+  const names: ReadonlyArray<readonly [Source["protocol"], readonly string[]]> = [
     ["opcua", opcua === null ? [] : dispatcher.accounts.map(({ source }) => source.name)],
     ["mqtt", mqtt === null ? [] : [...clients, ...named("mqtt"), ...(isOpen ? [ANY_OTHER] : [])]],
     ["cli", control === null ? [] : [...named("cli"), ANY_OTHER]],
@@ -33,7 +33,7 @@ function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Sourc
   return names.flatMap(([protocol, all]) => {
     const single = [...new Set(all)].filter((name) => name !== ANY_OTHER);
     return [...single, ...(all.includes(ANY_OTHER) ? [ANY_OTHER] : [])].map((name) => ({
-      door: protocol,
+      protocol: protocol,
       name,
     }));
   });
@@ -41,7 +41,7 @@ function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Sourc
 
 function sourceLines(source: Source, rights: Rights, manual: OperationManual): readonly string[] {
   const grants = grantsOf(rights, source);
-  const who = `${source.door} ${source.name === ANY_OTHER ? "anybody else" : source.name}`;
+  const who = `${source.protocol} ${source.name === ANY_OTHER ? "anybody else" : source.name}`;
   const useful = grants.filter(({ role }) => role !== "observer");
   const [first = "no rule names it"] = grants.map(({ role, roleBy }) => `${role} by ${roleBy}`);
   if (useful.length === 0) return [`${who}: only reads (${first})`];

@@ -1,4 +1,4 @@
-import type { Door, Role, Source } from "../domain/command.ts";
+import type { Protocol, Role, Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /** The role that the section of a protocol gives to one of its users. Rules can only narrow it. */
@@ -12,7 +12,7 @@ export interface AccountRole {
 /** One rule of rights. The rules of a source add up; every source may read. */
 export interface RightsRule {
   /** The protocol, and the name that it has authenticated; "*" for any name. */
-  readonly source: { readonly door: Door; readonly name: string };
+  readonly source: { readonly protocol: Protocol; readonly name: string };
   readonly role: Role;
   /** Only these robots; absent: all, and what concerns no single robot. */
   readonly robots?: readonly RobotId[] | undefined;
@@ -67,7 +67,7 @@ export interface IntakeOptions {
   readonly maxCommands: number;
   readonly maxCommandsOfSource: number;
   /** The rate of each source of a protocol; absent: any. Stops do not count. */
-  readonly rates: Readonly<Partial<Record<Source["door"], SourceRate>>>;
+  readonly rates: Readonly<Partial<Record<Source["protocol"], SourceRate>>>;
 }
 
 /** At 2,000 commands a second, one second's worth: a pause of the disk or the collector refuses nothing. */

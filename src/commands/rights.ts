@@ -9,7 +9,7 @@ import type { AccountRole, RightsRule, StationOptions } from "./options.ts";
  * The source of the gateway's own commands, which need no right. Compared by identity: no protocol can forge
  * it.
  */
-export const gatewaySource: Source = { door: "gateway", name: "fleetgate" };
+export const gatewaySource: Source = { protocol: "gateway", name: "fleetgate" };
 
 /** Who may send what, of all protocols: `docs/install.md` has the same as a table. */
 export interface Rights {
@@ -46,7 +46,7 @@ export interface RightsQuestion {
  */
 export function grantsOf({ rules, accounts }: Rights, source: Source): readonly Grant[] {
   const account = accounts.find(
-    (each) => each.source.door === source.door && each.source.name === source.name,
+    (each) => each.source.protocol === source.protocol && each.source.name === source.name,
   );
   const grants = rules.flatMap((rule, place) =>
     isFor(rule.source, source) ? [grantOf(rule, `rights[${place}]`, account)] : [],
@@ -65,7 +65,7 @@ export function refusedRight(rights: Rights, question: RightsQuestion): string |
     if (reason === null) return null;
     if (!reasons.includes(reason)) reasons.push(reason);
   }
-  const who = `${source.door} "${source.name}"`;
+  const who = `${source.protocol} "${source.name}"`;
   const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
   const act = operation === null ? "command robots" : `send ${operation}`;
   return `${who} may not ${act}, which needs ${role}: ${why}`;
@@ -130,9 +130,9 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
       const users = stations.find(({ name }) => name === station)?.users;
       if (
         users !== undefined &&
-        !users.some(({ door, name }) => door === source.door && name === source.name)
+        !users.some(({ protocol, name }) => protocol === source.protocol && name === source.name)
       ) {
-        return `${source.door} "${source.name}" is not a user of station ${station}`;
+        return `${source.protocol} "${source.name}" is not a user of station ${station}`;
       }
       return refusedRight(anywhere, { ...some, source, robotId: null });
     },
@@ -140,7 +140,7 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
 }
 
 function isFor(rule: RightsRule["source"], source: Source): boolean {
-  return rule.door === source.door && (rule.name === "*" || rule.name === source.name);
+  return rule.protocol === source.protocol && (rule.name === "*" || rule.name === source.name);
 }
 
 /** What `grant` lacks for the question; null when it allows it. */

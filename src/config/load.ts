@@ -165,7 +165,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
   };
 }
 
-/** A path that was written down must do; one that came of itself only keeps the door shut. */
+/** A configured path must be usable. A default path that is not usable only leaves the socket closed. */
 function socketFindings({ gateway, control }: SoundSections, path: string, env: Environment): Finding[] {
   if (gateway === undefined || control === undefined || !control.enabled) return [];
   const problem = socketPathProblem(

@@ -122,6 +122,6 @@ function withoutAnswer(notice: FleetNotice): FleetNotice {
  */
 function causeOf(notice: FleetNotice): string {
   if (notice.kind !== "command") return notice.robotId;
-  const { door, name } = notice.command.source;
-  return `${door}:${name}`;
+  const { protocol, name } = notice.command.source;
+  return `${protocol}:${name}`;
 }

@@ -8,12 +8,12 @@ export const roles = ["observer", "operator", "engineer"] as const;
 export type Role = (typeof roles)[number];
 
 /** The ways by which somebody sends a command. */
-export type Door = "mqtt" | "opcua" | "web" | "cli";
+export type Protocol = "mqtt" | "opcua" | "web" | "cli";
 
-/** Who sends a command, as the door vouches for it. */
+/** The sender of a command, as its protocol has authenticated it. */
 export interface Source {
   /** `gateway`: the gateway itself. No way leads there from outside, and no rule of rights names it. */
-  readonly door: Door | "gateway";
+  readonly protocol: Protocol | "gateway";
   /** The client's name on MQTT, the user on OPC UA and web. */
   readonly name: string;
 }
@@ -36,7 +36,7 @@ export interface Command extends CommandIdentity {
   readonly startByMs: number;
   /** The same moment as its sender wrote it, where it is one of the sender's own clock and no time from the receipt. */
   readonly expiresAtMs?: number;
-  /** Where it came from, for the audit log, as far as the door knows: never part of the identity. */
+  /** Where it came from, for the audit log, as far as the protocol knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
   /** For whom the gateway sends of itself: the owner of a lease that lapsed, or of a hold. */
   readonly onBehalfOf?: OnBehalfOf;
@@ -54,5 +54,5 @@ export type CommandStage = "accepted" | "sent";
 
 /** The identity of a command as one text: a key, never to be taken apart again. */
 export function commandId({ source, requestId }: CommandIdentity): string {
-  return `${source.door}:${source.name}/${requestId}`;
+  return `${source.protocol}:${source.name}/${requestId}`;
 }

@@ -10,8 +10,8 @@ export interface HoldState {
 }
 
 /** A user as holds name it: protocol and name. */
-export function holderName({ door, name }: Source): string {
-  return `${door}:${name}`;
+export function holderName({ protocol, name }: Source): string {
+  return `${protocol}:${name}`;
 }
 
 /** Whether two states show the same. */

@@ -57,7 +57,7 @@ export const outcomeNumbers = {
   probably_succeeded: 7,
 } as const satisfies Record<OutcomeName | CommandStage | "idle", number>;
 
-/** An outcome as every door tells it that speaks JSON (design, MQTT: the reply). `id` is null where none could be read. */
+/** An outcome as every protocol with JSON tells it (design, MQTT: the reply). `id` is null when none could be read. */
 export function outcomeJson(id: string | null, outcome: Outcome): string {
   const { responseJson, evidence } = outcome;
   const told = JSON.stringify({

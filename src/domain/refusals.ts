@@ -9,7 +9,7 @@ interface Fault {
 
 const LONGEST_PATH = 200;
 
-/** The same words for the same fault, whichever door the request came through. */
+/** The same words for the same fault, at every protocol. */
 export function badRequest({ path, message }: Fault): Outcome {
   return refusal(
     "MALFORMED",
@@ -21,12 +21,12 @@ export function unknownOperation(name: string): Outcome {
   return refusal("UNKNOWN_OPERATION", `there is no operation ${quoted(name)}`);
 }
 
-/** Whichever door the name came through: it is told as it was written. */
+/** The name is told as it was written. */
 export function unknownRobot(name: string): Outcome {
   return refusal("UNKNOWN_ROBOT", `robot ${quoted(name)} was never heard of`);
 }
 
-/** The same words at every door, with the id as its sender gave it. */
+/** The same words at every protocol, with the id as its sender gave it. */
 export function identityReused(requestId: string): Outcome {
   return refusal("IDENTITY_REUSED", `request id ${quoted(requestId)} was used before for another command`);
 }

@@ -44,7 +44,7 @@ describe("what check says of a valid configuration", () => {
 
   it("says which source may send which commands", async () => {
     const text = await report(
-      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,
+      `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,
     );
     expect(text).toContain(
       "cli anybody else: operator by rights[0], all robots\n      UpdateMission (stops, moves)\n",
@@ -63,9 +63,9 @@ describe("what check says of a valid configuration", () => {
     const text = await report(`${minimal}opcua: { users: { ${users.join(", ")} } }
 mqtt: { broker: embedded, users: { hmi: { password: pw }, wall: { password: pw } } }
 rights:
-  - { source: { door: opcua, name: narrowed }, role: engineer, robots: [cart-1], operations: [CreateMission, CreateWebhook] }
-  - { source: { door: opcua, name: watcher }, role: operator }
-  - { source: { door: mqtt, name: hmi }, role: operator, operations: [PauseRobot] }
+  - { source: { protocol: opcua, name: narrowed }, role: engineer, robots: [cart-1], operations: [CreateMission, CreateWebhook] }
+  - { source: { protocol: opcua, name: watcher }, role: operator }
+  - { source: { protocol: mqtt, name: hmi }, role: operator, operations: [PauseRobot] }
 `);
     const [, part = ""] = /\nWho may command what\n(.*?)\n {2}everybody reads/s.exec(text) ?? [];
     expect(part).toMatch(

@@ -23,7 +23,7 @@ afterEach(() => {
   process.off("warning", note);
 });
 
-it("a door waits for as many commands as it likes with one signal, by one listener", async () => {
+it("a protocol waits for as many commands as it likes with one signal, by one listener", async () => {
   const { signal } = new AbortController();
   const waits = Array.from({ length: 50 }, deferred);
   const seen = waits.map(({ promise }) => abortable(promise, signal));

@@ -10,7 +10,7 @@ test("the audit log has a webhook without the values of its headers, however it 
     selector: { robotIds: { ids: ["AMR01"] } },
     options: { description: "line 1", headers: { Authorization: "Bearer TOPSECRET" } },
   };
-  await rig.send("CreateWebhook", request, { source: { door: "cli", name: "nobody" }, effect: "changes" });
+  await rig.send("CreateWebhook", request, { source: { protocol: "cli", name: "nobody" }, effect: "changes" });
   const unread = { ...request, headers: { Authorization: "Bearer TOPSECRET" } };
   await rig.send("CreateWebhook", unread, { effect: "changes" });
   expect(rig.audit.map(({ code }) => code)).toEqual(["NOT_ALLOWED", "MALFORMED"]);

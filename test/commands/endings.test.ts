@@ -82,11 +82,11 @@ describe("a command's life", () => {
     expect(joined.outcome).toMatchObject({ outcome: "succeeded", duplicate: true });
     const later = await rig.send("Go", { robot: "AMR01", to: "A" }, once);
     expect(later.outcome).toMatchObject({ outcome: "succeeded", duplicate: true });
-    expect(await rig.dispatcher.recall({ door: "opcua", name: "plc" }, "once")).toMatchObject({
+    expect(await rig.dispatcher.recall({ protocol: "opcua", name: "plc" }, "once")).toMatchObject({
       outcome: "succeeded",
       duplicate: true,
     });
-    expect(await rig.dispatcher.recall({ door: "opcua", name: "plc" }, "never")).toBeNull();
+    expect(await rig.dispatcher.recall({ protocol: "opcua", name: "plc" }, "never")).toBeNull();
     expect(rig.calls).toHaveLength(1);
   });
 
@@ -105,7 +105,7 @@ describe("a command's life", () => {
     const rig = await createRig();
     const abort = new AbortController();
     const command = {
-      source: { door: "opcua", name: "plc" },
+      source: { protocol: "opcua", name: "plc" },
       requestId: "left",
       operation: "Go",
       effect: "moves",

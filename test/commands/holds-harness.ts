@@ -4,8 +4,8 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { createRig, mission, plc, presence, type Rig, type RigOptions } from "./rig.ts";
 
-export const scada = { door: "mqtt", name: "scada" } as const;
-export const eva = { door: "opcua", name: "eva" } as const;
+export const scada = { protocol: "mqtt", name: "scada" } as const;
+export const eva = { protocol: "opcua", name: "eva" } as const;
 const rights = [
   { source: plc, role: "operator" },
   { source: scada, role: "operator", robots: ["AMR01"] },

@@ -91,11 +91,11 @@ describe("a hold on a robot", () => {
     await rig.call(0).answer(OK);
     await hold(rig, "AMR01", false);
     await hold(rig, "AMR01", false);
-    const owner = { door: "opcua", user: "plc" };
+    const owner = { protocol: "opcua", user: "plc" };
     expect(rig.audit).toMatchObject([
-      { event: "hold", hold: "begun", robot_id: "AMR01", door: "opcua", user: "plc", owner },
-      { event: "command", door: "gateway", user: "fleetgate", on_behalf_of: owner, outcome: "succeeded" },
-      { event: "hold", hold: "lifted", robot_id: "AMR01", door: "opcua", user: "plc", owner },
+      { event: "hold", hold: "begun", robot_id: "AMR01", protocol: "opcua", user: "plc", owner },
+      { event: "command", protocol: "gateway", user: "fleetgate", on_behalf_of: owner, outcome: "succeeded" },
+      { event: "hold", hold: "lifted", robot_id: "AMR01", protocol: "opcua", user: "plc", owner },
     ]);
     expect(rig.audit[1]?.on_behalf_of).toEqual(owner);
     const event = { kind: "hold", robotId: "AMR01", owner: plc, by: plc };
@@ -151,7 +151,7 @@ describe("a hold on all robots", () => {
 describe("who may hold", () => {
   it("NOT_ALLOWED: an operator of the robot, and of every robot for all; a refusal changes nothing", async () => {
     const rig = await newRig();
-    const nobody = { door: "mqtt", name: "nobody" } as const;
+    const nobody = { protocol: "mqtt", name: "nobody" } as const;
     expect(await hold(rig, "AMR01", true, nobody)).toMatchObject({
       code: "NOT_ALLOWED",
       message:

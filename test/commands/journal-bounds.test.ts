@@ -24,7 +24,7 @@ function finished(number: number, name = "me"): JournalRecord {
     id: `cli:${name}/${number}`,
     digest: "d".repeat(64),
     command: {
-      source: { door: "cli", name },
+      source: { protocol: "cli", name },
       requestId: String(number),
       operation: "Go",
       effect: "moves",

@@ -22,7 +22,7 @@ function entry(id: string, acceptedAtMs: number, isFinal = true): JournalRecord 
     id,
     digest: "d",
     command: {
-      source: { door: "cli", name: "me" },
+      source: { protocol: "cli", name: "me" },
       requestId: id,
       operation: "Go",
       effect: "moves",
@@ -67,7 +67,7 @@ describe.each(kinds)("a journal %s", (_, open) => {
     const journal = open({ keepMs: 1_000, keepCount: 3 });
     const of = (name: string, id: string, isFinal = true): JournalRecord => {
       const made = entry(id, 0, isFinal);
-      return { ...made, command: { ...made.command, source: { door: "mqtt", name } } };
+      return { ...made, command: { ...made.command, source: { protocol: "mqtt", name } } };
     };
     const all = [of("a", "a1"), of("b", "b1", false), of("b", "b2"), of("b", "b3"), of("b", "b4")];
     for (const each of all) await journal.write(each);

@@ -6,14 +6,14 @@ import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
 
 const stations = [
   { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000 },
-  { name: "Press", destinations: ["P1"], users: [{ door: "opcua", name: "press" }], heartbeatMs: 5_000 },
+  { name: "Press", destinations: ["P1"], users: [{ protocol: "opcua", name: "press" }], heartbeatMs: 5_000 },
 ] as const;
 const rights = [
-  { source: { door: "opcua", name: "*" }, role: "engineer" },
-  { source: { door: "mqtt", name: "*" }, role: "engineer" },
+  { source: { protocol: "opcua", name: "*" }, role: "engineer" },
+  { source: { protocol: "mqtt", name: "*" }, role: "engineer" },
 ] as const;
 const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
-const scada = { door: "mqtt", name: "scada" } as const;
+const scada = { protocol: "mqtt", name: "scada" } as const;
 
 describe("a lease and a gateway that is killed", () => {
   const limits = { keepMs: 3_600_000, keepCount: 1_000 };
@@ -99,11 +99,11 @@ describe("a lease and a gateway that is killed", () => {
     expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 
-  it("whose stop an older version had recorded under the command line's door: its record is read, and ended", async () => {
+  it("whose stop an older version had recorded under the command line's protocol: its record is read, and ended", async () => {
     const disk = createLossyDisk();
     const journal = () => openDurableJournal(syncing(disk), limits);
     const stop = {
-      source: { door: "cli", name: "fleetgate" },
+      source: { protocol: "cli", name: "fleetgate" },
       requestId: "s0.lapse1",
       operation: "StopBelts",
       effect: "stops",
@@ -126,7 +126,7 @@ describe("a lease and a gateway that is killed", () => {
       outcome: null,
     });
     const rig = await createRig({ journal: journal() });
-    expect(rig.audit).toMatchObject([{ door: "cli", user: "fleetgate", outcome: "expired" }]);
+    expect(rig.audit).toMatchObject([{ protocol: "cli", user: "fleetgate", outcome: "expired" }]);
     expect(await rig.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({ outcome: "expired" });
   });
 });

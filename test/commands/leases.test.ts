@@ -4,13 +4,13 @@ import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
 
 const stations = [
   { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000 },
-  { name: "Press", destinations: ["P1"], users: [{ door: "opcua", name: "press" }], heartbeatMs: 5_000 },
+  { name: "Press", destinations: ["P1"], users: [{ protocol: "opcua", name: "press" }], heartbeatMs: 5_000 },
 ] as const;
 const rights = [
-  { source: { door: "opcua", name: "*" }, role: "engineer" },
-  { source: { door: "mqtt", name: "*" }, role: "engineer" },
+  { source: { protocol: "opcua", name: "*" }, role: "engineer" },
+  { source: { protocol: "mqtt", name: "*" }, role: "engineer" },
 ] as const;
-const scada = { door: "mqtt", name: "scada" } as const;
+const scada = { protocol: "mqtt", name: "scada" } as const;
 
 async function rigAt(...list: Mission[]): Promise<Rig> {
   const rig = await createRig({ stations, options: { rights } });
@@ -87,7 +87,7 @@ describe("a station's lease", () => {
   it("NOT_ALLOWED: is refused to whoever may not move the robot, and given for any operation that may", async () => {
     const rules = [
       { source: plc, role: "operator", operations: ["RollBelts"], robots: ["AMR01"] },
-      { source: { door: "opcua", name: "panel" }, role: "observer" },
+      { source: { protocol: "opcua", name: "panel" }, role: "observer" },
     ] as const;
     const rig = await createRig({ stations, options: { rights: rules } });
     for (const robot of ["AMR01", "AMR02"]) await rig.see(missions(robot, rig.clock.nowMs(), atDock));
@@ -100,7 +100,7 @@ describe("a station's lease", () => {
       code: "NOT_ALLOWED",
       message: 'opcua "plc" may not command robots, which needs operator: rights[0] names only AMR01',
     });
-    expect(leases.ask("Dock", { door: "opcua", name: "panel" }, "AMR01")).toMatchObject({
+    expect(leases.ask("Dock", { protocol: "opcua", name: "panel" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message: 'opcua "panel" may not command robots, which needs operator: rights[1] makes it observer',
     });
@@ -155,12 +155,12 @@ describe("a station's lease", () => {
     expect(leases.release("Dock", plc, "AMR01")).toBeNull();
     expect(leases.leaseOf("AMR01")).toBeNull();
     leases.ask("Dock", plc, "AMR01");
-    expect(leases.override({ door: "cli", name: "clerk" }, "AMR01")).toMatchObject({
+    expect(leases.override({ protocol: "cli", name: "clerk" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message:
         'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read',
     });
-    expect(leases.override({ door: "opcua", name: "chief" }, "AMR01")).toBeNull();
+    expect(leases.override({ protocol: "opcua", name: "chief" }, "AMR01")).toBeNull();
     expect(leases.leaseOf("AMR01")).toBeNull();
     expect(rig.audit.at(-1)).toMatchObject({
       event: "lease",
@@ -173,7 +173,7 @@ describe("a station's lease", () => {
   it("tells its begin and its end once each, with whose it is and who did it", async () => {
     const rig = await rigAt(atDock);
     const { stations: leases } = rig.dispatcher;
-    const chief = { door: "opcua", name: "chief" } as const;
+    const chief = { protocol: "opcua", name: "chief" } as const;
     for (const _ of ["asked", "and again"]) leases.ask("Dock", plc, "AMR01");
     leases.ask("Dock", scada, "AMR01");
     leases.beat("Dock", plc);
@@ -189,11 +189,11 @@ describe("a station's lease", () => {
       event: "lease",
       robot_id: "AMR01",
       station: "Dock",
-      owner: { door: "opcua", user: "plc" },
+      owner: { protocol: "opcua", user: "plc" },
     };
     expect(rig.audit).toMatchObject([
-      { ...line, lease: "begun", door: "opcua", user: "plc", reason: "asked for" },
-      { ...line, lease: "ended", door: "opcua", user: "chief", reason: "overridden" },
+      { ...line, lease: "begun", protocol: "opcua", user: "plc", reason: "asked for" },
+      { ...line, lease: "ended", protocol: "opcua", user: "chief", reason: "overridden" },
     ]);
   });
 
@@ -239,19 +239,19 @@ describe("a station's lease", () => {
     await rig.call(1).answer(OK);
     expect(rig.audit.at(-1)).toMatchObject({
       event: "command",
-      door: "gateway",
+      protocol: "gateway",
       user: "fleetgate",
-      on_behalf_of: { station: "Dock", door: "opcua", user: "plc" },
+      on_behalf_of: { station: "Dock", protocol: "opcua", user: "plc" },
       robot_id: "AMR01",
       outcome: "succeeded",
     });
     expect(rig.notices.at(-1)).toMatchObject({ kind: "command", command: { requestId: "s1.lapse1" } });
   });
 
-  it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its door", async () => {
+  it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its protocol", async () => {
     const rig = await createRig({ stations, options: { rights: [] } });
-    for (const door of ["cli", "mqtt", "gateway"] as const) {
-      const sent = await rig.send("StopBelts", { robot: "AMR01" }, { source: { door, name: "fleetgate" } });
+    for (const protocol of ["cli", "mqtt", "gateway"] as const) {
+      const sent = await rig.send("StopBelts", { robot: "AMR01" }, { source: { protocol, name: "fleetgate" } });
       expect(sent.outcome).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
     }
     expect(rig.calls).toEqual([]);

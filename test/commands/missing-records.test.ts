@@ -41,7 +41,7 @@ afterEach(() => {
 
 /** A command that ended so long after T0. */
 function ended(requestId: string, afterMs: number, more: Partial<JournalRecord> = {}): JournalRecord {
-  const source = { door: "mqtt", name: "scada" } as const;
+  const source = { protocol: "mqtt", name: "scada" } as const;
   const finalAtMs = T0 + afterMs;
   return {
     id: `mqtt:scada/${requestId}`,
@@ -72,9 +72,9 @@ type Line = Readonly<Record<string, unknown>>;
 
 /** The line that a gateway writes of it while it lives, as far as it tells which command it is. */
 function lineOf({ command, outcome, finalAtMs }: JournalRecord): string {
-  const { door, name } = command.source;
+  const { protocol, name } = command.source;
   const at = new Date(finalAtMs ?? 0).toISOString();
-  const told = { at, event: "command", door, user: name, request_id: command.requestId, code: outcome?.code };
+  const told = { at, event: "command", protocol, user: name, request_id: command.requestId, code: outcome?.code };
   return `${JSON.stringify(told)}\n`;
 }
 
@@ -118,7 +118,7 @@ describe("the lines that a crash has kept from the audit log", () => {
     expect(made[0]).toEqual({
       at: "2026-03-01T12:00:00.100Z",
       event: "command",
-      door: "mqtt",
+      protocol: "mqtt",
       user: "scada",
       address: "10.0.0.7",
       certificate: null,

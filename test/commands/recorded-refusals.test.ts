@@ -4,7 +4,7 @@ import type { Source } from "../../src/domain/command.ts";
 import { type ErrorName, type GatewayErrorName, gatewayErrors } from "../../src/domain/errors.ts";
 import { createRig, LOST, mission, missions, plc, type Rig, type RigOptions, type Sent } from "./rig.ts";
 
-const scada = { door: "mqtt", name: "scada" } as const;
+const scada = { protocol: "mqtt", name: "scada" } as const;
 const again = { requestId: "again" };
 const go = { robot: "AMR01", to: "A" };
 const unheard = { ...go, robot: "AMR09" };

@@ -75,7 +75,7 @@ describe("refusals before anything is sent", () => {
 
   it("NOT_ALLOWED: nobody names the source, so it only reads", async () => {
     const rig = await createRig();
-    const stranger = { source: { door: "mqtt", name: "hmi" } as const };
+    const stranger = { source: { protocol: "mqtt", name: "hmi" } as const };
     const sent = await rig.send("Go", { robot: "AMR01" }, stranger);
     expect(sent.outcome).toMatchObject({
       code: "NOT_ALLOWED",
@@ -89,14 +89,14 @@ describe("refusals before anything is sent", () => {
 
   it("NOT_ALLOWED: names each rule and what it lacks", async () => {
     const rig = await createRig();
-    const scada = { source: { door: "mqtt", name: "scada" } as const };
+    const scada = { source: { protocol: "mqtt", name: "scada" } as const };
     const sent = await rig.send("Go", { robot: "AMR02" }, scada);
     expect(sent.outcome).toMatchObject({
       code: "NOT_ALLOWED",
       message:
         'mqtt "scada" may not send Go, which needs operator: rights[1] names only AMR01; rights[2] names only Look',
     });
-    const web = await rig.send("Go", { robot: "AMR01" }, { source: { door: "web", name: "ann" } });
+    const web = await rig.send("Go", { robot: "AMR01" }, { source: { protocol: "web", name: "ann" } });
     expect(web.outcome?.message).toBe(
       'web "ann" may not send Go, which needs operator: rights[3] makes it observer',
     );
@@ -363,7 +363,7 @@ describe("refusals before anything is sent", () => {
     expect(rig.notices.at(-1)).toMatchObject({
       kind: "command",
       robotId: "AMR01",
-      command: { source: { door: "opcua", name: "plc" }, requestId: "r1" },
+      command: { source: { protocol: "opcua", name: "plc" }, requestId: "r1" },
       outcome: { code: "FAILED_PRECONDITION" },
     });
     expect(rig.audit.at(-1)).toMatchObject({ user: "plc", operation: "Go", code: "FAILED_PRECONDITION" });

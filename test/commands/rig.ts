@@ -84,13 +84,13 @@ export interface RigOptions {
   readonly callsWait?: boolean;
 }
 
-export const plc = { door: "opcua", name: "plc" } as const;
+export const plc = { protocol: "opcua", name: "plc" } as const;
 
 const everything = [
   { source: plc, role: "engineer" },
-  { source: { door: "mqtt", name: "scada" }, role: "operator", robots: ["AMR01"] },
-  { source: { door: "mqtt", name: "scada" }, role: "operator", operations: ["Look"] },
-  { source: { door: "web", name: "*" }, role: "observer" },
+  { source: { protocol: "mqtt", name: "scada" }, role: "operator", robots: ["AMR01"] },
+  { source: { protocol: "mqtt", name: "scada" }, role: "operator", operations: ["Look"] },
+  { source: { protocol: "web", name: "*" }, role: "observer" },
 ] as const;
 
 export async function createRig(parts: RigOptions = {}): Promise<Rig> {

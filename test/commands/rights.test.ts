@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type Rights, refusedRight } from "../../src/commands/rights.ts";
 import type { Role, Source } from "../../src/domain/command.ts";
 
-const line1 = { door: "opcua", name: "line1" } as const;
-const hmi = { door: "mqtt", name: "hmi" } as const;
+const line1 = { protocol: "opcua", name: "line1" } as const;
+const hmi = { protocol: "mqtt", name: "hmi" } as const;
 const account = (role: Role) => ({ source: line1, role, key: "opcua.users.line1.role" });
 
 function refused(
@@ -41,7 +41,7 @@ describe("a role of the user's own", () => {
   });
 
   it("is the most that a rule can give", () => {
-    const everybody = { door: "opcua", name: "*" } as const;
+    const everybody = { protocol: "opcua", name: "*" } as const;
     const rights = {
       accounts: [account("observer")],
       rules: [{ source: everybody, role: "engineer" as const }],
@@ -49,7 +49,7 @@ describe("a role of the user's own", () => {
     expect(refused(rights, line1, "operator")).toBe(
       'opcua "line1" may not send Go, which needs operator: opcua.users.line1.role makes it observer',
     );
-    expect(refused(rights, { door: "opcua", name: "other" }, "engineer")).toBeNull();
+    expect(refused(rights, { protocol: "opcua", name: "other" }, "engineer")).toBeNull();
   });
 });
 

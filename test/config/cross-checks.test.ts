@@ -148,17 +148,17 @@ describe("keys that contradict or need each other", () => {
     ],
     [
       "rights on a stranger",
-      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, robots: [cart-2] }]\n`,
+      `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, robots: [cart-2] }]\n`,
       "rights[0].robots[0]: is about a robot",
     ],
     [
-      "rights of the gateway's own door",
-      `${minimal}rights: [{ source: { door: gateway, name: fleetgate }, role: engineer }]\n`,
-      'rights[0].source.door: must be one of mqtt, opcua, web, cli; not "gateway"',
+      "rights of the gateway's own protocol",
+      `${minimal}rights: [{ source: { protocol: gateway, name: fleetgate }, role: engineer }]\n`,
+      'rights[0].source.protocol: must be one of mqtt, opcua, web, cli; not "gateway"',
     ],
     [
       "rights to an operation that there is not",
-      `${minimal}rights: [{ source: { door: cli, name: "*" }, role: operator, operations: [CreateMision] }]\n`,
+      `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, operations: [CreateMision] }]\n`,
       'rights[0].operations[0]: there is no operation "CreateMision"; the nearest is "CreateMission"',
     ],
     [
@@ -206,9 +206,9 @@ web: { listen: { host: 0.0.0.0 } }
     const found = await folder.warnings(`${minimal}
 opcua: { users: { line1: { password: pw, role: operator }, line2: { password: pw, role: observer } } }
 rights:
-  - { source: { door: mqtt, name: "*" }, role: operator, operations: [CreateWebhook] }
-  - { source: { door: opcua, name: line1 }, role: operator }
-  - { source: { door: opcua, name: line2 }, role: operator }
+  - { source: { protocol: mqtt, name: "*" }, role: operator, operations: [CreateWebhook] }
+  - { source: { protocol: opcua, name: line1 }, role: operator }
+  - { source: { protocol: opcua, name: line2 }, role: operator }
 `);
     expect(found).toEqual([
       expect.stringMatching(/^f:11: rights\[0\]\.operations\[0\]: CreateWebhook needs engineer/),
@@ -227,7 +227,7 @@ rights:
     for (const chains of ["29500", "null"]) expect(await folder.warnings(text(chains, chains))).toEqual([]);
   });
 
-  it("say that the door of fleetgate call stays shut under a folder with a long name", async () => {
+  it("say that the protocol of fleetgate call stays shut under a folder with a long name", async () => {
     const long = `/var/${"long/".repeat(30)}data`;
     const text = minimal.replace("{ id: plant1 }", `{ id: plant1, dataDir: ${long} }`);
     expect(await folder.warnings(text)).toEqual([

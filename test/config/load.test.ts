@@ -103,7 +103,7 @@ mqtt:
   listen: { host: 127.0.0.1, port: "1883" }
 colour: red
 rights:
-  - source: { door: opcua, name: line1 }
+  - source: { protocol: opcua, name: line1 }
     role: boss
 `;
     expect(await folder.problems(text)).toEqual([

@@ -24,19 +24,19 @@ it("a station is for whoever may command the robot, or only for those that are n
   expect(named.stations).toMatchObject([
     {
       users: [
-        { door: "opcua", name: "line1" },
-        { door: "mqtt", name: "hmi" },
+        { protocol: "opcua", name: "line1" },
+        { protocol: "mqtt", name: "hmi" },
       ],
     },
   ]);
   const one = await folder.config(`${minimal}${opcua}${mqtt}${station(", clients: [hmi]")}`);
-  expect(one.stations).toMatchObject([{ users: [{ door: "mqtt", name: "hmi" }] }]);
+  expect(one.stations).toMatchObject([{ users: [{ protocol: "mqtt", name: "hmi" }] }]);
 });
 
 it.each<[string, string, string]>([
   ["user", `${opcua}${station(", users: [line9]")}`, "stations.packing.users[0]: is no user of opcua.users"],
   ["client", `${mqtt}${station(", clients: [hm]")}`, "stations.packing.clients[0]: is no user of mqtt.users"],
-])("a %s that its door does not know is a mistake", async (_what, text, problem) => {
+])("a %s that its protocol does not know is a mistake", async (_what, text, problem) => {
   expect(await folder.problems(`${minimal}${text}`)).toEqual([expect.stringContaining(problem)]);
 });
 

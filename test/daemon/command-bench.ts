@@ -57,7 +57,7 @@ const CONFIRM_WAIT_MS = 300;
 
 const options: DispatcherOptions = {
   ...dispatcherDefaults,
-  rights: [{ source: { door: "cli", name: "test" }, role: "engineer" }],
+  rights: [{ source: { protocol: "cli", name: "test" }, role: "engineer" }],
   callDeadlineMs: 5_000,
   // Where evidence is there, a machine with much to do must find it too.
   evidenceMs: 4_000,
@@ -74,15 +74,15 @@ const times: Partial<FleetTimes> = {
 };
 
 export async function openCommandBench(parts: BenchParts): Promise<CommandBench> {
-  const door = parts.events === "webhook" ? await openWebhookDoor() : null;
+  const protocol = parts.events === "webhook" ? await openWebhookDoor() : null;
   const simulator = await startSimulator({
     scenario: { kind: "given", scenario: contractScenario() },
     confirmWaitMs: CONFIRM_WAIT_MS,
     // Slower than life: missions must not end of themselves while a test looks at them.
     timeFactor: 0.2,
-    ...(door === null
+    ...(protocol === null
       ? { resolve: () => Promise.resolve(["93.184.216.34"]) }
-      : { unsafeWebhookTargets: { trustedCa: door.trustedCa } }),
+      : { unsafeWebhookTargets: { trustedCa: protocol.trustedCa } }),
     ...parts.simulator,
   });
   const { endpoints } = simulator;
@@ -124,7 +124,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     httpsUrl: `https://${httpsWire.address}`,
     robots: { kind: "ids", ids: parts.robots },
     transport: parts.transport ?? "grpc",
-    events: door === null ? { kind: "streams" } : { kind: "webhook", webhook: door.options },
+    events: protocol === null ? { kind: "streams" } : { kind: "webhook", webhook: protocol.options },
     times,
     onEvent: (event) => dispatcher.observe(state.apply(event)),
   });
@@ -147,7 +147,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
       requests += 1;
       return intake.submit(
         {
-          source: { door: "cli", name: "test" },
+          source: { protocol: "cli", name: "test" },
           requestId: `${operation}-${requests}`,
           operation,
           request: { json: request },
@@ -162,7 +162,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
       await rig.stop();
       await Promise.all([grpcWire.close(), httpsWire.close()]);
       await simulator.stop();
-      await door?.close();
+      await protocol?.close();
     },
   };
 }

@@ -51,7 +51,7 @@ export async function writeConfiguration(
     },
     mqtt: { broker: brokerUrl, protocolVersion: 4, commands: { brokerEnforcesClientNames: true } },
     commands: { evidenceMs, settleMs: 200, pollMs: 300, drainMs: 500 },
-    rights: ["mqtt", "opcua"].map((door) => ({ source: { door, name: "*" }, role: "engineer" })),
+    rights: ["mqtt", "opcua"].map((protocol) => ({ source: { protocol, name: "*" }, role: "engineer" })),
     ...sections,
   };
   await writeFile(path, stringify(file), { mode: 0o600 });

@@ -131,7 +131,7 @@ async function commandsTake(ear: MqttEar, run: string): Promise<void> {
   }
 }
 
-/** A gateway with all its doors and all its files on a small disk. */
+/** A gateway with all its protocols and all its files on a small disk. */
 async function onSmallDisk() {
   const disk = await mountSmallDisk();
   cleanups.push(() => disk.unmount());
@@ -225,7 +225,7 @@ test.skipIf(!hasMount)(
 );
 
 test.skipIf(!hasMount)(
-  "a gateway starts for the first time on a full disk, serves all doors, and commands when there is room",
+  "a gateway starts for the first time on a full disk, serves all protocols, and commands when there is room",
   async () => {
     const scene = await onSmallDisk();
     const { disk, ear } = scene;

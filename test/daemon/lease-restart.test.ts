@@ -65,9 +65,9 @@ test("a lease outlives kill -9; one whose station the next configuration does no
   await writeFile(config, without, { mode: 0o600 });
   const third = start(config);
   await ear.on(topic, (text) => text.includes('"not_configured"'));
-  const owner = { station: "dock", door: "mqtt", user: "hmi" };
+  const owner = { station: "dock", protocol: "mqtt", user: "hmi" };
   expect(ear.texts(topic).map((text) => JSON.parse(text))).toMatchObject([
-    { ...owner, to: "leased", by: { door: "mqtt", user: "hmi" } },
+    { ...owner, to: "leased", by: { protocol: "mqtt", user: "hmi" } },
     { ...owner, to: "free", by: null },
   ]);
   expect(await third.stop()).toBe(0);

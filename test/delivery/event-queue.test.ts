@@ -17,7 +17,7 @@ function command(eventId: string): FleetNotice {
     eventId,
     robotId: "",
     atMs: 0,
-    command: { source: { door: "mqtt", name }, requestId },
+    command: { source: { protocol: "mqtt", name }, requestId },
     operation: "GetOnlineRobots",
     from: "received",
     outcome: { ...refusal("QUEUE_FULL", ""), responseJson: "a long list" },

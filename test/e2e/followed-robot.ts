@@ -4,15 +4,15 @@ import type { ManualClock } from "../support/manual-clock.ts";
 import type { House } from "./house.ts";
 import type { Shown } from "./plc.ts";
 
-/** A robot that is followed over both doors while the world's time passes in steps. */
+/** A robot that is followed over both protocols while the world's time passes in steps. */
 export interface FollowedRobot {
   /** What its tags showed, `Robots.<id>.` left out. */
   readonly shown: Chronicle<Shown>;
   /** A tag's path from its name under the robot. */
   tag(name: string): string;
-  /** Waits until the service's newest mission message has come out of both doors. */
+  /** Waits until the service's newest mission message has come out of both protocols. */
   arrived(): Promise<void>;
-  /** Lets time pass until `holds`, which is asked whenever both doors show what the service knows. */
+  /** Lets time pass until `holds`, which is asked whenever both protocols show what the service knows. */
   live(what: string, holds: () => boolean): Promise<void>;
   /** Mission messages as MQTT showed them, a line each. */
   missionLines(): readonly string[];
@@ -31,7 +31,7 @@ const missionTags = [
   ...["Feedback", "Arrived", "SequenceNumber", "Owner", "MissionCount", "CurrentMissionIndex"],
 ].map((name) => `Mission.${name}`);
 
-/** Follows a robot's mission over both doors, and whatever else of its tags is named. */
+/** Follows a robot's mission over both protocols, and whatever else of its tags is named. */
 export async function followRobot(
   house: House,
   clock: ManualClock,

@@ -124,7 +124,7 @@ async function configOf(
   sections: Sections,
 ): Promise<Config> {
   const listen = (place: number) => ({ host: "127.0.0.1", port: firstPort + place });
-  const rights = ["mqtt", "opcua"].map((door) => ({ source: { door, name: "*" }, role: "engineer" }));
+  const rights = ["mqtt", "opcua"].map((protocol) => ({ source: { protocol, name: "*" }, role: "engineer" }));
   const file: Record<string, unknown> = {
     gateway: { id: "e2e", dataDir: "gateway" },
     fleet: {

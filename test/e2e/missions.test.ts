@@ -52,7 +52,7 @@ async function endTold(robotId: string, missionId: string): Promise<void> {
   );
 }
 
-test("a mission sent over MQTT, followed over both doors to its end", async () => {
+test("a mission sent over MQTT, followed over both protocols to its end", async () => {
   const robot = await followRobot(house, clock, "cart-01");
   const goals = [{ destinationId: "Station D" }, { destinationId: "Station C" }];
   const request = { robotId: "cart-01", mission: { cartMission: { traverseMission: { goals } } } };
@@ -101,7 +101,7 @@ test("a mission sent over MQTT, followed over both doors to its end", async () =
   expect(robot.values("Mission.SequenceNumber")).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("a mission sent through a slot, followed over both doors to its end", async () => {
+test("a mission sent through a slot, followed over both protocols to its end", async () => {
   const answers = ["Outcome", "ErrorId", "ErrorText", "AcceptedId", "RejectedId", "DoneId", "MissionId"];
   const ownMission = ["MissionState", "GoalIndex", "Arrived"];
   const tags = [...answers, ...ownMission].map((name) => `MissionSlot.${name}`);

@@ -13,7 +13,7 @@ afterAll(() => house.close());
 
 type Step = "good" | "stale" | "offline" | "lost";
 
-/** What both doors must show at each step of a robot's quality. */
+/** What both protocols must show at each step of a robot's quality. */
 const steps = {
   good: { number: 0, status: "Good", reads: "a value" },
   stale: { number: 1, status: "UncertainLastUsableValue", reads: "a value" },
@@ -22,7 +22,7 @@ const steps = {
 } as const;
 
 interface Witness {
-  /** Waits until both doors have shown the step, after the step that was awaited before. */
+  /** Waits until both protocols have shown the step, after the step that was awaited before. */
   shows(step: Step): Promise<void>;
 }
 

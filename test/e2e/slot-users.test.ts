@@ -28,7 +28,7 @@ beforeAll(async () => {
     name,
     { password: passwordFile(name), role: "operator", number: numbers[name] },
   ];
-  const rule = (door: string, name: string) => ({ source: { door, name }, role: "engineer" });
+  const rule = (protocol: string, name: string) => ({ source: { protocol, name }, role: "engineer" });
   world = createManualClock(Date.now());
   house = await openHouse(
     { clock: world, timeFactor: 1 },
@@ -37,7 +37,7 @@ beforeAll(async () => {
       commands: { evidenceMs: 500, settleMs: 100 },
       rights: [
         ...[rule("mqtt", "*"), rule("opcua", "anonymous"), rule("opcua", "line1"), rule("opcua", "line2")],
-        { source: { door: "opcua", name: "visitor" }, role: "operator", robots: ["cart-01"] },
+        { source: { protocol: "opcua", name: "visitor" }, role: "operator", robots: ["cart-01"] },
       ],
     },
   );

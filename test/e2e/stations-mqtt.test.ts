@@ -67,11 +67,11 @@ test("a client of MQTT leases a robot against a PLC, until an engineer at the PL
   const topic = `robots/${ROBOT}/event/lease`;
   const last = await house.mqtt.on(topic, (event) => event.includes('"released"'));
   expect(last.retain).toBe(false);
-  const by = { door: "mqtt", user: "e2e" };
+  const by = { protocol: "mqtt", user: "e2e" };
   const told = house.mqtt.texts(topic).map((event) => JSON.parse(event));
   expect(told).toMatchObject([
     { from: "free", to: "leased", reason: "asked", by },
-    { from: "leased", to: "free", reason: "overridden", by: { door: "opcua", user: expect.any(String) } },
+    { from: "leased", to: "free", reason: "overridden", by: { protocol: "opcua", user: expect.any(String) } },
     { from: "free", to: "leased", reason: "asked", by },
     { from: "leased", to: "free", reason: "released", by },
   ]);

@@ -233,7 +233,7 @@ test("leased at its destination, it obeys its station, and others are told whose
   stopBeating();
   await leaseLine("the station's heartbeat has lapsed", from);
   await rolls(ROBOT, 1, false);
-  const whose = { station: "dock", door: "opcua", user: "line1" };
+  const whose = { station: "dock", protocol: "opcua", user: "line1" };
   expect(await leaseEnded("lapsed", heardFrom)).toMatchObject({
     ...whose,
     from: "leased",

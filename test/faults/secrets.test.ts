@@ -125,7 +125,7 @@ test("the secret, tokens, passwords and keys are in no log, error, topic, tag, p
         users: { line1: { password: await keep("opcua-password", passwords.opcua), role: "operator" } },
       },
       web: { listen: { host: "127.0.0.1", port: port + 2 } },
-      rights: [{ source: { door: "mqtt", name: "*" }, role: "engineer" }],
+      rights: [{ source: { protocol: "mqtt", name: "*" }, role: "engineer" }],
     }),
   );
 

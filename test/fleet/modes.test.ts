@@ -37,11 +37,11 @@ type Transport = "grpc" | "rest";
 
 /** A session in a mode, in which it knows its robots; where webhooks bring events, streams rest. */
 async function openPlant(events: EventWay, transport: Transport): Promise<Plant> {
-  const door = await openWebhookDoor();
-  closers.push(() => door.close());
+  const protocol = await openWebhookDoor();
+  closers.push(() => protocol.close());
   const simulator = await startSimulator({
     timeFactor: 20,
-    unsafeWebhookTargets: { trustedCa: door.trustedCa },
+    unsafeWebhookTargets: { trustedCa: protocol.trustedCa },
   });
   closers.push(() => simulator.stop());
   const { endpoints } = simulator;
@@ -49,10 +49,10 @@ async function openPlant(events: EventWay, transport: Transport): Promise<Plant>
   closers.push(() => grpc.close());
   const https = await openHungWire(new URL(endpoints.https).host);
   closers.push(() => https.close());
-  const { listen } = door.options;
+  const { listen } = protocol.options;
   const deliveries = await openHungWire(`${listen.host}:${listen.port}`);
   closers.push(() => deliveries.close());
-  const webhook = { ...door.options, publicUrl: `https://${deliveries.address}/hook` };
+  const webhook = { ...protocol.options, publicUrl: `https://${deliveries.address}/hook` };
   const rig = await startFleetSession(
     { ...endpoints, grpc: grpc.address, https: `https://${https.address}` },
     {

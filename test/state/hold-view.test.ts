@@ -3,7 +3,7 @@ import type { StateChange } from "../../src/domain/change.ts";
 import { createHoldView } from "../../src/state/hold-view.ts";
 import { createFakeHolds } from "../support/fake-holds.ts";
 
-const plc = { door: "opcua", name: "plc" } as const;
+const plc = { protocol: "opcua", name: "plc" } as const;
 
 function robot(robotId: string): StateChange {
   return { kind: "robot", robotId, family: "cart", quality: "good" };

@@ -18,7 +18,7 @@ export function createFakeHolds(): FakeHolds {
     hold(request): Outcome | null {
       asked.push(request);
       const { source, robotId, isHeld, user } = request;
-      if (source.name === "ann") return refusal("NOT_ALLOWED", `${source.door} "ann" may not`);
+      if (source.name === "ann") return refusal("NOT_ALLOWED", `${source.protocol} "ann" may not`);
       const names = by.get(robotId) ?? new Set();
       by.set(robotId, names);
       if (isHeld) names.add(holderName(source));

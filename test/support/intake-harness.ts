@@ -13,8 +13,8 @@ import { type Log, silentLog } from "../../src/platform/log.ts";
 
 /** Every source may do everything. */
 export const allRights: Rights = {
-  rules: (["mqtt", "opcua", "web", "cli"] as const).map((door) => ({
-    source: { door, name: "*" },
+  rules: (["mqtt", "opcua", "web", "cli"] as const).map((protocol) => ({
+    source: { protocol, name: "*" },
     role: "engineer",
   })),
   accounts: [],
@@ -65,8 +65,8 @@ export function createFakeExecution(begin: Begin, refused: RefusalAudit["refused
 export function tellRefusals(refused: RefusalAudit["refused"]): AuditSink {
   return (record) => {
     const fields = record as AuditRecord & Record<string, string | null>;
-    const { door, user, request_id: requestId, operation, robot_id: robotId, address } = fields;
-    const source = { door, name: user } as Source;
+    const { protocol, user, request_id: requestId, operation, robot_id: robotId, address } = fields;
+    const source = { protocol, name: user } as Source;
     const request = { source, requestId, operation, robotId, origin: { address } } as RefusedRequest;
     refused(request, refusal(fields.code as ErrorName, fields.message ?? ""));
   };

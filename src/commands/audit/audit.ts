@@ -42,7 +42,7 @@ export function commandRecord(
   return {
     at: new Date(times.finalAtMs).toISOString(),
     event: "command",
-    door: command.source.door,
+    protocol: command.source.protocol,
     user: command.source.name,
     address: command.origin?.address ?? null,
     certificate: command.origin?.certificate ?? null,
@@ -62,7 +62,7 @@ export function commandRecord(
 }
 
 function behalf({ station, owner }: OnBehalfOf) {
-  return { ...(station === undefined ? {} : { station }), door: owner.door, user: owner.name };
+  return { ...(station === undefined ? {} : { station }), protocol: owner.protocol, user: owner.name };
 }
 
 /** What of a request may be shown: nothing if it cannot be parsed, because secrets may be anywhere in it. */
@@ -92,7 +92,7 @@ export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Ou
   return {
     at: new Date(atMs).toISOString(),
     event: "command",
-    door: source.door,
+    protocol: source.protocol,
     user: clip(source.name, LONGEST_NAME),
     address: origin?.address ?? null,
     certificate: origin?.certificate ?? null,

@@ -120,13 +120,13 @@ function recordOf(catalogue: Catalogue, entry: JournalRecord): AuditRecord | nul
 
 /** The time is part of it: a refusal under an identity that was used before has a line of its own. */
 function keyOf(
-  ...parts: readonly [door: unknown, user: unknown, requestId: unknown, code: unknown, atMs: unknown]
+  ...parts: readonly [protocol: unknown, user: unknown, requestId: unknown, code: unknown, atMs: unknown]
 ) {
   return JSON.stringify(parts);
 }
 
 function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: JournalRecord): string {
-  return keyOf(source.door, source.name, requestId, outcome?.code, finalAtMs);
+  return keyOf(source.protocol, source.name, requestId, outcome?.code, finalAtMs);
 }
 
 /** Null for an incomplete line: a crash may have cut it off, or left zeros in its place. */
@@ -140,5 +140,5 @@ function readRecord(line: string): { readonly atMs: number; readonly key: string
   if (!isJsonObject(record) || typeof record.at !== "string") return null;
   const atMs = Date.parse(record.at);
   if (Number.isNaN(atMs)) return null;
-  return { atMs, key: keyOf(record.door, record.user, record.request_id, record.code, atMs) };
+  return { atMs, key: keyOf(record.protocol, record.user, record.request_id, record.code, atMs) };
 }

@@ -30,9 +30,9 @@ export function createHoldEvents({ clock, log, audit, sessionId, notify }: HoldE
       event: "hold",
       hold: what,
       robot_id: robotId,
-      door: by.door,
+      protocol: by.protocol,
       user: by.name,
-      owner: { door: owner.door, user: owner.name },
+      owner: { protocol: owner.protocol, user: owner.name },
     });
     events += 1;
     const eventId = `${sessionId}.h${events}`;

@@ -62,7 +62,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     sight: observations.sight,
     send(robotId, stop) {
       const [owner] = [...book.owners(robotId), ...book.owners(null)];
-      return parts.sendStop(robotId, stop, owner ?? { door: "gateway", name: "fleetgate" });
+      return parts.sendStop(robotId, stop, owner ?? { protocol: "gateway", name: "fleetgate" });
     },
   });
   const budget = createLiftBudget();

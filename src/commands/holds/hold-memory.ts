@@ -103,5 +103,5 @@ export function createHoldMemory(
 }
 
 function keyOf({ robotId, owner }: StoredHold): string {
-  return JSON.stringify([robotId, owner.door, owner.name]);
+  return JSON.stringify([robotId, owner.protocol, owner.name]);
 }

@@ -159,8 +159,8 @@ function isStop(read: ReadRequest | Outcome): boolean {
   return "request" in read && read.request.effect === "stops";
 }
 
-function keyOf({ door, name }: Source): string {
-  return `${door}:${name}`;
+function keyOf({ protocol, name }: Source): string {
+  return `${protocol}:${name}`;
 }
 
 /** What is wrong with an envelope, whatever its request. */

@@ -59,11 +59,11 @@ export function createRateLimits(
   }
 
   return {
-    take({ door, name }) {
-      const rate = rates[door];
+    take({ protocol, name }) {
+      const rate = rates[protocol];
       if (rate === undefined) return null;
       const nowMs = clock.monotonicMs();
-      const key = `${door}:${name}`;
+      const key = `${protocol}:${name}`;
       const bucket = buckets.get(key) ?? open(key, rate, nowMs);
       fill(bucket, nowMs);
       if (bucket.tokens >= 1) {

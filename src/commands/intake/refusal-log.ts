@@ -29,7 +29,7 @@ export function createRefusalLog(
     }
     logged += 1;
     const fields = {
-      protocol: source.door,
+      protocol: source.protocol,
       user: clip(source.name, LONGEST_NAME),
       operation: clip(operation, LONGEST_NAME),
       id: requestId === null ? null : clip(requestId, LONGEST_NAME),

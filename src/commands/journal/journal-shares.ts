@@ -70,6 +70,6 @@ function firstOf(numbers: Iterable<number>, most: number): readonly number[] {
   return first;
 }
 
-function keyOf({ door, name }: Source): string {
-  return `${door}:${name}`;
+function keyOf({ protocol, name }: Source): string {
+  return `${protocol}:${name}`;
 }

@@ -15,7 +15,7 @@ export function storedClaims(store: Store): Pick<Journal, "leases" | "writeLease
 }
 
 function holdKey({ robotId, owner }: StoredHold): string {
-  return `h/${JSON.stringify([robotId, owner.door, owner.name])}`;
+  return `h/${JSON.stringify([robotId, owner.protocol, owner.name])}`;
 }
 
 function asHold(value: unknown): StoredHold {

@@ -52,9 +52,9 @@ export function createLeaseEvents({ clock, log, audit, notify, sessionId }: Leas
       lease: what,
       robot_id: robotId,
       station,
-      door: source.door,
+      protocol: source.protocol,
       user: source.name,
-      owner: { door: owner.door, user: owner.name },
+      owner: { protocol: owner.protocol, user: owner.name },
       reason: reasonText,
     });
     events += 1;

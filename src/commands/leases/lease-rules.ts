@@ -44,7 +44,7 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
 
   function refusedUse({ name, users }: StationOptions, source: Source, robotId: RobotId): string | null {
     if (users !== undefined && !users.some((user) => sameSource(user, source)))
-      return `${source.door} "${source.name}" is not a user of station ${name}`;
+      return `${source.protocol} "${source.name}" is not a user of station ${name}`;
     return parts.refusedLease(source, robotId);
   }
 

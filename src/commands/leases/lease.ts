@@ -20,11 +20,11 @@ export interface Lease extends RobotLease, StoredLease {
 export type Leases = ReadonlyMap<RobotId, Lease>;
 
 export function sameSource(a: Source, b: Source): boolean {
-  return a.door === b.door && a.name === b.name;
+  return a.protocol === b.protocol && a.name === b.name;
 }
 
 export function describeLease({ station, owner }: RobotLease, robotId: RobotId): string {
-  return `robot ${robotId} is leased to station ${station} for ${owner.door} "${owner.name}"`;
+  return `robot ${robotId} is leased to station ${station} for ${owner.protocol} "${owner.name}"`;
 }
 
 /** Gives the lease, or renews it for the same owner. The caller has checked where the robot is. */

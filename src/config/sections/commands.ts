@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 /** A record must outlive every command that may still be sent. */
 const SHORTEST_KEEP_MS = 2 * 3_600_000;
 
-/** `commands:` the times and bounds of every command, whichever door it comes through. */
+/** `commands:` the times and bounds of every command, of every protocol. */
 export const commandsSection = z
   .strictObject({
     startByMs: milliseconds(

@@ -233,7 +233,7 @@ export function opcUaAccounts(section: OpcUaSection | undefined): DispatcherOpti
   const { users, insecureLoopback } = section;
   return [
     ...Object.entries(users).map(([name, { role }]) => ({
-      source: { door: "opcua", name } as const,
+      source: { protocol: "opcua", name } as const,
       role,
       key: `opcua.users.${name}.role`,
     })),
@@ -241,7 +241,7 @@ export function opcUaAccounts(section: OpcUaSection | undefined): DispatcherOpti
       ? []
       : [
           {
-            source: { door: "opcua", name: "anonymous" } as const,
+            source: { protocol: "opcua", name: "anonymous" } as const,
             role: insecureLoopback.role,
             key: "opcua.insecureLoopback.role",
           },

@@ -24,7 +24,7 @@ export function operationFindings(rights: RightsSection, catalogue: Catalogue): 
 /** Rules that give a user of the OPC UA server more than its own role: that role is the most that it has. */
 export function opcUaUserFindings(rights: RightsSection, opcua: OpcUaSection): readonly Finding[] {
   return rights.flatMap(({ source, role }, index) => {
-    const own = source.door === "opcua" ? opcua.users[source.name]?.role : undefined;
+    const own = source.protocol === "opcua" ? opcua.users[source.name]?.role : undefined;
     if (own === undefined || roles.indexOf(role) <= roles.indexOf(own)) return [];
     const key = `opcua.users.${source.name}.role`;
     return [

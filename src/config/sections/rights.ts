@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type Door, roles } from "../../domain/command.ts";
+import { type Protocol, roles } from "../../domain/command.ts";
 import { names } from "../fields.ts";
 
-const doors = ["mqtt", "opcua", "web", "cli"] as const satisfies readonly Door[];
+const protocols = ["mqtt", "opcua", "web", "cli"] as const satisfies readonly Protocol[];
 
 /** `rights:` who may send what. Everybody may read. */
 export const rightsSection = z
@@ -10,7 +10,7 @@ export const rightsSection = z
     z.strictObject({
       source: z
         .strictObject({
-          door: z.enum(doors).describe("Which way the command comes in."),
+          protocol: z.enum(protocols).describe("Which way the command comes in."),
           name: z
             .string()
             .min(1)

@@ -43,11 +43,11 @@ export function stationOptions(section: StationsSection): readonly StationOption
   }));
 }
 
-/** With one of the lists, whoever is in neither is kept out, whichever door it comes through. */
+/** With one of the lists, users that are in neither are refused, at every protocol. */
 function namedSources(users: readonly string[] = [], clients: readonly string[] = []): readonly Source[] {
   return [
-    ...users.map((name) => ({ door: "opcua", name }) as const),
-    ...clients.map((name) => ({ door: "mqtt", name }) as const),
+    ...users.map((name) => ({ protocol: "opcua", name }) as const),
+    ...clients.map((name) => ({ protocol: "mqtt", name }) as const),
   ];
 }
 
@@ -67,7 +67,7 @@ export function stationFindings(
   ]);
 }
 
-/** The names that a door knows; null where anybody's broker says who is who. */
+/** The names that a protocol knows; null when an external broker knows them. */
 interface Known {
   readonly names: readonly string[] | null;
   readonly problem: string;

@@ -17,7 +17,7 @@ import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
 import { takeStationMessage } from "./station-desk.ts";
 import type { CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
 
-/** What the command desk needs of the house. */
+/** What the command desk needs of the rest of the gateway. */
 export interface CommandParts {
   readonly options: MqttOptions;
   readonly topics: Topics;
@@ -53,7 +53,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     const read = readCommandMessage(bytesOf(packet));
     const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
     const envelope: Envelope = {
-      source: { door: "mqtt", name: topic.client },
+      source: { protocol: "mqtt", name: topic.client },
       requestId: to.id,
       operation: topic.operation,
       request: read.ok ? { json: read.message.request } : { unreadable: read.reason },
@@ -69,7 +69,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
   const answer = (to: ReplyTo, outcome: Outcome, operation: string, robotId: string | null) => {
     replies.send(to, outcome);
     if (outcome.outcome !== "refused") return;
-    const source = { door: "mqtt", name: to.client } as const;
+    const source = { protocol: "mqtt", name: to.client } as const;
     parts.audit.refused({ source, requestId: to.id, operation, robotId }, outcome);
   };
 

@@ -15,7 +15,7 @@ import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
 
-/** What the MQTT northbound needs of the house. */
+/** What the MQTT northbound needs of the rest of the gateway. */
 export interface MqttParts {
   readonly options: MqttOptions;
   /** This run of the gateway: state and status carry it, so that state left by another run is known as such. */

@@ -183,8 +183,8 @@ function commandFields(command: CommandIdentity | null): Record<string, unknown>
   return { command_id: commandId(command), command: { ...plainSource(source), request_id: requestId } };
 }
 
-function plainSource({ door, name }: Source): Record<string, string> {
-  return { door, user: name };
+function plainSource({ protocol, name }: Source): Record<string, string> {
+  return { protocol, user: name };
 }
 
 function plainConveyor(conveyor: Conveyor): Record<string, string | number> {

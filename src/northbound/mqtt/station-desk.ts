@@ -57,7 +57,7 @@ export function takeStationMessage(
   if (!read.ok) return refused("MALFORMED", read.reason);
   const cannotAnswer = answerProblem(topics, topic.client, packet);
   if (cannotAnswer !== null) return refused("MALFORMED", cannotAnswer);
-  const source: Source = { door: "mqtt", name: topic.client };
+  const source: Source = { protocol: "mqtt", name: topic.client };
   if (stations.leased(topic.station, source) === null)
     return refused("MALFORMED", `there is no station ${quoted(topic.station)}`);
   const outcome = perform(stations, action, topic.station, source, read.robotId);

@@ -57,7 +57,7 @@ export function addHoldTags(
   }
 
   function ask(account: Account, path: string, asked: Pick<HoldRequest, "isHeld" | "user">): StatusCode {
-    const source = { door: "opcua", name: account.name } as const;
+    const source = { protocol: "opcua", name: account.name } as const;
     const isOthers = asked.user !== undefined;
     const refused =
       isOthers && account.role !== "engineer"
@@ -75,7 +75,7 @@ export function addHoldTags(
     if (key === lastRefused) return;
     lastRefused = key;
     const { name, origin } = account;
-    const request = { source: { door: "opcua", name } as const, requestId: null, operation, robotId };
+    const request = { source: { protocol: "opcua", name } as const, requestId: null, operation, robotId };
     audit.refused(origin === undefined ? request : { ...request, origin }, refused);
   }
 

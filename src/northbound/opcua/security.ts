@@ -101,7 +101,7 @@ export async function securityOptions(
   };
 }
 
-/** Who may write the parameters of command slots, as clients see it; the write door asks again, by user. */
+/** Who may write the parameters of command slots, as clients see it; write requests are checked again, by user. */
 export function writerPermissions(): RolePermissionTypeOptions[] {
   const read = makePermissionFlag("Browse | Read | ReadRolePermissions");
   const write = makePermissionFlag("Browse | Read | ReadRolePermissions | Write");

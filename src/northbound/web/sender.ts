@@ -4,7 +4,7 @@ import { isPlainText } from "../../domain/refusals.ts";
 
 const USER_CHARACTERS = 64;
 /** The source of a request that names no user. */
-const anonymous: Source = { door: "cli", name: "local" };
+const anonymous: Source = { protocol: "cli", name: "local" };
 
 /**
  * The source of a request over the control socket: the user of its `Fleetgate-User` header, percent-encoded.

@@ -55,7 +55,7 @@ function mission(eventId: string, robotId: string, more: Partial<MissionNotice> 
 }
 
 function byPlc(requestId: string): CommandIdentity {
-  return { source: { door: "mqtt", name: "plc" }, requestId };
+  return { source: { protocol: "mqtt", name: "plc" }, requestId };
 }
 
 function alarm(eventId: string, robotId: string): FleetNotice {

@@ -60,12 +60,12 @@ describe("bounds", () => {
     many(512);
     expect(await submit()).toMatchObject({ code: "QUEUE_FULL", message: full });
     expect(audit).toMatchObject([{ request_id: "r1", robot_id: "AMR01", code: "QUEUE_FULL" }]);
-    void submit({ source: { door: "mqtt", name: "plc" } });
+    void submit({ source: { protocol: "mqtt", name: "plc" } });
     expect(begun).toHaveLength(513);
   });
 
   it("QUEUE_FULL: 2,048 of all sources", async () => {
-    many(2_048, (place) => ({ source: { door: "mqtt", name: `c${place % 8}` } }));
+    many(2_048, (place) => ({ source: { protocol: "mqtt", name: `c${place % 8}` } }));
     expect(await submit()).toMatchObject({ code: "QUEUE_FULL", message: full });
     expect(intake.figures()).toMatchObject({ commandsInFlight: 2_048 });
   });
@@ -104,7 +104,7 @@ describe("bounds", () => {
 
   it("RATE_LIMITED: more than a source's rate, told once a second; not stops, nor other protocols", async () => {
     open({ rates: { mqtt: { perSecond: 1, burst: 2 } } });
-    const source = { door: "mqtt", name: "hmi" } as const;
+    const source = { protocol: "mqtt", name: "hmi" } as const;
     const outcomes = many(4, () => ({ source })).slice(2);
     const over = { code: "RATE_LIMITED", message: "this client sends more than 1 a second, 2 at once" };
     expect(await Promise.all(outcomes)).toMatchObject([over, over]);

@@ -12,7 +12,7 @@ import { createFakeExecution, createTestIntake } from "../../support/intake-harn
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { testCatalogue } from "../operations.ts";
 
-export const plc = { door: "opcua", name: "plc" } as const;
+export const plc = { protocol: "opcua", name: "plc" } as const;
 export const done = ending("succeeded", "OK", "", true);
 
 interface Begun {

@@ -216,7 +216,7 @@ it("audits a refusal with who, what and from where, texts cut to what people rea
   expect(audit).toMatchObject([
     {
       event: "command",
-      door: "opcua",
+      protocol: "opcua",
       user: "plc",
       address: "10.0.0.9",
       request_id: "call/r1",

@@ -66,7 +66,7 @@ describe("a known identity", () => {
   });
 
   it("is another one's from another source, or in another scope", () => {
-    void submit({ source: { door: "mqtt", name: "plc" } });
+    void submit({ source: { protocol: "mqtt", name: "plc" } });
     void submit({ scope: "call" });
     expect(begun).toHaveLength(3);
   });

@@ -14,7 +14,7 @@ import { openStore } from "../../../dist/platform/store.js";
 const [directory, count, life, seed, defect] = process.argv.slice(2);
 const service = openSync(`${directory}/service`, "a");
 const told = openSync(`${directory}/told`, "a");
-const source = { door: "cli", name: "me" };
+const source = { protocol: "cli", name: "me" };
 /** A planted defect: what was written is called synced before it is even written. */
 const LIE_MS = 50;
 const store = openStore(`${directory}/journal`);

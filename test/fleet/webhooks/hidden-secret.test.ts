@@ -12,25 +12,25 @@ afterEach(async () => {
 });
 
 async function openDoor() {
-  const door = await openWebhookDoor();
-  closers.push(() => door.close());
-  return door;
+  const protocol = await openWebhookDoor();
+  closers.push(() => protocol.close());
+  return protocol;
 }
 
 /** A service to which a gateway with webhooks has subscribed, with its secret, and how to start another gateway. */
 async function openPlant() {
-  const door = await openDoor();
-  const simulator = await startSimulator({ unsafeWebhookTargets: { trustedCa: door.trustedCa } });
+  const protocol = await openDoor();
+  const simulator = await startSimulator({ unsafeWebhookTargets: { trustedCa: protocol.trustedCa } });
   closers.push(() => simulator.stop());
   const start = async (overrides: RigOverrides) => {
     const rig = await startFleetSession(simulator.endpoints, overrides);
     closers.push(() => rig.stop());
     return rig;
   };
-  const first = await start({ events: { kind: "webhook", webhook: door.options } });
+  const first = await start({ events: { kind: "webhook", webhook: protocol.options } });
   await first.until("it has subscribed", () => first.figure("webhook_subscriptions_made") === 2);
-  const kept = await readFile(join(door.options.directory, "webhook-secret.json"), "utf8");
-  return { door, first, start, secret: (JSON.parse(kept) as { secret: string }).secret };
+  const kept = await readFile(join(protocol.options.directory, "webhook-secret.json"), "utf8");
+  return { protocol, first, start, secret: (JSON.parse(kept) as { secret: string }).secret };
 }
 
 describe.each(["grpc", "rest"] as const)("over %s", (transport) => {
@@ -49,10 +49,10 @@ describe.each(["grpc", "rest"] as const)("over %s", (transport) => {
   });
 
   test("nor is the one that CreateWebhook answers with; other headers are", async () => {
-    const { door, start } = await openPlant();
+    const { protocol, start } = await openPlant();
     const rig = await start({ transport });
     const request = {
-      url: door.options.publicUrl,
+      url: protocol.options.publicUrl,
       eventType: "battery",
       selector: { robotIds: { ids: ["cart-01"] } },
       options: { headers: { "X-Fleetgate-Secret": 'given "by" hand', "x-line": "3" } },

@@ -9,9 +9,9 @@ import { openDoor } from "./door.ts";
 import { base, type Listener } from "./mqtt-harness.ts";
 
 const rights = [
-  { source: { door: "mqtt", name: "line1" }, role: "operator", robots: ["AMR01"] },
-  { source: { door: "mqtt", name: "scada" }, role: "operator" },
-  { source: { door: "mqtt", name: "chief" }, role: "engineer" },
+  { source: { protocol: "mqtt", name: "line1" }, role: "operator", robots: ["AMR01"] },
+  { source: { protocol: "mqtt", name: "scada" }, role: "operator" },
+  { source: { protocol: "mqtt", name: "chief" }, role: "engineer" },
 ] as const;
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
@@ -22,9 +22,9 @@ let asked = 0;
 beforeEach(async () => {
   rig = await createRig({ options: { rights } });
   await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
-  const door = await openDoor(rig);
-  clients = door.clients;
-  cleanups.push(door.close);
+  const protocol = await openDoor(rig);
+  clients = protocol.clients;
+  cleanups.push(protocol.close);
 });
 
 afterEach(async () => {
@@ -185,21 +185,21 @@ test("its begin and its end are events", () => {
     eventId: "s1.h1",
     robotId: "r1",
     atMs: Date.UTC(2026, 0, 2),
-    owner: { door: "opcua", name: "plc1" },
+    owner: { protocol: "opcua", name: "plc1" },
     to: "held",
-    by: { door: "opcua", name: "plc1" },
+    by: { protocol: "opcua", name: "plc1" },
   } as const;
   expect(JSON.parse(noticePayload(notice, "s1"))).toEqual({
     event_id: "s1.h1",
     robot_id: "r1",
     at: "2026-01-02T00:00:00.000Z",
     session_id: "s1",
-    door: "opcua",
+    protocol: "opcua",
     user: "plc1",
     from: "free",
     to: "held",
-    by: { door: "opcua", user: "plc1" },
+    by: { protocol: "opcua", user: "plc1" },
   });
-  const lifted = noticePayload({ ...notice, to: "free", by: { door: "cli", name: "eva" } }, "s1");
-  expect(JSON.parse(lifted)).toMatchObject({ from: "held", to: "free", by: { door: "cli", user: "eva" } });
+  const lifted = noticePayload({ ...notice, to: "free", by: { protocol: "cli", name: "eva" } }, "s1");
+  expect(JSON.parse(lifted)).toMatchObject({ from: "held", to: "free", by: { protocol: "cli", user: "eva" } });
 });

@@ -105,7 +105,7 @@ describe("commands", () => {
     });
     expect(connection.commands).toEqual([
       {
-        source: { door: "mqtt", name: "plc1" },
+        source: { protocol: "mqtt", name: "plc1" },
         requestId: "c.1",
         operation: "CreateMission",
         effect: "moves",

@@ -84,7 +84,7 @@ test("a lost value is not shown any more", () => {
   });
 });
 
-const plc1 = { source: { door: "mqtt", name: "plc1" }, requestId: "c1" } as const;
+const plc1 = { source: { protocol: "mqtt", name: "plc1" }, requestId: "c1" } as const;
 
 test("a transition names its event, both ends and our command", () => {
   const text = noticePayload(
@@ -111,7 +111,7 @@ test("a transition names its event, both ends and our command", () => {
     to: "STATE_RUNNING",
     owner: "api",
     command_id: "mqtt:plc1/c1",
-    command: { door: "mqtt", user: "plc1", request_id: "c1" },
+    command: { protocol: "mqtt", user: "plc1", request_id: "c1" },
   });
 });
 
@@ -140,10 +140,10 @@ test("a hold's event says whose it is, and who began or ended it", () => {
     robotId: "r1",
     atMs: stamp.receivedAtMs,
     station: "dock",
-    owner: { door: "opcua", name: "line1" },
+    owner: { protocol: "opcua", name: "line1" },
     to: "free",
     reason: "overridden",
-    by: { door: "cli", name: "eva" },
+    by: { protocol: "cli", name: "eva" },
   } as const;
   expect(JSON.parse(noticePayload(notice, "s1"))).toEqual({
     event_id: "l1",
@@ -151,12 +151,12 @@ test("a hold's event says whose it is, and who began or ended it", () => {
     at: "2026-01-02T03:04:05.078Z",
     session_id: "s1",
     station: "dock",
-    door: "opcua",
+    protocol: "opcua",
     user: "line1",
     from: "leased",
     to: "free",
     reason: "overridden",
-    by: { door: "cli", user: "eva" },
+    by: { protocol: "cli", user: "eva" },
   });
   const lapsed = noticePayload({ ...notice, reason: "lapsed", by: null }, "s1");
   expect(JSON.parse(lapsed)).toMatchObject({ reason: "lapsed", by: null });

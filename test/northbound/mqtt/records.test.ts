@@ -11,9 +11,9 @@ let answers = 0;
 beforeEach(async () => {
   answers = 0;
   rig = await createRig({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
-  const door = await openDoor(rig);
-  scada = door.clients;
-  cleanups.push(door.close);
+  const protocol = await openDoor(rig);
+  scada = protocol.clients;
+  cleanups.push(protocol.close);
 });
 
 afterEach(async () => {
@@ -104,7 +104,7 @@ describe("who asks again with an id that has a record is never told that it was 
   });
 });
 
-describe("the audit log has what the door refuses", () => {
+describe("the audit log has what the protocol refuses", () => {
   test.each([
     ["NO_EXPIRY", "command/Go", { id: "c1", request: go }, { operation: "Go" }],
     ["MALFORMED", "command/Go", { id: "c1" }, { operation: "Go" }],
@@ -126,7 +126,7 @@ describe("the audit log has what the door refuses", () => {
     await say(topic, payload);
     const { message } = await answer();
     expect(rig.audit).toEqual([
-      expect.objectContaining({ event: "command", door: "mqtt", user: "scada", request_id: "c1", ...named }),
+      expect.objectContaining({ event: "command", protocol: "mqtt", user: "scada", request_id: "c1", ...named }),
     ]);
     expect(rig.audit[0]).toMatchObject({ outcome: "refused", code, message, request: null, sent_at: null });
   });

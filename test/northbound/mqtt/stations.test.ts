@@ -6,13 +6,13 @@ import { openDoor } from "./door.ts";
 import { base, type Listener, mqttOptions } from "./mqtt-harness.ts";
 
 const rights = [
-  { source: { door: "mqtt", name: "line1" }, role: "operator", operations: ["Go"] },
-  { source: { door: "mqtt", name: "line2" }, role: "operator" },
-  { source: { door: "mqtt", name: "chief" }, role: "engineer" },
+  { source: { protocol: "mqtt", name: "line1" }, role: "operator", operations: ["Go"] },
+  { source: { protocol: "mqtt", name: "line2" }, role: "operator" },
+  { source: { protocol: "mqtt", name: "chief" }, role: "engineer" },
 ] as const;
 const stations = [
   { name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 },
-  { name: "Press", destinations: ["D1"], heartbeatMs: 5_000, users: [{ door: "opcua", name: "press" }] },
+  { name: "Press", destinations: ["D1"], heartbeatMs: 5_000, users: [{ protocol: "opcua", name: "press" }] },
 ] as const;
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
@@ -28,9 +28,9 @@ beforeEach(async () => {
     brokerEnforcesClientNames: true,
     requireExpiry: false,
   };
-  const door = await openDoor(rig, mqttOptions({ commands }));
-  clients = door.clients;
-  cleanups.push(door.close);
+  const protocol = await openDoor(rig, mqttOptions({ commands }));
+  clients = protocol.clients;
+  cleanups.push(protocol.close);
 });
 
 afterEach(async () => {
@@ -60,7 +60,7 @@ describe("a station's lease, over MQTT", () => {
     });
     expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({
       station: "Dock",
-      owner: { door: "mqtt", name: "line1" },
+      owner: { protocol: "mqtt", name: "line1" },
     });
     const message = 'robot AMR01 is leased to station Dock for mqtt "line1"';
     expect(await ask("line2")).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });

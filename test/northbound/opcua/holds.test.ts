@@ -71,7 +71,7 @@ describe("the tag Hold", () => {
     const robot = ["Hold", "Held", "HoldStored", "ReadyForCommand"].map((name) => `Robots.AMR01.${name}`);
     expect(await shown(bob, ...robot)).toEqual([false, false, true, true]);
     expect(await bob.write(["Robots.AMR01.Hold", on])).toEqual([StatusCodes.Good]);
-    expect(holds.asked).toEqual([{ source: { door: "opcua", name: "bob" }, robotId: "r1", isHeld: true }]);
+    expect(holds.asked).toEqual([{ source: { protocol: "opcua", name: "bob" }, robotId: "r1", isHeld: true }]);
     tell();
     expect(await shown(bob, ...robot)).toEqual([true, true, true, false]);
     expect(await shown(bob, "Robots.AMR01.NotReadyReason")).toEqual(["held by opcua:bob"]);
@@ -161,7 +161,7 @@ describe("the tag HoldRelease", () => {
 it("shows names that no STRING of a PLC takes in part, and lifts them by what is shown", async () => {
   const eva = await session("eva");
   const long = `mqtt:${"ü".repeat(200)}`;
-  holds.hold({ source: { door: "mqtt", name: "ü".repeat(200) }, robotId: "r1", isHeld: true });
+  holds.hold({ source: { protocol: "mqtt", name: "ü".repeat(200) }, robotId: "r1", isHeld: true });
   tell();
   const [name = ""] = (await eva.value("Robots.AMR01.HeldBy")) as string[];
   expect(long.startsWith(name.slice(0, -1))).toBe(true);

@@ -65,7 +65,7 @@ describe("a method of a robot", () => {
     const answer = call(plc, robot, "CreateMission", "order 1", mission);
     const sent = await commander.next();
     expect(sent.command).toMatchObject({
-      source: { door: "opcua", name: "anonymous" },
+      source: { protocol: "opcua", name: "anonymous" },
       requestId: "call/order 1",
       operation: "CreateMission",
       robotId: "r1",
@@ -276,7 +276,7 @@ it("an earlier command's id is never told 'it was not done'", async () => {
   await server.stop();
 });
 
-it("a request as long as no door takes one is refused", async () => {
+it("a request as long as no protocol takes one is refused", async () => {
   const server = await startServer({}, { commander });
   const session = await openSession(server.url);
   expect(await call(session, "Operations", "CreateMission", "m1", " ".repeat(262_145))).toMatchObject({
@@ -297,7 +297,7 @@ const scada: OpcUaUser = {
 
 it("a user without the role is refused by name", async () => {
   const accounts = [
-    { source: { door: "opcua", name: "scada" }, role: "observer", key: "opcua.users.scada.role" },
+    { source: { protocol: "opcua", name: "scada" }, role: "observer", key: "opcua.users.scada.role" },
   ] as const;
   const told: string[] = [];
   const audit = { refused: (_: unknown, { message }: Outcome) => void told.push(message) };

@@ -62,7 +62,7 @@ it("a command carries the address and the certificate of the session that sent i
   const [file = ""] = await readdir(trusted);
   const pem = readFileSync(join(trusted, file), "utf8");
   const der = Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ""), "base64");
-  expect(command.source).toEqual({ door: "opcua", name: "plc1" });
+  expect(command.source).toEqual({ protocol: "opcua", name: "plc1" });
   expect(command.origin).toEqual({
     address: expect.stringMatching(/^(::1|(::ffff:)?127\.0\.0\.1)$/),
     certificate: createHash("sha1").update(der).digest("hex"),

@@ -16,7 +16,7 @@ const operator: OpcUaUser = {
 };
 const observer: OpcUaUser = { ...operator, name: "scada", role: "observer" };
 const accounts = [operator, observer].map(({ name, role }) => ({
-  source: { door: "opcua", name } as const,
+  source: { protocol: "opcua", name } as const,
   role,
   key: `opcua.users.${name}.role`,
 }));

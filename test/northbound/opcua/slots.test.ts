@@ -27,7 +27,7 @@ describe("a mission slot", () => {
     expect(await navigate(ticket)).toEqual([StatusCodes.Good, StatusCodes.Good, StatusCodes.Good]);
     const sent = await commander.next();
     expect(sent.command).toMatchObject({
-      source: { door: "opcua", name: "anonymous" },
+      source: { protocol: "opcua", name: "anonymous" },
       operation: "CreateMission",
       robotId: "r1",
       startByMs: clock.nowMs() + 10_000,

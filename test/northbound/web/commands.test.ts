@@ -28,7 +28,7 @@ describe("a command by the control socket", () => {
     const answer = harness.put("c1", body({ expires_at: "2026-01-01T00:00:05.000Z" }), as("ann"));
     const submitted = await harness.commander.next();
     expect(submitted.command).toEqual({
-      source: { door: "cli", name: "ann" },
+      source: { protocol: "cli", name: "ann" },
       requestId: "c1",
       operation: "CreateMission",
       effect: "moves",
@@ -69,7 +69,7 @@ describe("a command by the control socket", () => {
   it("without an expiry may be sent for the configured time; without a user it is local's", async () => {
     expect(await submitted("c1")).toMatchObject({
       startByMs: harness.clock.nowMs() + 10_000,
-      source: { door: "cli", name: "local" },
+      source: { protocol: "cli", name: "local" },
     });
   });
 
@@ -262,7 +262,7 @@ describe("what never became a command is a problem", () => {
       body: { outcome: "refused", code, detail: expect.stringMatching(detail), retry_safe: true },
     });
     expect(harness.commander.submitted).toHaveLength(0);
-    expect(harness.told).toMatchObject([{ requestId: "c1", code, source: { door: "cli", name: "local" } }]);
+    expect(harness.told).toMatchObject([{ requestId: "c1", code, source: { protocol: "cli", name: "local" } }]);
   });
 
   it("MALFORMED: an id that is empty, too long or not printable", async () => {

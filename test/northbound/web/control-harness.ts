@@ -115,11 +115,11 @@ export async function createControlHarness(): Promise<ControlHarness> {
 
 /** Station Dock leases r1 for a PLC, and only an engineer may end that. */
 function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {
-  let lease: RobotLease | null = { station: "Dock", owner: { door: "opcua", name: "plc" }, sinceMs: 0 };
+  let lease: RobotLease | null = { station: "Dock", owner: { protocol: "opcua", name: "plc" }, sinceMs: 0 };
   return {
     leaseOf: (robotId) => (robotId === "r1" ? lease : null),
     override(source, robotId) {
-      if (source.name !== "chief") return refusal("NOT_ALLOWED", `${source.door} "${source.name}" may not`);
+      if (source.name !== "chief") return refusal("NOT_ALLOWED", `${source.protocol} "${source.name}" may not`);
       if (robotId === "r1") lease = null;
       return null;
     },

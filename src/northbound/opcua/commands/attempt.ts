@@ -99,7 +99,7 @@ export function createAttempts(
   }
 
   async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
-    const source: Source = { door: "opcua", name: user };
+    const source: Source = { protocol: "opcua", name: user };
     const outcome = await parts.records.recall(source, `${kind.path}/${requestId}`, (stage) =>
       showStage(id, stage),
     );
@@ -135,7 +135,7 @@ export function createAttempts(
   return {
     prepare(draft, account, requestId) {
       const { origin = {} } = account;
-      const identity = { source: { door: "opcua", name: account.name } as const, requestId, origin };
+      const identity = { source: { protocol: "opcua", name: account.name } as const, requestId, origin };
       const local = (end: () => Outcome): Attempt => {
         const told = { ...identity, requestId: `${kind.path}/${requestId}` };
         return { kind: "local", end: () => audited(told, end()) };

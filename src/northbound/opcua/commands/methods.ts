@@ -180,7 +180,7 @@ function lackOf(expiresAtMs: number | null, nowMs: number): string | null {
 }
 
 function sourceOf({ name }: Account): Source {
-  return { door: "opcua", name };
+  return { protocol: "opcua", name };
 }
 
 /** Null where a client gave no time. */

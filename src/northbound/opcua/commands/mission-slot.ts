@@ -107,7 +107,7 @@ export function addMissionSlot(
       path: folder.path,
       parameters: parameters.all,
       tags,
-      refusedWriter: ({ name }) => parts.rights.refusedRobot({ door: "opcua", name }, robotId),
+      refusedWriter: ({ name }) => parts.rights.refusedRobot({ protocol: "opcua", name }, robotId),
       draft: (sessionId) => requestOf(parameters.read(sessionId)),
       reads: parameters.inUse,
       draftOfNumbers: numberedDraft,

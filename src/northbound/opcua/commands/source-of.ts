@@ -3,5 +3,5 @@ import type { Account } from "../security.ts";
 
 /** The source of a command of this user. */
 export function sourceOf(account: Account): Source {
-  return { door: "opcua", name: account.name };
+  return { protocol: "opcua", name: account.name };
 }

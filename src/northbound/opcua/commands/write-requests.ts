@@ -188,7 +188,7 @@ export function takeWriteRequests(
       const nowMs = clock.monotonicMs();
       if (nowMs - (auditedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < AUDITED_EVERY_MS) return;
       auditedAtMs.set(key, nowMs);
-      const source = { door: "opcua", name } as const;
+      const source = { protocol: "opcua", name } as const;
       const request = { source, requestId: null, operation: path, robotId: null, origin };
       audit.refused(request, refusal("NOT_ALLOWED", reason));
     }
