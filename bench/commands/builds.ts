@@ -5,7 +5,7 @@ import { pairedRatio } from "../ratio.ts";
 import { type Findings, row } from "../report.ts";
 import type { SectionRun } from "../section-run.ts";
 import { ask, openCommands } from "./open.ts";
-import type { SendResult, Way } from "./door.ts";
+import type { SendResult, Way } from "./protocol.ts";
 import { faultsOf } from "./section.ts";
 
 /** Half of what the `commands` section asks for: the machine also bears a second gateway. */

@@ -1,6 +1,6 @@
 // Answers every message at once with its own payload: what MQTT alone costs, there and back, in a process of its own.
 import mqtt from "mqtt";
-import { ECHO_IN, ECHO_OUT, type EchoRequest } from "./door.ts";
+import { ECHO_IN, ECHO_OUT, type EchoRequest } from "./protocol.ts";
 
 async function serve({ mqttPort }: EchoRequest): Promise<void> {
   const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${mqttPort}`, { clientId: "bench-echo" });

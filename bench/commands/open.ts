@@ -12,7 +12,7 @@ import {
   startPlantBroker,
 } from "../section-run.ts";
 import { fleetSection, startService } from "../service.ts";
-import type { EchoRequest, SenderReply, SenderRequest, SendResult } from "./door.ts";
+import type { EchoRequest, SenderReply, SenderRequest, SendResult } from "./protocol.ts";
 import { cartIds, cartScenario } from "./scenario.ts";
 
 const MOST_CARTS = 500;

@@ -6,7 +6,7 @@ import { quantile } from "../quantile.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
 import type { SectionRun } from "../section-run.ts";
 import { ask, openCommands } from "./open.ts";
-import type { SendResult, Way } from "./door.ts";
+import type { SendResult, Way } from "./protocol.ts";
 import { measureSync, type SyncCost } from "./sync.ts";
 
 export interface CommandOptions {

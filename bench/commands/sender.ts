@@ -1,6 +1,6 @@
 // Sends commands over both ways and times them by one clock, in a process that is nobody's cost.
 import { percentiles } from "../quantile.ts";
-import type { SenderReply, SenderRequest, SendResult, Way } from "./door.ts";
+import type { SenderReply, SenderRequest, SendResult, Way } from "./protocol.ts";
 import { openBare, openEcho, openMqtt, type Send } from "./ways.ts";
 
 const TICK_MS = 2;

@@ -8,7 +8,7 @@ import { ControlConveyorRequestSchema } from "../../src/wire/fleet/v1/service_pb
 import { SERVICE_PATH } from "../messages/protocol.ts";
 import type { ServiceAddress } from "../service.ts";
 import { exchangeToken } from "../token.ts";
-import { ECHO_IN, ECHO_OUT } from "./door.ts";
+import { ECHO_IN, ECHO_OUT } from "./protocol.ts";
 
 /** One conveyor command and how it ended. */
 export type Send = (robotId: string, motor: "CW" | "STOP", done: (outcome: string) => void) => void;

@@ -16,7 +16,7 @@ import {
   until,
 } from "../section-run.ts";
 import { fleetSection, type Service, startService } from "../service.ts";
-import type { FloodReply, FloodRequest } from "./door.ts";
+import type { FloodReply, FloodRequest } from "./protocol.ts";
 
 const CARTS = 100;
 const COMMANDS = 30_000;

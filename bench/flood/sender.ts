@@ -1,6 +1,6 @@
 // One MQTT client of the plant: floods the gateway, or sends stops, in a process that is nobody's cost.
 import mqtt, { type MqttClient } from "mqtt";
-import type { FloodReply, FloodRequest } from "./door.ts";
+import type { FloodReply, FloodRequest } from "./protocol.ts";
 
 const TICK_MS = 5;
 /** Replies are waited for until none has come for so long. */

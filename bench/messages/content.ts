@@ -1,4 +1,4 @@
-import { missionTopic, type Side, type Specimens } from "./door.ts";
+import { missionTopic, type Side, type Specimens } from "./protocol.ts";
 
 /**
  * What is wrong with the states that the sides published for one robot; nothing when they are equal but for

@@ -1,6 +1,6 @@
 import { quantile } from "../quantile.ts";
 import { row } from "../report.ts";
-import type { BlockResult, Side } from "./door.ts";
+import type { BlockResult, Side } from "./protocol.ts";
 
 /** One block with what the measured process cost. */
 export interface Measured {

@@ -32,7 +32,7 @@ import {
   type LoadRequest,
   robotIds,
   type Side,
-} from "./door.ts";
+} from "./protocol.ts";
 
 /** What can be chosen on the command line. */
 export interface MessageOptions {

@@ -5,7 +5,7 @@ import type { Child } from "../child.ts";
 import { atLeast, atMost, type Findings, row } from "../report.ts";
 import { benchFolder, freePorts, pause, type SectionRun } from "../section-run.ts";
 import { startService } from "../service.ts";
-import type { Measured, SubscriberReply, SubscriberRequest } from "./door.ts";
+import type { Measured, SubscriberReply, SubscriberRequest } from "./protocol.ts";
 
 export interface ServiceOptions {
   readonly robots: number;

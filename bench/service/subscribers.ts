@@ -9,7 +9,7 @@ import {
 import { SERVICE_PATH } from "../messages/protocol.ts";
 import { percentiles } from "../quantile.ts";
 import { exchangeToken } from "../token.ts";
-import type { Measured, SubscriberReply, SubscriberRequest } from "./door.ts";
+import type { Measured, SubscriberReply, SubscriberRequest } from "./protocol.ts";
 import { openConnection, openStream, type RawConnection, readMessages } from "./raw-stream.ts";
 
 type Asked<K extends SubscriberRequest["kind"]> = Extract<SubscriberRequest, { kind: K }>;

@@ -1,5 +1,5 @@
 // Imported before node-opcua: it keeps that library from writing to standard output.
-import "../northbound/opcua/library-log.ts";
+import "../northbound/opcua/node-opcua/library-log.ts";
 import {
   AttributeIds,
   type ClientSession,

@@ -2,56 +2,56 @@ import { expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createHarness, LOST, mission, missions } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
 import { missionEvent } from "./maker-of.ts";
-import { createRig, LOST, mission, missions } from "./rig.ts";
 
 const named = made("m1");
 const refused = { kind: "refused", code: "FAILED_PRECONDITION", message: "busy" } as const;
 
 it("the event of a new mission waits from when a call leaves until its answer names the mission", async () => {
-  const rig = await createRig();
-  await rig.send("Look", { robot: "AMR01" });
-  await rig.happens(missionEvent("m0", "AMR01"));
-  expect(rig.attributed).toEqual(["m0=null"]);
-  await rig.send("Go", { robot: "AMR01", to: "A" });
-  await rig.happens(missionEvent("m1", "AMR01"), missionEvent("m2", "AMR02"));
-  expect(rig.attributed).toEqual(["m0=null", "m2=null"]);
-  await rig.call(1).answer(named);
-  expect(rig.attributed).toEqual(["m0=null", "m2=null", "m1=opcua:plc/r2"]);
-  await rig.happens(missionEvent("m3", "AMR01"));
-  expect(rig.attributed.at(-1)).toBe("m3=null");
+  const harness = await createHarness();
+  await harness.send("Look", { robot: "AMR01" });
+  await harness.happens(missionEvent("m0", "AMR01"));
+  expect(harness.attributed).toEqual(["m0=null"]);
+  await harness.send("Go", { robot: "AMR01", to: "A" });
+  await harness.happens(missionEvent("m1", "AMR01"), missionEvent("m2", "AMR02"));
+  expect(harness.attributed).toEqual(["m0=null", "m2=null"]);
+  await harness.call(1).answer(named);
+  expect(harness.attributed).toEqual(["m0=null", "m2=null", "m1=opcua:plc/r2"]);
+  await harness.happens(missionEvent("m3", "AMR01"));
+  expect(harness.attributed.at(-1)).toBe("m3=null");
 });
 
 it("a mission's event is told before that of its command", async () => {
-  const rig = await createRig();
-  await rig.send("Go", { robot: "AMR01", to: "A" });
-  await rig.happens(missionEvent("m1", "AMR01"));
-  await rig.call(0).answer(named);
-  expect(rig.notices.map(({ kind }) => kind)).toEqual(["mission", "command"]);
+  const harness = await createHarness();
+  await harness.send("Go", { robot: "AMR01", to: "A" });
+  await harness.happens(missionEvent("m1", "AMR01"));
+  await harness.call(0).answer(named);
+  expect(harness.notices.map(({ kind }) => kind)).toEqual(["mission", "command"]);
 });
 
 it("no event waits any more when the command was refused, or its ending stays unknown", async () => {
-  const rig = await createRig();
-  await rig.send("Go", { robot: "AMR01", to: "A" });
-  await rig.call(0).answer(refused);
-  await rig.happens(missionEvent("m1", "AMR01"));
-  expect(rig.attributed).toEqual(["m1=null"]);
-  await rig.send("Go", { robot: "AMR01", to: "A" });
-  await rig.call(1).answer(LOST);
-  await rig.clock.settle(14_000);
-  await rig.happens(missionEvent("m2", "AMR01"));
-  await rig.clock.settle(999);
-  expect(rig.attributed).toEqual(["m1=null"]);
-  await rig.clock.settle(1);
-  expect(rig.attributed).toEqual(["m1=null", "m2=null"]);
+  const harness = await createHarness();
+  await harness.send("Go", { robot: "AMR01", to: "A" });
+  await harness.call(0).answer(refused);
+  await harness.happens(missionEvent("m1", "AMR01"));
+  expect(harness.attributed).toEqual(["m1=null"]);
+  await harness.send("Go", { robot: "AMR01", to: "A" });
+  await harness.call(1).answer(LOST);
+  await harness.clock.settle(14_000);
+  await harness.happens(missionEvent("m2", "AMR01"));
+  await harness.clock.settle(999);
+  expect(harness.attributed).toEqual(["m1=null"]);
+  await harness.clock.settle(1);
+  expect(harness.attributed).toEqual(["m1=null", "m2=null"]);
 });
 
 it("a mission is still its command's after a restart, each of a workflow's too, and an inferred one", async () => {
   const limits = { keepMs: 3_600_000, keepCount: 1_000 };
   const disk = createLossyDisk();
   const clock = createManualClock();
-  const first = await createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
   await first.send("Go", { robot: "AMR01", to: "A" });
   await first.call(0).answer(made("m1", "m2", "m3"));
   await first.send("Go", { robot: "AMR02", to: "A" });
@@ -65,7 +65,7 @@ it("a mission is still its command's after a restart, each of a workflow's too, 
   const makers = ["r1", "r1", "r1", "r2", "r3"].map((id) => `opcua:plc/${id}`);
   expect(ids.map(first.makerOf)).toEqual([...makers, null]);
   disk.crash();
-  const next = await createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  const next = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
   expect(ids.map(next.makerOf)).toEqual([...makers, null]);
 });
 

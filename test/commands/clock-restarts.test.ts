@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { openStore, type Store } from "../../src/platform/store.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
-import { createRig, mission, missions, OK, type Rig } from "./rig.ts";
+import { type CommandsHarness, createHarness, mission, missions, OK } from "./commands-harness.ts";
 
 const HOUR_MS = 3_600_000;
 const limits = { keepMs: 24 * HOUR_MS, keepCount: 1_000 };
@@ -38,19 +38,19 @@ function noted(store: Store): Store {
 }
 
 /** A gateway on the journal as the one before it has left it, which is killed: it is told nothing any more. */
-async function start(): Promise<Rig> {
+async function start(): Promise<CommandsHarness> {
   lives += 1;
   // Half a write may be copied otherwise, and which half would be chance.
   await Promise.allSettled(writes);
   const path = join(folder, String(lives));
   if (lives > 1) cpSync(join(folder, String(lives - 1)), path, { recursive: true });
-  return createRig({ clock, journal: openDurableJournal(noted(openStore(path)), limits) });
+  return createHarness({ clock, journal: openDurableJournal(noted(openStore(path)), limits) });
 }
 
 /** Waits for the disk, for which no clock of ours counts: what does not hold when it is at rest never will. */
-async function until(rig: Rig, what: string, holds: () => boolean): Promise<void> {
+async function until(harness: CommandsHarness, what: string, holds: () => boolean): Promise<void> {
   for (;;) {
-    await rig.clock.settle(0);
+    await harness.clock.settle(0);
     if (holds()) return;
     if (writes.size === 0) throw new Error(`not: ${what}`);
     await Promise.race(writes);
@@ -62,7 +62,7 @@ describe.each([
   ["an hour back", -HOUR_MS],
 ])("a wall clock that is set %s while the gateway is down", (_, jumpMs) => {
   /** One that was sent, one that waits behind it, one that is done, and a kill. */
-  async function killed(): Promise<Rig> {
+  async function killed(): Promise<CommandsHarness> {
     const first = await start();
     const done = await first.send("Go", { robot: "AMR02", to: "Z" }, { requestId: "done" });
     await until(first, "the first leaves", () => first.calls.length === 1);
@@ -76,16 +76,16 @@ describe.each([
     return start();
   }
 
-  const ask = (rig: Rig, requestId: string, robot: string, to: string) =>
-    rig.send("Go", { robot, to }, { requestId, startByMs: clock.nowMs() + 10_000 });
+  const ask = (harness: CommandsHarness, requestId: string, robot: string, to: string) =>
+    harness.send("Go", { robot, to }, { requestId, startByMs: clock.nowMs() + 10_000 });
 
   it("lets nothing leave twice or late, and leaves nothing without an outcome", async () => {
-    const rig = await killed();
-    const done = await ask(rig, "done", "AMR02", "Z");
-    const sent = await ask(rig, "sent", "AMR01", "A");
-    const waits = await ask(rig, "waits", "AMR01", "B");
+    const harness = await killed();
+    const done = await ask(harness, "done", "AMR02", "Z");
+    const sent = await ask(harness, "sent", "AMR01", "A");
+    const waits = await ask(harness, "waits", "AMR01", "B");
     await until(
-      rig,
+      harness,
       "all that needs no search is known",
       () => done.outcome !== null && waits.outcome !== null,
     );
@@ -94,9 +94,9 @@ describe.each([
     await clock.settle(14_000);
     expect(sent.outcome, "it is still looked into").toBeNull();
     await clock.settle(1_000);
-    await until(rig, "the search is over", () => sent.outcome !== null);
+    await until(harness, "the search is over", () => sent.outcome !== null);
     expect(sent.outcome).toMatchObject({ outcome: "unknown", duplicate: true });
-    expect(rig.calls).toEqual([]);
+    expect(harness.calls).toEqual([]);
     // A third life knows the same.
     const third = await start();
     for (const [id, robot, to, outcome] of [
@@ -111,28 +111,28 @@ describe.each([
   });
 
   it("hides no evidence of what was sent", async () => {
-    const rig = await killed();
-    const sent = await ask(rig, "sent", "AMR01", "A");
-    await rig.see(missions("AMR01", clock.nowMs(), mission("old", "A"), mission("new", "A")));
+    const harness = await killed();
+    const sent = await ask(harness, "sent", "AMR01", "A");
+    await harness.see(missions("AMR01", clock.nowMs(), mission("old", "A"), mission("new", "A")));
     await clock.settle(1_000);
-    await until(rig, "it is found", () => sent.outcome !== null);
+    await until(harness, "it is found", () => sent.outcome !== null);
     expect(sent.outcome).toMatchObject({ outcome: "probably_succeeded", missionId: "new" });
   });
 
   it("holds up nothing that comes after", async () => {
-    const rig = await killed();
-    await ask(rig, "sent", "AMR01", "A");
-    const other = await ask(rig, "other", "AMR02", "B");
-    await until(rig, "another robot moves at once", () => rig.calls.length === 1);
-    const behind = await ask(rig, "behind", "AMR02", "C");
-    await until(rig, "it waits", () => behind.stages.length === 1);
+    const harness = await killed();
+    await ask(harness, "sent", "AMR01", "A");
+    const other = await ask(harness, "other", "AMR02", "B");
+    await until(harness, "another robot moves at once", () => harness.calls.length === 1);
+    const behind = await ask(harness, "behind", "AMR02", "C");
+    await until(harness, "it waits", () => behind.stages.length === 1);
     // The clock is set right again while they are under way.
     clock.jump(-jumpMs);
     await clock.settle(10_000);
-    await rig.call(0).answer(OK);
-    await until(rig, "both are over", () => other.outcome !== null && behind.outcome !== null);
+    await harness.call(0).answer(OK);
+    await until(harness, "both are over", () => other.outcome !== null && behind.outcome !== null);
     expect(other.outcome).toMatchObject({ outcome: "succeeded" });
     expect(behind.outcome).toMatchObject({ outcome: "expired" });
-    expect(rig.calls).toHaveLength(1);
+    expect(harness.calls).toHaveLength(1);
   });
 });

@@ -5,23 +5,23 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { openStore } from "../../src/platform/store.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
-import { createRig, OK, plc, type Rig } from "./rig.ts";
+import { type CommandsHarness, createHarness, OK, plc } from "./commands-harness.ts";
 
 /** Protocols are open still while the gateway stops, and when its journal is closed already. */
 describe("a gateway whose journal is closed", () => {
   let folder: string;
-  let rig: Rig;
+  let harness: CommandsHarness;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "fleetgate-closed-"));
     const journal = openDurableJournal(openStore(folder), { keepMs: 3_600_000, keepCount: 1_000 });
-    rig = await createRig({ journal });
-    const done = rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "known" });
-    while (rig.calls.length === 0) await rig.clock.settle(0);
-    await rig.call(0).answer(OK);
+    harness = await createHarness({ journal });
+    const done = harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "known" });
+    while (harness.calls.length === 0) await harness.clock.settle(0);
+    await harness.call(0).answer(OK);
     const sent = await done;
-    while (sent.outcome === null) await rig.clock.settle(0);
-    await rig.dispatcher.close(0);
+    while (sent.outcome === null) await harness.clock.settle(0);
+    await harness.dispatcher.close(0);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -32,10 +32,10 @@ describe("a gateway whose journal is closed", () => {
     source: plc,
   } as const;
   const submit = (requestId: string, operation: string) =>
-    rig.intake.submit(
+    harness.intake.submit(
       envelopeOf(
         { ...command, requestId, operation, requestJson: '{"robot":"AMR01","to":"A"}' },
-        rig.clock.nowMs(),
+        harness.clock.nowMs(),
       ),
       null,
     );
@@ -52,11 +52,11 @@ describe("a gateway whose journal is closed", () => {
         "the gateway is shutting down; nothing was sent, and no earlier command of its id was looked for",
       retrySafe: false,
     });
-    expect(rig.calls).toHaveLength(1);
+    expect(harness.calls).toHaveLength(1);
   });
 
   it("SHUTTING_DOWN: says of an earlier command that its outcome is not known now", async () => {
-    expect(await rig.dispatcher.recall(plc, "known")).toMatchObject({
+    expect(await harness.dispatcher.recall(plc, "known")).toMatchObject({
       outcome: "unknown",
       code: "SHUTTING_DOWN",
       message: "the gateway is shutting down, and its record cannot be read now: ask again when it is up",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
 import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
-import { createRig, mission, missions, OK, plc } from "./rig.ts";
+import { createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 
 const brokenJournal: Journal = {
   ...createMemoryJournal({ keepMs: 1, keepCount: 1 }),
@@ -10,21 +10,21 @@ const brokenJournal: Journal = {
 
 describe("a disk that fails", () => {
   it("JOURNAL_FAILED: what cannot be recorded is not sent", async () => {
-    const rig = await createRig({ journal: brokenJournal });
-    const sent = await rig.send("Go", { robot: "AMR01" });
+    const harness = await createHarness({ journal: brokenJournal });
+    const sent = await harness.send("Go", { robot: "AMR01" });
     expect(sent.outcome).toMatchObject({
       outcome: "refused",
       code: "JOURNAL_FAILED",
       message: "it was not sent: the journal failed (Error: no space left on device)",
       retrySafe: true,
     });
-    const change = await rig.send("Register", { name: "hook" });
+    const change = await harness.send("Register", { name: "hook" });
     expect(change.outcome?.code).toBe("JOURNAL_FAILED");
-    expect(rig.dispatcher.health()).toMatchObject({
+    expect(harness.dispatcher.health()).toMatchObject({
       state: "degraded",
       detail: "the journal cannot be written: nothing that moves or changes is sent, stops pass",
     });
-    expect(rig.calls.filter(({ operation }) => operation !== "List")).toEqual([]);
+    expect(harness.calls.filter(({ operation }) => operation !== "List")).toEqual([]);
   });
 
   it("tells in its health of an outcome that the disk did not take", async () => {
@@ -33,12 +33,12 @@ describe("a disk that fails", () => {
       ...memory,
       write: (entry) => (entry.outcome === null ? memory.write(entry) : brokenJournal.write(entry)),
     };
-    const rig = await createRig({ journal });
-    const sent = await rig.send("Go", { robot: "AMR01" });
-    expect(rig.dispatcher.health().state).toBe("up");
-    await rig.call(0).answer(OK);
+    const harness = await createHarness({ journal });
+    const sent = await harness.send("Go", { robot: "AMR01" });
+    expect(harness.dispatcher.health().state).toBe("up");
+    await harness.call(0).answer(OK);
     expect(sent.outcome?.outcome).toBe("succeeded");
-    expect(rig.dispatcher.health().state).toBe("degraded");
+    expect(harness.dispatcher.health().state).toBe("degraded");
   });
 
   it.each([
@@ -48,17 +48,17 @@ describe("a disk that fails", () => {
   ] as const)("degrades health when the disk does not take %s", async (_, write) => {
     const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
     const failure = () => Promise.reject(new Error("no space left on device"));
-    const rig = await createRig({
+    const harness = await createHarness({
       journal: { ...memory, [write]: failure },
       stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 60_000 }],
     });
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
-    expect(rig.dispatcher.health().state).toBe("up");
-    const { stations, holds } = rig.dispatcher;
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("m", "D1")));
+    expect(harness.dispatcher.health().state).toBe("up");
+    const { stations, holds } = harness.dispatcher;
     if (write === "writeLease") expect(stations.ask("Dock", plc, "AMR01")).toBeNull();
     if (write === "writeHold") expect(holds.hold({ source: plc, robotId: "AMR02", isHeld: true })).toBeNull();
-    await rig.clock.settle(write === "prune" ? 20_000 : 0);
-    expect(rig.dispatcher.health().state).toBe("degraded");
+    await harness.clock.settle(write === "prune" ? 20_000 : 0);
+    expect(harness.dispatcher.health().state).toBe("degraded");
   });
 
   it("JOURNAL_FAILED: a disk that hangs has failed after a second, and a late record sends nothing", async () => {
@@ -67,21 +67,21 @@ describe("a disk that fails", () => {
       land = resolve;
     });
     const journal: Journal = { ...createMemoryJournal({ keepMs: 1, keepCount: 1 }), write: () => landed };
-    const rig = await createRig({ journal });
-    const sent = await rig.send("Go", { robot: "AMR01" });
-    await rig.clock.settle(999);
+    const harness = await createHarness({ journal });
+    const sent = await harness.send("Go", { robot: "AMR01" });
+    await harness.clock.settle(999);
     expect(sent.outcome).toBeNull();
-    await rig.clock.settle(1);
+    await harness.clock.settle(1);
     expect(sent.outcome).toMatchObject({
       outcome: "refused",
       code: "JOURNAL_FAILED",
       message: "it was not sent: the journal failed (the disk took more than 1000 ms)",
     });
-    expect(rig.dispatcher.health().state).toBe("degraded");
+    expect(harness.dispatcher.health().state).toBe("degraded");
     land();
-    await rig.clock.settle(0);
-    expect(rig.dispatcher.health().state).toBe("up");
-    expect(rig.calls).toEqual([]);
+    await harness.clock.settle(0);
+    expect(harness.dispatcher.health().state).toBe("up");
+    expect(harness.calls).toEqual([]);
     expect(sent.stages).toEqual([]);
   });
 });

@@ -3,9 +3,9 @@ import { openDurableJournal } from "../../src/commands/journal/durable-journal.t
 import type { Journal } from "../../src/commands/journal/journal.ts";
 import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { missions } from "./commands-harness.ts";
 import { eva, hold, newRig, running, scada, sent } from "./holds-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
-import { missions } from "./rig.ts";
 
 const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
@@ -39,27 +39,27 @@ describe("a hold and the disk", () => {
       write: () => new Promise(() => {}),
       writeHold: () => new Promise((resolve) => stored.push(resolve)),
     };
-    const rig = await newRig({ journal });
-    await rig.see(missions("AMR01", 1, running));
-    await hold(rig, "AMR01");
-    expect(rig.dispatcher.holds.holdState("AMR01")).toMatchObject({ isHeld: true, isStored: false });
-    expect(rig.dispatcher.holds.holdState("AMR02")).toMatchObject({ isHeld: false, isStored: true });
-    await rig.clock.settle(50);
-    expect(sent(rig)).toEqual(["Halt m1"]);
-    await rig.send("Go", { robot: "AMR01", to: "A" });
-    expect(rig.calls).toHaveLength(1);
+    const harness = await newRig({ journal });
+    await harness.see(missions("AMR01", 1, running));
+    await hold(harness, "AMR01");
+    expect(harness.dispatcher.holds.holdState("AMR01")).toMatchObject({ isHeld: true, isStored: false });
+    expect(harness.dispatcher.holds.holdState("AMR02")).toMatchObject({ isHeld: false, isStored: true });
+    await harness.clock.settle(50);
+    expect(sent(harness)).toEqual(["Halt m1"]);
+    await harness.send("Go", { robot: "AMR01", to: "A" });
+    expect(harness.calls).toHaveLength(1);
     // One write at a time, and then the newest.
-    for (const isHeld of [false, true, false]) await hold(rig, "AMR01", isHeld);
+    for (const isHeld of [false, true, false]) await hold(harness, "AMR01", isHeld);
     // A second, after which the same hold is lifted again.
-    await rig.clock.settle(1_000);
+    await harness.clock.settle(1_000);
     expect(stored).toHaveLength(1);
     stored[0]?.();
-    await rig.clock.settle(0);
-    expect(rig.dispatcher.holds.holdState("AMR01").isStored).toBe(false);
+    await harness.clock.settle(0);
+    expect(harness.dispatcher.holds.holdState("AMR01").isStored).toBe(false);
     expect(stored).toHaveLength(2);
     stored[1]?.();
-    await rig.clock.settle(0);
-    expect(rig.dispatcher.holds.holdState("AMR01")).toMatchObject({ isHeld: false, isStored: true });
+    await harness.clock.settle(0);
+    expect(harness.dispatcher.holds.holdState("AMR01")).toMatchObject({ isHeld: false, isStored: true });
   });
 
   it("acts though the disk fails, and is stored when the disk is well again", async () => {
@@ -74,18 +74,18 @@ describe("a hold and the disk", () => {
         return Promise.resolve();
       },
     };
-    const rig = await newRig({ journal });
-    await rig.see(missions("AMR01", 1, running));
-    await hold(rig, "AMR01");
-    await rig.clock.settle(4_000);
-    expect(sent(rig)).toEqual(["Halt m1"]);
-    expect(rig.dispatcher.holds.holdState("AMR01")).toMatchObject({ isHeld: true, isStored: false });
-    expect(rig.dispatcher.health().figures).toMatchObject({ holdsNotStored: 1 });
+    const harness = await newRig({ journal });
+    await harness.see(missions("AMR01", 1, running));
+    await hold(harness, "AMR01");
+    await harness.clock.settle(4_000);
+    expect(sent(harness)).toEqual(["Halt m1"]);
+    expect(harness.dispatcher.holds.holdState("AMR01")).toMatchObject({ isHeld: true, isStored: false });
+    expect(harness.dispatcher.health().figures).toMatchObject({ holdsNotStored: 1 });
     isBroken = false;
-    const shown = rig.held.length;
-    await rig.clock.settle(5_000);
+    const shown = harness.held.length;
+    await harness.clock.settle(5_000);
     expect(written).toEqual([true]);
-    expect(rig.dispatcher.holds.holdState("AMR01").isStored).toBe(true);
-    expect(rig.held.slice(shown)).toEqual(["AMR01"]);
+    expect(harness.dispatcher.holds.holdState("AMR01").isStored).toBe(true);
+    expect(harness.held.slice(shown)).toEqual(["AMR01"]);
   });
 });

@@ -2,7 +2,14 @@ import type { StateChange } from "../../src/domain/change.ts";
 import type { Source } from "../../src/domain/command.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
-import { createRig, mission, plc, presence, type Rig, type RigOptions } from "./rig.ts";
+import {
+  type CommandsHarness,
+  createHarness,
+  type HarnessOptions,
+  mission,
+  plc,
+  presence,
+} from "./commands-harness.ts";
 
 export const scada = { protocol: "mqtt", name: "scada" } as const;
 export const eva = { protocol: "opcua", name: "eva" } as const;
@@ -23,13 +30,13 @@ export const running = mission("m1", "A");
 export const paused = mission("m1", "A", { state: "STATE_PAUSED" });
 
 /** A dispatcher in which `plc` may command every robot, `scada` AMR01 alone, and `eva` is engineer. */
-export function newRig(parts: RigOptions = {}): Promise<Rig> {
-  return createRig({ ...parts, options: { rights, ...parts.options } });
+export function newRig(parts: HarnessOptions = {}): Promise<CommandsHarness> {
+  return createHarness({ ...parts, options: { rights, ...parts.options } });
 }
 
 /** Begins or lifts a hold, and lets everything happen that needs no time. */
 export async function hold(
-  { dispatcher, clock }: Rig,
+  { dispatcher, clock }: CommandsHarness,
   robotId: string | null,
   isHeld = true,
   source: Source = plc,
@@ -40,8 +47,8 @@ export async function hold(
 }
 
 /** What was sent from a place on, short: `Halt m1`. */
-export function sent(rig: Rig, from = 0): readonly string[] {
-  return rig.calls.slice(from).map(({ operation, requestJson }) => {
+export function sent(harness: CommandsHarness, from = 0): readonly string[] {
+  return harness.calls.slice(from).map(({ operation, requestJson }) => {
     const { mission: missionId, number, belts, robot } = JSON.parse(requestJson);
     return `${operation} ${missionId ?? number ?? belts ?? robot}`;
   });

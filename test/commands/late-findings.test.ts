@@ -1,70 +1,74 @@
 import { describe, expect, it } from "vitest";
-import { createRig, LOST, mission, missions } from "./rig.ts";
+import { createHarness, LOST, mission, missions } from "./commands-harness.ts";
 
 describe("what is found of a command after its outcome was final", () => {
   it("tells as an event what is found after the outcome was final, which never changes", async () => {
-    const rig = await createRig();
-    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
-    const sent = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
-    await rig.call(0).answer(LOST);
-    await rig.clock.settle(15_000);
+    const harness = await createHarness();
+    await harness.see(missions("AMR01", harness.clock.nowMs() - 1));
+    const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
+    await harness.call(0).answer(LOST);
+    await harness.clock.settle(15_000);
     expect(sent.outcome?.outcome).toBe("unknown");
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("late", "A")));
-    expect(rig.notices).toHaveLength(2);
-    expect(rig.notices[1]).toMatchObject({ kind: "command", outcome: { outcome: "unknown" } });
-    expect(rig.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission late"));
-    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("late", "A")));
+    expect(harness.notices).toHaveLength(2);
+    expect(harness.notices[1]).toMatchObject({ kind: "command", outcome: { outcome: "unknown" } });
+    expect(harness.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission late"));
+    const again = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
     expect(again.outcome).toMatchObject({ outcome: "unknown", duplicate: true });
   });
 
   it("tells of what was seen too shortly before the end to count for it", async () => {
-    const rig = await createRig({ options: { settleMs: 1_000 } });
-    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
-    const sent = await rig.send("Go", { robot: "AMR01", to: "A" });
-    await rig.call(0).answer(LOST);
-    await rig.clock.settle(14_500);
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "A")));
-    await rig.clock.settle(500);
+    const harness = await createHarness({ options: { settleMs: 1_000 } });
+    await harness.see(missions("AMR01", harness.clock.nowMs() - 1));
+    const sent = await harness.send("Go", { robot: "AMR01", to: "A" });
+    await harness.call(0).answer(LOST);
+    await harness.clock.settle(14_500);
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("m", "A")));
+    await harness.clock.settle(500);
     expect(sent.outcome?.outcome).toBe("unknown");
-    expect(rig.notices).toHaveLength(1);
-    await rig.clock.settle(1_000);
-    expect(rig.notices).toHaveLength(2);
-    expect(rig.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission m"));
+    expect(harness.notices).toHaveLength(1);
+    await harness.clock.settle(1_000);
+    expect(harness.notices).toHaveLength(2);
+    expect(harness.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission m"));
   });
 
   it("calls a mission found late when nobody else's it can be, and not the next command's own", async () => {
-    const rig = await createRig();
-    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
-    const first = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "first" });
-    await rig.call(0).answer(LOST);
-    await rig.clock.settle(15_000);
+    const harness = await createHarness();
+    await harness.see(missions("AMR01", harness.clock.nowMs() - 1));
+    const first = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "first" });
+    await harness.call(0).answer(LOST);
+    await harness.clock.settle(15_000);
     expect(first.outcome?.outcome).toBe("unknown");
-    const second = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "second" });
+    const second = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "second" });
     // The stream is faster than the answer.
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("seconds", "A")));
-    await rig.call(1).answer({ kind: "ok", responseJson: "{}", missionId: "seconds" });
-    await rig.clock.settle(2_000);
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("seconds", "A")));
+    await harness.call(1).answer({ kind: "ok", responseJson: "{}", missionId: "seconds" });
+    await harness.clock.settle(2_000);
     expect(second.outcome?.outcome).toBe("succeeded");
-    const late = rig.notices.filter((notice) => notice.kind === "command" && notice.foundLater !== undefined);
+    const late = harness.notices.filter(
+      (notice) => notice.kind === "command" && notice.foundLater !== undefined,
+    );
     expect(late).toEqual([]);
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("seconds", "A"), mission("firsts", "A")));
-    expect(rig.notices.at(-1)).toMatchObject({
+    await harness.see(
+      missions("AMR01", harness.clock.nowMs(), mission("seconds", "A"), mission("firsts", "A")),
+    );
+    expect(harness.notices.at(-1)).toMatchObject({
       from: "unknown",
       foundLater: expect.stringContaining("mission firsts"),
     });
   });
 
   it("says nothing of a mission that may be either of two commands'", async () => {
-    const rig = await createRig();
-    await rig.see(missions("AMR01", rig.clock.nowMs() - 1));
+    const harness = await createHarness();
+    await harness.see(missions("AMR01", harness.clock.nowMs() - 1));
     for (const place of [0, 1]) {
-      await rig.send("Go", { robot: "AMR01", to: "A" });
-      await rig.call(place).answer(LOST);
-      await rig.clock.settle(15_000);
+      await harness.send("Go", { robot: "AMR01", to: "A" });
+      await harness.call(place).answer(LOST);
+      await harness.clock.settle(15_000);
     }
-    const told = rig.notices.length;
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("whose", "A")));
-    await rig.clock.settle(30_000);
-    expect(rig.notices).toHaveLength(told);
+    const told = harness.notices.length;
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("whose", "A")));
+    await harness.clock.settle(30_000);
+    expect(harness.notices).toHaveLength(told);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLeaseMemory } from "../../src/commands/leases/lease-memory.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { plc } from "./rig.ts";
+import { plc } from "./commands-harness.ts";
 
 describe("the record of leases", () => {
   const lease = (station: string) => ({ robotId: "AMR01", station, owner: plc, rolling: [] });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
-import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
 
 const stations = [
   { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000 },
@@ -19,61 +19,63 @@ describe("a lease and a gateway that is killed", () => {
   const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
   /** A gateway that has leased AMR01 to the dock with its belts rolling, killed; and the next one, `list` of stations its own. */
-  async function restarted(list: Parameters<typeof createRig>[0] = { stations }): Promise<Rig> {
+  async function restarted(
+    list: Parameters<typeof createHarness>[0] = { stations },
+  ): Promise<CommandsHarness> {
     const disk = createLossyDisk();
     const clock = createManualClock();
     const options = { rights };
     const journal = () => openDurableJournal(syncing(disk), limits);
-    const first = await createRig({ stations, options, clock, journal: journal() });
+    const first = await createHarness({ stations, options, clock, journal: journal() });
     await first.see(missions("AMR01", clock.nowMs(), atDock));
     first.dispatcher.stations.ask("Dock", plc, "AMR01");
     await first.send("RollBelts", { robot: "AMR01" });
     await first.call(0).answer(OK);
     disk.crash();
-    return createRig({ options, clock, journal: journal(), ...list });
+    return createHarness({ options, clock, journal: journal(), ...list });
   }
 
   it("goes on for its station, which has as long as any to be heard of", async () => {
-    const rig = await restarted();
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
-    const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
+    const harness = await restarted();
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+    const refused = await harness.send("Go", { robot: "AMR01" }, { source: scada });
     expect(refused.outcome).toMatchObject({ code: "LEASE_HELD" });
-    await rig.clock.settle(4_000);
-    rig.dispatcher.stations.beat("Dock", plc);
-    await rig.see(missions("AMR01", rig.clock.nowMs(), atDock));
-    await rig.clock.settle(4_000);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).not.toBeNull();
-    expect(rig.calls).toEqual([]);
+    await harness.clock.settle(4_000);
+    harness.dispatcher.stations.beat("Dock", plc);
+    await harness.see(missions("AMR01", harness.clock.nowMs(), atDock));
+    await harness.clock.settle(4_000);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).not.toBeNull();
+    expect(harness.calls).toEqual([]);
   });
 
   it("lapses when its station is not heard of again, and its conveyors are stopped", async () => {
-    const rig = await restarted();
-    await rig.clock.settle(7_000);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.calls).toMatchObject([
+    const harness = await restarted();
+    await harness.clock.settle(7_000);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(harness.calls).toMatchObject([
       { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
     ]);
   });
 
   it("ends when the robot is seen to have left meanwhile", async () => {
-    const rig = await restarted();
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
-    await rig.clock.settle(1_000);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
+    const harness = await restarted();
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("n", "X")));
+    await harness.clock.settle(1_000);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(harness.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
   });
 
   it("of a station that is no longer configured ends at once, and its conveyors are stopped", async () => {
-    const rig = await restarted({ stations: [] });
-    await rig.clock.settle(0);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.audit).toContainEqual(
+    const harness = await restarted({ stations: [] });
+    await harness.clock.settle(0);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(harness.audit).toContainEqual(
       expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
     );
-    expect(rig.notices).toContainEqual(
+    expect(harness.notices).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "not_configured", by: null }),
     );
-    expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
+    expect(harness.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 
   it.each([
@@ -84,19 +86,19 @@ describe("a lease and a gateway that is killed", () => {
     ],
     ["the station", { stations: stations.map((station) => ({ ...station, users: [] })) }],
   ])("of an owner that has lost %s ends at once, and its conveyors are stopped", async (_, changes) => {
-    const rig = await restarted(changes);
-    await rig.clock.settle(0);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.notices).toContainEqual(
+    const harness = await restarted(changes);
+    await harness.clock.settle(0);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(harness.notices).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "not_allowed", by: null }),
     );
-    expect(rig.audit).toContainEqual(
+    expect(harness.audit).toContainEqual(
       expect.objectContaining({
         event: "lease",
         reason: "its owner may no longer use the station for the robot",
       }),
     );
-    expect(rig.calls).toMatchObject([{ operation: "StopBelts" }]);
+    expect(harness.calls).toMatchObject([{ operation: "StopBelts" }]);
   });
 
   it("whose stop an older version had recorded under the command line's protocol: its record is read, and ended", async () => {
@@ -125,8 +127,10 @@ describe("a lease and a gateway that is killed", () => {
       baseline: null,
       outcome: null,
     });
-    const rig = await createRig({ journal: journal() });
-    expect(rig.audit).toMatchObject([{ protocol: "cli", user: "fleetgate", outcome: "expired" }]);
-    expect(await rig.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({ outcome: "expired" });
+    const harness = await createHarness({ journal: journal() });
+    expect(harness.audit).toMatchObject([{ protocol: "cli", user: "fleetgate", outcome: "expired" }]);
+    expect(await harness.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({
+      outcome: "expired",
+    });
   });
 });

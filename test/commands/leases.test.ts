@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Mission } from "../../src/domain/mission.ts";
-import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
+import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 
 const stations = [
   { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000 },
@@ -12,21 +12,21 @@ const rights = [
 ] as const;
 const scada = { protocol: "mqtt", name: "scada" } as const;
 
-async function rigAt(...list: Mission[]): Promise<Rig> {
-  const rig = await createRig({ stations, options: { rights } });
-  await rig.see(missions("AMR01", rig.clock.nowMs(), ...list));
-  return rig;
+async function rigAt(...list: Mission[]): Promise<CommandsHarness> {
+  const harness = await createHarness({ stations, options: { rights } });
+  await harness.see(missions("AMR01", harness.clock.nowMs(), ...list));
+  return harness;
 }
 
 const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
 const toDock = mission("m", "D2");
 
 it("UNKNOWN_ROBOT: a robot that there is not has no lease to release or to end", async () => {
-  const rig = await rigAt(atDock);
-  const { stations: leases } = rig.dispatcher;
+  const harness = await rigAt(atDock);
+  const { stations: leases } = harness.dispatcher;
   // Robots are still being heard of: nobody can say yet that the name is a mistake, and no station leases it.
   expect([leases.release("Dock", plc, "nope"), leases.override(plc, "nope")]).toEqual([null, null]);
-  await rig.clock.settle(10_000);
+  await harness.clock.settle(10_000);
   const refused = { outcome: "refused", code: "UNKNOWN_ROBOT", message: 'robot "nope" was never heard of' };
   expect(leases.ask("Dock", plc, "nope")).toMatchObject(refused);
   expect(leases.release("Dock", plc, "nope")).toMatchObject(refused);
@@ -46,9 +46,9 @@ describe("a station's lease", () => {
     ],
     ["heads for", toDock],
   ])("begins when it asks while the robot %s one of its destinations", async (_, at) => {
-    const rig = await rigAt(at);
-    expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+    const harness = await rigAt(at);
+    expect(harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
   });
 
   it.each([
@@ -62,22 +62,22 @@ describe("a station's lease", () => {
       }),
     ],
   ])("NOT_AT_STATION: is refused while the robot %s", async (_, at) => {
-    const rig = await rigAt(at);
-    expect(rig.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
+    const harness = await rigAt(at);
+    expect(harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
       code: "NOT_AT_STATION",
       message: "robot AMR01 neither stands at nor heads for a destination of station Dock",
     });
   });
 
   it("is refused to a station or user that is none, and for a robot out of sight", async () => {
-    const rig = await rigAt(atDock);
-    const { stations: leases } = rig.dispatcher;
+    const harness = await rigAt(atDock);
+    const { stations: leases } = harness.dispatcher;
     expect(leases.ask("Moon", plc, "AMR01")?.message).toBe('there is no station "Moon"');
     expect(leases.ask("Press", plc, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message: 'opcua "plc" is not a user of station Press',
     });
-    rig.quality.set("AMR01", "offline");
+    harness.quality.set("AMR01", "offline");
     expect(leases.ask("Dock", plc, "AMR01")).toMatchObject({
       code: "ROBOT_NOT_GOOD",
       message: "where robot AMR01 is now is not known",
@@ -89,9 +89,9 @@ describe("a station's lease", () => {
       { source: plc, role: "operator", operations: ["RollBelts"], robots: ["AMR01"] },
       { source: { protocol: "opcua", name: "panel" }, role: "observer" },
     ] as const;
-    const rig = await createRig({ stations, options: { rights: rules } });
-    for (const robot of ["AMR01", "AMR02"]) await rig.see(missions(robot, rig.clock.nowMs(), atDock));
-    const { stations: leases } = rig.dispatcher;
+    const harness = await createHarness({ stations, options: { rights: rules } });
+    for (const robot of ["AMR01", "AMR02"]) await harness.see(missions(robot, harness.clock.nowMs(), atDock));
+    const { stations: leases } = harness.dispatcher;
     expect(leases.ask("Dock", plc, "AMR01")).toBeNull();
     expect(leases.leased("Dock", plc)).toEqual(["AMR01"]);
     expect(leases.leased("Press", plc)).toEqual([]);
@@ -112,12 +112,12 @@ describe("a station's lease", () => {
   });
 
   it("LEASE_HELD: keeps others from what lets the service pick a robot, which may be the one that is leased", async () => {
-    const rig = await rigAt(atDock);
-    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    const harness = await rigAt(atDock);
+    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     const onNobody = async (source: typeof plc | typeof scada) => {
-      const sent = await rig.send("Confirm", { chain: 9 }, { source });
-      const asked = rig.calls.length - 1;
-      await rig.call(asked).answer({ kind: "ok", responseJson: '{"number":0}', missionId: null });
+      const sent = await harness.send("Confirm", { chain: 9 }, { source });
+      const asked = harness.calls.length - 1;
+      await harness.call(asked).answer({ kind: "ok", responseJson: '{"number":0}', missionId: null });
       return sent;
     };
     const refused = await onNobody(scada);
@@ -128,29 +128,29 @@ describe("a station's lease", () => {
         'the service picks the robot, and robot AMR01 is leased to station Dock for opcua "plc": name one',
     });
     await onNobody(plc);
-    expect(rig.calls.map(({ operation }) => operation)).toEqual(["FindChain", "FindChain", "Confirm"]);
+    expect(harness.calls.map(({ operation }) => operation)).toEqual(["FindChain", "FindChain", "Confirm"]);
   });
 
   it("LEASE_HELD: keeps others from moving the robot, with the owner's name; stops and reads pass", async () => {
-    const rig = await rigAt(atDock);
-    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
+    const harness = await rigAt(atDock);
+    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     const message = 'robot AMR01 is leased to station Dock for opcua "plc"';
-    const refused = await rig.send("Go", { robot: "AMR01" }, { source: scada });
+    const refused = await harness.send("Go", { robot: "AMR01" }, { source: scada });
     expect(refused.outcome).toMatchObject({ code: "LEASE_HELD", message });
-    expect(rig.dispatcher.stations.ask("Dock", scada, "AMR01")).toMatchObject({
+    expect(harness.dispatcher.stations.ask("Dock", scada, "AMR01")).toMatchObject({
       code: "LEASE_HELD",
       message,
     });
-    expect(rig.dispatcher.stations.release("Dock", scada, "AMR01")).toMatchObject({ code: "LEASE_HELD" });
+    expect(harness.dispatcher.stations.release("Dock", scada, "AMR01")).toMatchObject({ code: "LEASE_HELD" });
     for (const operation of ["Halt", "Look"])
-      await rig.send(operation, { robot: "AMR01" }, { source: scada });
-    await rig.send("Go", { robot: "AMR01" });
-    expect(rig.calls.map(({ operation }) => operation)).toEqual(["Halt", "Look", "Go"]);
+      await harness.send(operation, { robot: "AMR01" }, { source: scada });
+    await harness.send("Go", { robot: "AMR01" });
+    expect(harness.calls.map(({ operation }) => operation)).toEqual(["Halt", "Look", "Go"]);
   });
 
   it("ends with release and with an engineer's override", async () => {
-    const rig = await rigAt(atDock);
-    const { stations: leases } = rig.dispatcher;
+    const harness = await rigAt(atDock);
+    const { stations: leases } = harness.dispatcher;
     leases.ask("Dock", plc, "AMR01");
     expect(leases.release("Dock", plc, "AMR01")).toBeNull();
     expect(leases.leaseOf("AMR01")).toBeNull();
@@ -162,7 +162,7 @@ describe("a station's lease", () => {
     });
     expect(leases.override({ protocol: "opcua", name: "chief" }, "AMR01")).toBeNull();
     expect(leases.leaseOf("AMR01")).toBeNull();
-    expect(rig.audit.at(-1)).toMatchObject({
+    expect(harness.audit.at(-1)).toMatchObject({
       event: "lease",
       lease: "ended",
       user: "chief",
@@ -171,8 +171,8 @@ describe("a station's lease", () => {
   });
 
   it("tells its begin and its end once each, with whose it is and who did it", async () => {
-    const rig = await rigAt(atDock);
-    const { stations: leases } = rig.dispatcher;
+    const harness = await rigAt(atDock);
+    const { stations: leases } = harness.dispatcher;
     const chief = { protocol: "opcua", name: "chief" } as const;
     for (const _ of ["asked", "and again"]) leases.ask("Dock", plc, "AMR01");
     leases.ask("Dock", scada, "AMR01");
@@ -180,8 +180,14 @@ describe("a station's lease", () => {
     leases.override(chief, "AMR01");
     leases.override(chief, "AMR01");
     leases.release("Dock", plc, "AMR01");
-    const lease = { kind: "lease", robotId: "AMR01", station: "Dock", owner: plc, atMs: rig.clock.nowMs() };
-    expect(rig.notices).toEqual([
+    const lease = {
+      kind: "lease",
+      robotId: "AMR01",
+      station: "Dock",
+      owner: plc,
+      atMs: harness.clock.nowMs(),
+    };
+    expect(harness.notices).toEqual([
       { ...lease, eventId: "s1.l1", to: "leased", reason: "asked", by: plc },
       { ...lease, eventId: "s1.l2", to: "free", reason: "overridden", by: chief },
     ]);
@@ -191,53 +197,53 @@ describe("a station's lease", () => {
       station: "Dock",
       owner: { protocol: "opcua", user: "plc" },
     };
-    expect(rig.audit).toMatchObject([
+    expect(harness.audit).toMatchObject([
       { ...line, lease: "begun", protocol: "opcua", user: "plc", reason: "asked for" },
       { ...line, lease: "ended", protocol: "opcua", user: "chief", reason: "overridden" },
     ]);
   });
 
   it("ends when the robot leaves, whatever the heartbeat says", async () => {
-    const rig = await rigAt(atDock);
-    const { stations: leases } = rig.dispatcher;
+    const harness = await rigAt(atDock);
+    const { stations: leases } = harness.dispatcher;
     leases.ask("Dock", plc, "AMR01");
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("n", "X")));
     leases.beat("Dock", plc);
-    await rig.clock.settle(1_000);
+    await harness.clock.settle(1_000);
     expect(leases.leaseOf("AMR01")).toBeNull();
-    expect(rig.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
+    expect(harness.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
   });
 
   it("ends when the robot is out of sight", async () => {
-    const rig = await rigAt(atDock);
-    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
-    rig.quality.set("AMR01", "offline");
-    await rig.clock.settle(1_000);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
-    expect(rig.notices).toContainEqual(
+    const harness = await rigAt(atDock);
+    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    harness.quality.set("AMR01", "offline");
+    await harness.clock.settle(1_000);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(harness.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
+    expect(harness.notices).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "out_of_sight", by: null }),
     );
   });
 
   it("ends when the heartbeat lapses, which stops the conveyors that the station started and nothing else", async () => {
-    const rig = await rigAt(atDock);
-    const { stations: leases } = rig.dispatcher;
+    const harness = await rigAt(atDock);
+    const { stations: leases } = harness.dispatcher;
     leases.ask("Dock", plc, "AMR01");
-    await rig.send("RollBelts", { robot: "AMR01" });
-    await rig.call(0).answer(OK);
+    await harness.send("RollBelts", { robot: "AMR01" });
+    await harness.call(0).answer(OK);
     for (let second = 0; second < 10; second += 1) {
       leases.beat("Dock", plc);
-      await rig.clock.settle(1_000);
+      await harness.clock.settle(1_000);
     }
     expect(leases.leaseOf("AMR01")).not.toBeNull();
-    await rig.clock.settle(7_000);
+    await harness.clock.settle(7_000);
     expect(leases.leaseOf("AMR01")).toBeNull();
-    expect(rig.calls.slice(1)).toMatchObject([
+    expect(harness.calls.slice(1)).toMatchObject([
       { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[0,1]}' },
     ]);
-    await rig.call(1).answer(OK);
-    expect(rig.audit.at(-1)).toMatchObject({
+    await harness.call(1).answer(OK);
+    expect(harness.audit.at(-1)).toMatchObject({
       event: "command",
       protocol: "gateway",
       user: "fleetgate",
@@ -245,39 +251,43 @@ describe("a station's lease", () => {
       robot_id: "AMR01",
       outcome: "succeeded",
     });
-    expect(rig.notices.at(-1)).toMatchObject({ kind: "command", command: { requestId: "s1.lapse1" } });
+    expect(harness.notices.at(-1)).toMatchObject({ kind: "command", command: { requestId: "s1.lapse1" } });
   });
 
   it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its protocol", async () => {
-    const rig = await createRig({ stations, options: { rights: [] } });
+    const harness = await createHarness({ stations, options: { rights: [] } });
     for (const protocol of ["cli", "mqtt", "gateway"] as const) {
-      const sent = await rig.send("StopBelts", { robot: "AMR01" }, { source: { protocol, name: "fleetgate" } });
+      const sent = await harness.send(
+        "StopBelts",
+        { robot: "AMR01" },
+        { source: { protocol, name: "fleetgate" } },
+      );
       expect(sent.outcome).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
     }
-    expect(rig.calls).toEqual([]);
-    expect(rig.audit[0]).not.toHaveProperty("on_behalf_of");
+    expect(harness.calls).toEqual([]);
+    expect(harness.audit[0]).not.toHaveProperty("on_behalf_of");
   });
 
   it("stops nothing at a lapse when the station has stopped it itself, or others have started it", async () => {
-    const rig = await rigAt(atDock);
-    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
-    await rig.send("RollBelts", { robot: "AMR01" });
-    await rig.call(0).answer(OK);
-    await rig.send("StopBelts", { robot: "AMR01" });
-    await rig.call(1).answer(OK);
-    await rig.clock.settle(7_000);
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.calls).toHaveLength(2);
+    const harness = await rigAt(atDock);
+    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.send("RollBelts", { robot: "AMR01" });
+    await harness.call(0).answer(OK);
+    await harness.send("StopBelts", { robot: "AMR01" });
+    await harness.call(1).answer(OK);
+    await harness.clock.settle(7_000);
+    expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(harness.calls).toHaveLength(2);
   });
 
   it("stops at a lapse what the station was not known to have stopped", async () => {
-    const rig = await rigAt(atDock);
-    rig.dispatcher.stations.ask("Dock", plc, "AMR01");
-    await rig.send("RollBelts", { robot: "AMR01" });
-    await rig.call(0).answer(OK);
-    await rig.send("StopBelts", { robot: "AMR01" });
-    await rig.call(1).answer({ kind: "refused", code: "PERMISSION_DENIED", message: "no" });
-    await rig.clock.settle(7_000);
-    expect(rig.calls.slice(2)).toMatchObject([{ operation: "StopBelts" }]);
+    const harness = await rigAt(atDock);
+    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.send("RollBelts", { robot: "AMR01" });
+    await harness.call(0).answer(OK);
+    await harness.send("StopBelts", { robot: "AMR01" });
+    await harness.call(1).answer({ kind: "refused", code: "PERMISSION_DENIED", message: "no" });
+    await harness.clock.settle(7_000);
+    expect(harness.calls.slice(2)).toMatchObject([{ operation: "StopBelts" }]);
   });
 });

@@ -21,8 +21,8 @@ import { readLinesBack } from "../../src/platform/lines-back.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { openStore } from "../../src/platform/store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createHarness, OK } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
-import { createRig, OK } from "./rig.ts";
 
 const T0 = Date.parse("2026-03-01T12:00:00.000Z");
 const DOWN_MS = 600_000;
@@ -74,7 +74,14 @@ type Line = Readonly<Record<string, unknown>>;
 function lineOf({ command, outcome, finalAtMs }: JournalRecord): string {
   const { protocol, name } = command.source;
   const at = new Date(finalAtMs ?? 0).toISOString();
-  const told = { at, event: "command", protocol, user: name, request_id: command.requestId, code: outcome?.code };
+  const told = {
+    at,
+    event: "command",
+    protocol,
+    user: name,
+    request_id: command.requestId,
+    code: outcome?.code,
+  };
   return `${JSON.stringify(told)}\n`;
 }
 
@@ -251,14 +258,14 @@ it("the dispatcher makes them up at its start, before the ends of what was left 
   const disk = createLossyDisk();
   const clock = createManualClock();
   const journal = () => openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 });
-  const first = await createRig({ clock, journal: journal() });
+  const first = await createHarness({ clock, journal: journal() });
   await first.send("Go", { robot: "AMR01" });
   await first.call(0).answer(OK);
   await first.send("Go", { robot: "AMR02" });
   await first.send("Go", { robot: "AMR02" });
   disk.crash();
   // Its audit log is gone with it.
-  const next = await createRig({ clock, journal: journal(), auditLines: () => Promise.resolve(true) });
+  const next = await createHarness({ clock, journal: journal(), auditLines: () => Promise.resolve(true) });
   const [line] = first.audit;
   const now = new Date(clock.nowMs()).toISOString();
   expect(next.audit).toMatchObject([

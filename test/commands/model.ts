@@ -10,11 +10,11 @@ import { silentLog } from "../../src/platform/log.ts";
 import { createTestIntake, envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { openTestRequest } from "../support/test-requests.ts";
+import { mission, missions, plc } from "./commands-harness.ts";
 import { createLossyDisk } from "./lossy-store.ts";
 import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } from "./model-record.ts";
 import { type Fate, fates, robots, type Step } from "./model-steps.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
-import { mission, missions, plc } from "./rig.ts";
 
 /** Longer than the wall clock is set by: after a restart, nobody knows that it was. */
 const DAY_MS = 86_400_000;

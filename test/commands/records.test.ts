@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
 import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
-import { createRig, OK } from "./rig.ts";
+import { createHarness, OK } from "./commands-harness.ts";
 
 /** Takes what has no outcome yet, and nothing after: a disk that has filled up meanwhile. */
 function fillingUp(): Journal {
@@ -11,11 +11,11 @@ function fillingUp(): Journal {
 }
 
 it("a command is not begun again when its outcome could not be recorded", async () => {
-  const rig = await createRig({ journal: fillingUp() });
-  await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "once" });
-  await rig.call(0).answer(OK);
-  const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "once" });
-  expect(rig.calls).toHaveLength(1);
+  const harness = await createHarness({ journal: fillingUp() });
+  await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "once" });
+  await harness.call(0).answer(OK);
+  const again = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "once" });
+  expect(harness.calls).toHaveLength(1);
   expect(again.outcome).toMatchObject({
     outcome: "unknown",
     code: "OUTCOME_UNKNOWN",
@@ -26,12 +26,12 @@ it("a command is not begun again when its outcome could not be recorded", async 
 
 it("a command leaves a record without its request, where that is long", async () => {
   const journal = createMemoryJournal({ keepMs: 1e9, keepCount: 100 });
-  const rig = await createRig({ journal });
+  const harness = await createHarness({ journal });
   const long = { robot: "AMR01", to: "x".repeat(2_000) };
-  await rig.send("Go", long, { requestId: "long" });
-  await rig.call(0).answer(OK);
+  await harness.send("Go", long, { requestId: "long" });
+  await harness.call(0).answer(OK);
   expect(journal.find("opcua:plc/long")?.command.requestJson).toBe("");
-  expect((await rig.send("Go", long, { requestId: "long" })).outcome).toMatchObject({ duplicate: true });
-  const other = await rig.send("Go", { ...long, to: "y".repeat(2_000) }, { requestId: "long" });
+  expect((await harness.send("Go", long, { requestId: "long" })).outcome).toMatchObject({ duplicate: true });
+  const other = await harness.send("Go", { ...long, to: "y".repeat(2_000) }, { requestId: "long" });
   expect(other.outcome?.code).toBe("IDENTITY_REUSED");
 });

@@ -1,74 +1,77 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 import { createLossyDisk, type LossyDisk, syncing } from "./lossy-store.ts";
-import { createRig, mission, missions, OK, plc, type Rig } from "./rig.ts";
 
 const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
 /** A dispatcher on a disk that syncs at once, and one that starts after the first was killed. */
-async function killed(before: (rig: Rig, disk: LossyDisk) => Promise<void>, isLinkUp = true): Promise<Rig> {
+async function killed(
+  before: (harness: CommandsHarness, disk: LossyDisk) => Promise<void>,
+  isLinkUp = true,
+): Promise<CommandsHarness> {
   const disk = createLossyDisk();
   const clock = createManualClock();
-  const first = await createRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
   await before(first, disk);
   disk.crash();
-  return createRig({ clock, journal: openDurableJournal(syncing(disk), limits), isLinkUp });
+  return createHarness({ clock, journal: openDurableJournal(syncing(disk), limits), isLinkUp });
 }
 
 describe("after a crash", () => {
   it("what was only accepted has expired, and is never sent", async () => {
-    const rig = await killed(async (first) => {
+    const harness = await killed(async (first) => {
       await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
       await first.send("Go", { robot: "AMR01", to: "B" }, { requestId: "waits" });
     });
-    const again = await rig.send("Go", { robot: "AMR01", to: "B" }, { requestId: "waits" });
+    const again = await harness.send("Go", { robot: "AMR01", to: "B" }, { requestId: "waits" });
     expect(again.outcome).toMatchObject({
       outcome: "expired",
       code: "EXPIRED",
       message: "the gateway stopped before it was sent, and a later start sends nothing of an earlier one",
       duplicate: true,
     });
-    await rig.clock.settle(20_000);
-    expect(rig.calls).toEqual([]);
+    await harness.clock.settle(20_000);
+    expect(harness.calls).toEqual([]);
   });
 
   it("what was sent is looked into before anything else moves on that robot", async () => {
-    const rig = await killed(async (first) => {
+    const harness = await killed(async (first) => {
       await first.see(missions("AMR01", first.clock.nowMs() - 1, mission("old", "A")));
       await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
     });
-    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
-    const next = await rig.send("Go", { robot: "AMR01", to: "B" });
-    const other = await rig.send("Go", { robot: "AMR02", to: "B" });
+    const again = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
+    const next = await harness.send("Go", { robot: "AMR01", to: "B" });
+    const other = await harness.send("Go", { robot: "AMR02", to: "B" });
     expect(other.stages).toEqual(["accepted", "sent"]);
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("old", "A"), mission("new", "A")));
-    await rig.clock.settle(999);
+    await harness.see(missions("AMR01", harness.clock.nowMs(), mission("old", "A"), mission("new", "A")));
+    await harness.clock.settle(999);
     expect(next.stages).toEqual(["accepted"]);
-    await rig.clock.settle(1);
+    await harness.clock.settle(1);
     expect(again.outcome).toMatchObject({
       outcome: "probably_succeeded",
       missionId: "new",
       duplicate: true,
     });
     expect(next.stages).toEqual(["accepted", "sent"]);
-    expect(rig.calls).toHaveLength(2);
+    expect(harness.calls).toHaveLength(2);
   });
 
   it("without evidence within 15 s it is unknown, for good, and was sent until then", async () => {
-    const rig = await killed(async (first) => {
+    const harness = await killed(async (first) => {
       await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
     });
-    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
+    const again = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
     const recalled: string[] = [];
-    void rig.dispatcher.recall(plc, "sent", (stage) => recalled.push(stage));
+    void harness.dispatcher.recall(plc, "sent", (stage) => recalled.push(stage));
     expect([again.stages, recalled]).toEqual([
       ["accepted", "sent"],
       ["accepted", "sent"],
     ]);
-    await rig.clock.settle(14_999);
+    await harness.clock.settle(14_999);
     expect(again.outcome).toBeNull();
-    await rig.clock.settle(1);
+    await harness.clock.settle(1);
     expect(again.outcome).toMatchObject({
       outcome: "unknown",
       code: "OUTCOME_UNKNOWN",
@@ -78,23 +81,23 @@ describe("after a crash", () => {
   });
 
   it("a final outcome is the same as it was told", async () => {
-    const rig = await killed(async (first) => {
+    const harness = await killed(async (first) => {
       await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "done" });
       await first.call(0).answer({ kind: "ok", responseJson: '{"mission_id":"m"}', missionId: "m" });
     });
-    const again = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "done" });
+    const again = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "done" });
     expect(again.outcome).toMatchObject({ outcome: "succeeded", missionId: "m", duplicate: true });
-    const other = await rig.send("Go", { robot: "AMR01", to: "B" }, { requestId: "done" });
+    const other = await harness.send("Go", { robot: "AMR01", to: "B" }, { requestId: "done" });
     expect(other.outcome?.code).toBe("IDENTITY_REUSED");
-    expect(rig.calls).toEqual([]);
+    expect(harness.calls).toEqual([]);
   });
 
   it("a stop is not kept back by what is being looked into", async () => {
-    const rig = await killed(async (first) => {
+    const harness = await killed(async (first) => {
       await first.send("Go", { robot: "AMR01", to: "A" });
     });
-    const stop = await rig.send("Halt", { robot: "AMR01" }, { requestId: "halt" });
-    await rig.call(0).answer(OK);
+    const stop = await harness.send("Halt", { robot: "AMR01" }, { requestId: "halt" });
+    await harness.call(0).answer(OK);
     expect(stop.outcome?.outcome).toBe("succeeded");
   });
 });
@@ -102,57 +105,58 @@ describe("after a crash", () => {
 describe("the sync", () => {
   it("comes before the call: nothing leaves until the record is on the disk", async () => {
     const disk = createLossyDisk();
-    const rig = await createRig({ journal: openDurableJournal(disk.open(), limits) });
-    const sent = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
-    await rig.clock.settle(999);
-    expect(rig.calls).toEqual([]);
+    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits) });
+    const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
+    await harness.clock.settle(999);
+    expect(harness.calls).toEqual([]);
     expect(sent.stages).toEqual([]);
     disk.sync();
-    await rig.clock.settle(0);
+    await harness.clock.settle(0);
     expect(disk.durable("c/opcua:plc/x")).toMatchObject({ sentAtMs: expect.any(Number) });
     expect(sent.stages).toEqual(["accepted", "sent"]);
   });
 
   it("comes before the outcome is told: it is the same after a crash", async () => {
     const disk = createLossyDisk();
-    const rig = await createRig({ journal: openDurableJournal(disk.open(), limits) });
-    const sent = await rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
+    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits) });
+    const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
     disk.sync();
-    await rig.clock.settle(0);
-    await rig.call(0).answer(OK);
+    await harness.clock.settle(0);
+    await harness.call(0).answer(OK);
     expect(sent.outcome).toBeNull();
     disk.sync();
-    await rig.clock.settle(0);
+    await harness.clock.settle(0);
     expect(sent.outcome?.outcome).toBe("succeeded");
   });
 
   describe("with the service away at first", () => {
-    const sent = async (first: Rig) => {
+    const sent = async (first: CommandsHarness) => {
       await first.see(missions("AMR01", first.clock.nowMs() - 1, mission("old", "A")));
       await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
     };
-    const again = (rig: Rig) => rig.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
+    const again = (harness: CommandsHarness) =>
+      harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "sent" });
 
     it("what was sent is looked into from when the service is there", async () => {
-      const rig = await killed(sent, false);
-      const asked = await again(rig);
-      await rig.clock.settle(40_000);
+      const harness = await killed(sent, false);
+      const asked = await again(harness);
+      await harness.clock.settle(40_000);
       expect(asked.outcome).toBeNull();
-      rig.dispatcher.fleetLink(false);
-      rig.dispatcher.fleetLink(true);
-      await rig.see(missions("AMR01", rig.clock.nowMs(), mission("old", "A"), mission("new", "A")));
-      await rig.clock.settle(1_000);
+      harness.dispatcher.fleetLink(false);
+      harness.dispatcher.fleetLink(true);
+      await harness.see(missions("AMR01", harness.clock.nowMs(), mission("old", "A"), mission("new", "A")));
+      await harness.clock.settle(1_000);
       expect(asked.outcome).toMatchObject({ outcome: "probably_succeeded", missionId: "new" });
     });
 
     it("its outcome is unknown when the service does not come, and stops pass meanwhile", async () => {
-      const rig = await killed(sent, false);
-      const asked = await again(rig);
-      const stop = await rig.send("Halt", { robot: "AMR01" });
+      const harness = await killed(sent, false);
+      const asked = await again(harness);
+      const stop = await harness.send("Halt", { robot: "AMR01" });
       expect(stop.stages).toEqual(["accepted", "sent"]);
-      await rig.clock.settle(74_999);
+      await harness.clock.settle(74_999);
       expect(asked.outcome).toBeNull();
-      await rig.clock.settle(1);
+      await harness.clock.settle(1);
       expect(asked.outcome).toMatchObject({ outcome: "unknown" });
     });
   });

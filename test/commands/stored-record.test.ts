@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { JournalRecord } from "../../src/commands/journal/journal.ts";
 import { packRecord, readRecord } from "../../src/commands/journal/stored-record.ts";
 import { ending } from "../../src/domain/outcome.ts";
-import { plc } from "./rig.ts";
+import { plc } from "./commands-harness.ts";
 
 const accepted: JournalRecord = {
   id: "opcua:plc/r1",

@@ -3,7 +3,7 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import { methods } from "../../src/fleet/operations/method.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
 import { createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
-import { type CommandBench, openCommandBench } from "./command-bench.ts";
+import { type DaemonHarness, openDaemonHarness } from "./daemon-harness.ts";
 import { type Mode, streamsMode } from "./decidability-modes.ts";
 import type { DecidabilityRow, FaultName } from "./decidability-table.ts";
 import { type Prepared, recipes } from "./prepared-commands.ts";
@@ -74,7 +74,7 @@ export async function tryAll(
     if (recipe === undefined) throw new Error(`nothing prepares ${nameOf(row)}`);
     return { row, recipe, robot: fresh(recipe.robot) };
   });
-  const bench = await openCommandBench({
+  const harness = await openDaemonHarness({
     robots: chosen.map(({ robot }) => robot.id),
     ...mode,
     ...(catalogue === undefined ? {} : { catalogue }),
@@ -82,24 +82,24 @@ export async function tryAll(
   });
   try {
     const chosenRobots = chosen.map(({ robot }) => robot);
-    await isKnown(bench, chosenRobots, mode);
+    await isKnown(harness, chosenRobots, mode);
     const attempts = await Promise.all(
       chosen.map(async ({ row, recipe, robot }) => {
-        const prepared = await recipe.prepare(bench.ask, robot);
+        const prepared = await recipe.prepare(harness.ask, robot);
         return { name: nameOf(row), row, robot, prepared };
       }),
     );
     const hasMissions = attempts.some(({ prepared }) => prepared.missionSeen !== undefined);
     if (mode.hasGrpc || mode.events === "webhook") {
-      await Promise.all(attempts.map((attempt) => isSeen(bench, attempt)));
+      await Promise.all(attempts.map((attempt) => isSeen(harness, attempt)));
     }
-    if (mode.events === "webhook" && hasMissions) await isDelivered(bench, mode);
-    const since = bench.simulator.control.record(0).at(-1)?.seq ?? 0;
-    const webhooksBefore = await webhookUrls(bench);
-    const outcomes = await strike(bench, attempts, fault, since, mode);
+    if (mode.events === "webhook" && hasMissions) await isDelivered(harness, mode);
+    const since = harness.simulator.control.record(0).at(-1)?.seq ?? 0;
+    const webhooksBefore = await webhookUrls(harness);
+    const outcomes = await strike(harness, attempts, fault, since, mode);
     if (fault === "delay-taken-late") await new Promise((resolve) => setTimeout(resolve, LATE_MS));
-    const record = bench.simulator.control.record(since);
-    const webhooksAfter = await webhookUrls(bench);
+    const record = harness.simulator.control.record(since);
+    const webhooksAfter = await webhookUrls(harness);
     return attempts.map((attempt, place) => {
       const outcome = outcomes[place];
       if (outcome === undefined) throw new Error(`${attempt.name} has no outcome`);
@@ -111,13 +111,13 @@ export async function tryAll(
       return { name: attempt.name, row: attempt.row, fault, outcome, ...known, hadEffect };
     });
   } finally {
-    await bench.close();
+    await harness.close();
   }
 }
 
 /** Waits until every robot may be moved where that can be, its number is known, and webhooks are wanted. */
 async function isKnown(
-  { rig, state }: CommandBench,
+  { rig, state }: DaemonHarness,
   robots: readonly TestRobot[],
   { hasGrpc, events }: Mode,
 ): Promise<void> {
@@ -130,13 +130,13 @@ async function isKnown(
 }
 
 /** Waits until missions come by webhook alone: some have been delivered, and their stream rests. */
-async function isDelivered({ rig }: CommandBench, { hasGrpc }: Mode): Promise<void> {
+async function isDelivered({ rig }: DaemonHarness, { hasGrpc }: Mode): Promise<void> {
   await rig.until("missions are delivered", () => rig.figure("webhook_sources_proven") === 1);
   if (hasGrpc) await rig.until("their stream is suspended", () => rig.figure("streams_suspended") === 1);
 }
 
 /** Waits until the gateway has seen what the service had to be told first. */
-async function isSeen({ rig }: CommandBench, { robot, prepared }: Attempt): Promise<void> {
+async function isSeen({ rig }: DaemonHarness, { robot, prepared }: Attempt): Promise<void> {
   const { missionSeen } = prepared;
   if (missionSeen === undefined) return;
   await rig.event(
@@ -151,22 +151,22 @@ async function isSeen({ rig }: CommandBench, { robot, prepared }: Attempt): Prom
 
 /** Sends all at once, and lets the fault strike at its moment. */
 async function strike(
-  bench: CommandBench,
+  harness: DaemonHarness,
   attempts: readonly Attempt[],
   fault: FaultName,
   since: number,
   { transport }: Mode,
 ): Promise<readonly Outcome[]> {
-  const { rig, grpcWire, httpsWire } = bench;
+  const { rig, grpcWire, httpsWire } = harness;
   const failures = rig.figure("poll_failures");
   const submitAll = (startWithinMs = START_WITHIN_MS) =>
     Promise.all(
-      attempts.map(({ row, prepared }) => bench.submit(row.operation, prepared.request, startWithinMs)),
+      attempts.map(({ row, prepared }) => harness.submit(row.operation, prepared.request, startWithinMs)),
     );
   switch (fault) {
     case "cut-before":
     case "cut-after":
-      return cutDuring(bench, attempts, submitAll, transport, fault === "cut-after" ? since : null);
+      return cutDuring(harness, attempts, submitAll, transport, fault === "cut-after" ? since : null);
     case "away":
       await Promise.all([grpcWire.unplug(), httpsWire.unplug()]);
       await rig.until("the loss is noticed", () =>
@@ -176,13 +176,13 @@ async function strike(
       );
       return submitAll(AWAY_START_WITHIN_MS);
     case "delay-taken-expired":
-      return holdBeyondExpiry(bench, attempts, submitAll);
+      return holdBeyondExpiry(harness, attempts, submitAll);
     case "taken-then-failing":
-      befall(bench, attempts, "delay-taken");
-      befall(bench, attempts, "internal-before", new Set(), ALL_THAT_FOLLOW);
+      befall(harness, attempts, "delay-taken");
+      befall(harness, attempts, "internal-before", new Set(), ALL_THAT_FOLLOW);
       return submitAll(SHORT_START_WITHIN_MS);
     default:
-      befall(bench, attempts, fault);
+      befall(harness, attempts, fault);
       return submitAll();
   }
 }
@@ -195,7 +195,7 @@ type ServiceFault = Exclude<
 
 /** The service does this to the next call of each (or to so many), and to the next few of those that are polled. */
 function befall(
-  { simulator }: CommandBench,
+  { simulator }: DaemonHarness,
   attempts: readonly Attempt[],
   effect: ServiceFault,
   polled: ReadonlySet<string> = new Set(),
@@ -210,11 +210,11 @@ function befall(
 
 /** Lets all go when they have left the dispatcher in time, and their time is over. */
 async function holdBeyondExpiry(
-  bench: CommandBench,
+  harness: DaemonHarness,
   attempts: readonly Attempt[],
   submitAll: (startWithinMs: number) => Promise<readonly Outcome[]>,
 ): Promise<readonly Outcome[]> {
-  const { gate, rig } = bench;
+  const { gate, rig } = harness;
   const tried = new Set(attempts.map(({ row }) => row.operation));
   gate.shut((operation) => tried.has(operation));
   const outcomes = submitAll(SHORT_START_WITHIN_MS);
@@ -222,7 +222,7 @@ async function holdBeyondExpiry(
   await rig.until("all are about to leave", () => gate.waiting() === leavingOf(attempts).length);
   await expired;
   // Not before: the gateway's own polls must not meet it. One may even so, and leaves it to the command too.
-  befall(bench, attempts, "delay-taken", readNames);
+  befall(harness, attempts, "delay-taken", readNames);
   gate.open();
   return outcomes;
 }
@@ -237,13 +237,13 @@ function leavingOf(attempts: readonly Attempt[]): readonly Attempt[] {
  * when the service has them. What is known before a command leaves is asked for first.
  */
 async function cutDuring(
-  bench: CommandBench,
+  harness: DaemonHarness,
   attempts: readonly Attempt[],
   submitAll: () => Promise<readonly Outcome[]>,
   transport: Mode["transport"],
   since: number | null,
 ): Promise<readonly Outcome[]> {
-  const { simulator, gate, grpcWire, httpsWire, rig } = bench;
+  const { simulator, gate, grpcWire, httpsWire, rig } = harness;
   const leaving = leavingOf(attempts);
   const commands = leaving.filter(({ row }) => !readNames.has(row.operation));
   // A read is held where it is tried itself, and passes where it is asked for what is known before a command.
@@ -299,7 +299,7 @@ function knownOf(
   return { sendings: calls.size, wasAnsweredOk, hadEffect };
 }
 
-async function webhookUrls({ simulator }: CommandBench): Promise<readonly string[]> {
+async function webhookUrls({ simulator }: DaemonHarness): Promise<readonly string[]> {
   const answer = await simulator.rest("POST", "/v1/webhook/list", {});
   const { webhooks = [] } = answer.json() as { webhooks?: ReadonlyArray<{ url: string }> };
   return webhooks.map(({ url }) => url);

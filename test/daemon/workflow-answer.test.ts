@@ -1,29 +1,29 @@
 import { expect, test } from "vitest";
 import { createRobotPool } from "../contract/contract-harness.ts";
 import { cartWorkflow } from "../contract/requests.ts";
-import { openCommandBench } from "./command-bench.ts";
+import { openDaemonHarness } from "./daemon-harness.ts";
 
 test.each(["grpc", "rest"] as const)(
   "every mission that a workflow has made over %s is known as ours, and none as a stranger's",
   async (transport) => {
     const robot = createRobotPool()("cart");
-    const bench = await openCommandBench({ robots: [robot.id], transport });
+    const harness = await openDaemonHarness({ robots: [robot.id], transport });
     try {
-      const { rig, state } = bench;
+      const { rig, state } = harness;
       await rig.until("the robot is good", () => state.robot(robot.id)?.quality === "good");
       await rig.event("mission");
       const request = cartWorkflow(robot.id, "traverse", [robot.stations[0]]);
-      const outcome = await bench.submit("CreateMissionWorkflow", request, 5_000);
+      const outcome = await harness.submit("CreateMissionWorkflow", request, 5_000);
       const { mission_ids: missionIds } = JSON.parse(outcome.responseJson ?? "{}") as {
         mission_ids: string[];
       };
       expect(missionIds.length).toBeGreaterThan(1);
       expect(outcome.missionId).toBe(missionIds[0]);
       for (const missionId of missionIds) {
-        expect(bench.makerOf(missionId)).toMatch(/^cli:test\/CreateMissionWorkflow/);
+        expect(harness.makerOf(missionId)).toMatch(/^cli:test\/CreateMissionWorkflow/);
       }
     } finally {
-      await bench.close();
+      await harness.close();
     }
   },
 );

@@ -1,15 +1,15 @@
 import type { VariantOptions } from "node-opcua";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, text } from "./plc.ts";
 
-let house: House;
+let harness: E2eHarness;
 
 beforeAll(async () => {
-  house = await openHouse();
-  await house.plc.shows("Robots.cart-01.ReadyForCommand", true);
+  harness = await openE2eHarness();
+  await harness.plc.shows("Robots.cart-01.ReadyForCommand", true);
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const slot = (name: string) => `Robots.cart-01.MissionSlot.${name}`;
 const belt = (name: string) => `Robots.cart-01.ConveyorSlot.${name}`;
@@ -18,19 +18,19 @@ const goal = '{"goal":{"destinationId":"Home 1"}}';
 
 /** Commands that have reached the service, by operation. */
 function sent(): readonly string[] {
-  return house.record("cart-01").flatMap(({ fact }) => (fact.what === "received" ? [fact.operation] : []));
+  return harness.record("cart-01").flatMap(({ fact }) => (fact.what === "received" ? [fact.operation] : []));
 }
 
 /** Sends a command that is in order, so that whatever was sent before it has been dealt with. */
 async function afterAllThat(id: string): Promise<void> {
   const stop = { robotId: "cart-01", commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" }] };
-  const reply = await house.mqtt.send("ControlConveyor", id, stop);
+  const reply = await harness.mqtt.send("ControlConveyor", id, stop);
   expect(reply).toMatchObject({ outcome: "succeeded" });
 }
 
 /** How many messages the MQTT link says that it has refused. */
 async function refusedMessages(): Promise<unknown> {
-  const health = await fetch(`${house.webUrl}/healthz`);
+  const health = await fetch(`${harness.webUrl}/healthz`);
   const { components } = (await health.json()) as {
     components: Record<string, { figures: Record<string, number> }>;
   };
@@ -40,12 +40,12 @@ async function refusedMessages(): Promise<unknown> {
 test("a command without an id is counted and logged, and the gateway goes on", async () => {
   const before = sent().length;
   expect(await refusedMessages()).toBe(0);
-  const logged = house.log.entries.length;
+  const logged = harness.log.entries.length;
   const bad = ["{", "\u0000", "", "null", `{${expiry},"request":{}}`, '{"id":"","request":{}}'];
-  for (const message of bad) await house.mqtt.sendText("CreateMission", message);
+  for (const message of bad) await harness.mqtt.sendText("CreateMission", message);
   await afterAllThat("after no id");
   expect(await refusedMessages()).toBe(bad.length);
-  const lines = house.log.entries
+  const lines = harness.log.entries
     .slice(logged)
     .filter((line) => line.includes("an MQTT command was refused"));
   expect(lines).toHaveLength(bad.length);
@@ -91,10 +91,10 @@ test.each([
   "a command with %s is refused with a reason, and not sent",
   async (_what, operation, message, reason) => {
     const before = sent().length;
-    await house.mqtt.sendText(operation, message);
+    await harness.mqtt.sendText(operation, message);
     const id = /"id":"?(\w+)/.exec(message)?.[1];
     if (id !== undefined && reason !== null) {
-      const reply = JSON.parse(await house.mqtt.replyText(id)) as Record<string, unknown>;
+      const reply = JSON.parse(await harness.mqtt.replyText(id)) as Record<string, unknown>;
       expect(reply).toMatchObject({
         id,
         outcome: "refused",
@@ -129,11 +129,11 @@ test.each<readonly [string, string, VariantOptions, string]>([
   "%s written to a slot gets a status code, and no call leaves, ticket or not",
   async (what, tag, value, status) => {
     const before = sent().length;
-    expect(await house.plc.write([tag, value])).toEqual([status]);
+    expect(await harness.plc.write([tag, value])).toEqual([status]);
 
     // The same with everything else in order, the ticket too: the wrong write still starts nothing.
     const ofSlot = tag.slice(0, tag.lastIndexOf("."));
-    const ticket = Number(await house.plc.value(`${ofSlot}.NextId`));
+    const ticket = Number(await harness.plc.value(`${ofSlot}.NextId`));
     const inOrder = ofSlot.endsWith("MissionSlot")
       ? ([
           [slot("Operation"), int32(1)],
@@ -144,7 +144,7 @@ test.each<readonly [string, string, VariantOptions, string]>([
           [belt("MotorCommand"), int32(2)],
         ] as const);
     const request = tag.endsWith("RequestId") ? [] : [[`${ofSlot}.RequestId`, int32(ticket)] as const];
-    const statuses = await house.plc.write(...inOrder, [tag, value], ...request);
+    const statuses = await harness.plc.write(...inOrder, [tag, value], ...request);
     expect(statuses[inOrder.length]).toBe(status);
     await afterAllThat(`after ${what}`);
     expect(sent().slice(before)).toEqual(["ControlConveyor"]);
@@ -153,16 +153,16 @@ test.each<readonly [string, string, VariantOptions, string]>([
 
 test("tags that only the gateway writes cannot be written", async () => {
   const tags = ["Robots.cart-01.Battery.ChargePercent", slot("NextId"), slot("DoneId"), "Gateway.Heartbeat"];
-  for (const tag of tags) expect(await house.plc.write([tag, int32(1)])).toEqual(["BadNotWritable"]);
-  expect(await house.plc.write(["Robots.nobody.MissionSlot.Operation", int32(1)])).toEqual([
+  for (const tag of tags) expect(await harness.plc.write([tag, int32(1)])).toEqual(["BadNotWritable"]);
+  expect(await harness.plc.write(["Robots.nobody.MissionSlot.Operation", int32(1)])).toEqual([
     "BadNodeIdUnknown",
   ]);
 });
 
 test("after all of it the gateway is up, and says so", async () => {
-  const health = await fetch(`${house.webUrl}/healthz`);
+  const health = await fetch(`${harness.webUrl}/healthz`);
   expect(health.status).toBe(200);
-  const page = await fetch(house.webUrl);
+  const page = await fetch(harness.webUrl);
   expect(page.status).toBe(200);
   const html = await page.text();
   for (const robotId of ["cart-01", "serve-02", "base-01"]) expect(html).toContain(robotId);

@@ -1,7 +1,7 @@
 import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
 import type { Chronicle } from "../support/chronicle.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
-import type { House } from "./house.ts";
+import type { E2eHarness } from "./e2e-harness.ts";
 import type { Shown } from "./plc.ts";
 
 /** A robot that is followed over both protocols while the world's time passes in steps. */
@@ -33,7 +33,7 @@ const missionTags = [
 
 /** Follows a robot's mission over both protocols, and whatever else of its tags is named. */
 export async function followRobot(
-  house: House,
+  harness: E2eHarness,
   clock: ManualClock,
   robotId: string,
   moreTags: readonly string[] = [],
@@ -42,10 +42,10 @@ export async function followRobot(
   const tag = (name: string) => `Robots.${robotId}.${name}`;
   const followed = [...missionTags, ...moreTags].map(tag);
   const topic = `robots/${robotId}/mission`;
-  const client = await house.simulator().client();
-  await house.mqtt.on(topic);
-  await house.plc.shows(tag("Valid"), true);
-  const shown = await house.plc.follow(...followed);
+  const client = await harness.simulator().client();
+  await harness.mqtt.on(topic);
+  await harness.plc.shows(tag("Valid"), true);
+  const shown = await harness.plc.follow(...followed);
 
   async function arrived(): Promise<void> {
     const stream = client.stream(FleetService.method.subscribeMissionStatus, {
@@ -55,7 +55,7 @@ export async function followRobot(
     const { metadata } = await stream.next();
     stream.cancel();
     const sequence = Number(metadata?.sequenceNumber);
-    await house.mqtt.on(topic, (text) => text.includes(`"sequence_number":${sequence}}`));
+    await harness.mqtt.on(topic, (text) => text.includes(`"sequence_number":${sequence}}`));
     await shown.first(
       `mission message ${sequence} of ${robotId}`,
       (one) => one.tag === tag("Mission.SequenceNumber") && one.value === sequence,
@@ -75,11 +75,11 @@ export async function followRobot(
       throw new Error(`in ${(MOST_STEPS * STEP_MS) / 1000} s of the world's time not: ${what}`);
     },
     missionLines() {
-      const texts = new Set(house.mqtt.texts(topic));
+      const texts = new Set(harness.mqtt.texts(topic));
       return [...texts].map((text) => missionLine(text, startMs));
     },
     transitions: (missionId) =>
-      house.mqtt
+      harness.mqtt
         .texts(`robots/${robotId}/event/mission`)
         .map((text) => JSON.parse(text) as Record<string, string | null>)
         .filter((event) => event.mission_id === missionId)

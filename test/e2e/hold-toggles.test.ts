@@ -11,7 +11,7 @@ import {
   UpdateMissionResponseSchema,
 } from "../../src/wire/fleet/v1/service_pb.js";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
-import { startGateway } from "./house.ts";
+import { startGateway } from "./e2e-harness.ts";
 import { listenMqtt } from "./mqtt-ear.ts";
 import { openPlc, type Plc } from "./plc.ts";
 

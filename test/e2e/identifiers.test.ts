@@ -11,7 +11,7 @@ import {
   SubscribeMissionStatusResponseSchema,
 } from "../../src/wire/fleet/v1/service_pb.js";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
-import { type RunningGateway, startGateway } from "./house.ts";
+import { type RunningGateway, startGateway } from "./e2e-harness.ts";
 import { listenMqtt, type MqttEar } from "./mqtt-ear.ts";
 import { openPlc, type Plc } from "./plc.ts";
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { about } from "../../src/fleet/operations/examples.ts";
 import { seededChance } from "../../src/simulator/world/chance.ts";
 import { createFiguresTable } from "../support/figures-table.ts";
-import { startFleetSession } from "../support/fleet-rig.ts";
+import { startFleetSession } from "../support/fleet-harness.ts";
 import type { Figures } from "../support/measured-daemon.ts";
 import { startScriptedService } from "../support/scripted-service.ts";
 import type { Worst } from "../support/worst-message.ts";

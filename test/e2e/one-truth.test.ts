@@ -3,23 +3,23 @@ import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
 import { type Receiver, startReceiver } from "../simulator/webhooks/receiver.ts";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { followRobot } from "./followed-robot.ts";
-import { type House, openHouse } from "./house.ts";
 
 /** The gateway and the service's webhooks render the same events, each with code of its own. */
 let clock: ManualClock;
 let receiver: Receiver;
-let house: House;
+let harness: E2eHarness;
 /** Bodies of webhook deliveries. */
 let delivered: Chronicle<string>;
 
 beforeAll(async () => {
   clock = createManualClock(Date.now());
   receiver = await startReceiver();
-  house = await openHouse({ clock, timeFactor: 1, unsafeWebhookTargets: { trustedCa: receiver.ca } });
+  harness = await openE2eHarness({ clock, timeFactor: 1, unsafeWebhookTargets: { trustedCa: receiver.ca } });
   delivered = createChronicle<string>((body) => body);
   void collect(receiver, delivered);
-  const client = await house.simulator().client();
+  const client = await harness.simulator().client();
   for (const eventType of ["mission", "battery"]) {
     await client.call(FleetService.method.createWebhook, {
       url: receiver.url,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await house.close();
+  await harness.close();
   await receiver.close();
 });
 
@@ -60,14 +60,14 @@ test.each([
 ] as const)(
   "every mission state of %s is, byte for byte, what the webhooks say of it",
   async (robotId, mission) => {
-    const robot = await followRobot(house, clock, robotId);
+    const robot = await followRobot(harness, clock, robotId);
     const topic = `robots/${robotId}/mission`;
-    const before = house.mqtt.texts(topic).length;
-    const reply = await house.mqtt.send("CreateMission", robotId, { robotId, mission });
+    const before = harness.mqtt.texts(topic).length;
+    const reply = await harness.mqtt.send("CreateMission", robotId, { robotId, mission });
     expect(reply).toMatchObject({ outcome: "succeeded" });
     await robot.live("the mission has ended", () => robot.values("Mission.State").at(-1) === 5);
 
-    const published = house.mqtt.texts(topic).slice(before).map(asBody);
+    const published = harness.mqtt.texts(topic).slice(before).map(asBody);
     expect(published.length).toBeGreaterThanOrEqual(2);
     await delivered.first("the delivery of the last event", (body) => body === published.at(-1));
     const told = delivered.entries.filter((body) =>
@@ -79,10 +79,10 @@ test.each([
 
 test("every battery state is, byte for byte, what the webhooks say of it", async () => {
   for (const percent of [55, 0, 100]) {
-    const from = house.mqtt.heard.entries.length;
-    house.simulator().control.happen({ kind: "battery", robotId: "cart-01", percent });
+    const from = harness.mqtt.heard.entries.length;
+    harness.simulator().control.happen({ kind: "battery", robotId: "cart-01", percent });
     const shown = `"charge_percent":${percent},`;
-    const { text } = await house.mqtt.on("robots/cart-01/battery", (one) => one.includes(shown), from);
+    const { text } = await harness.mqtt.on("robots/cart-01/battery", (one) => one.includes(shown), from);
     await delivered.first("its delivery", (body) => body === asBody(text));
   }
 });

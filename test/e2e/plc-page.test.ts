@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import {
   createPageController,
   type PageController,
@@ -9,13 +9,13 @@ import {
 } from "./plc-controller.ts";
 
 /** The program of docs/plc.md, interpreted, with the simulated plant that the demo has. */
-let house: House;
+let harness: E2eHarness;
 const destinations = { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" };
 
 beforeAll(async () => {
-  house = await openHouse({ timeFactor: 50 }, { opcua: { destinations } });
+  harness = await openE2eHarness({ timeFactor: 50 }, { opcua: { destinations } });
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 /** The PLC's time. */
 const time: PlcTime = { nowMs: 0 };
@@ -33,20 +33,26 @@ const untilReady = (controller: PageController) =>
   until(controller, () => !controller.output("Busy") && controller.isReady());
 
 function controllerOf(robot: string, driver: "cyclic" | "on-change", retained?: Retained): PageController {
-  return createPageController({ robot, session: () => house.plc, nowMs: () => time.nowMs, driver, retained });
+  return createPageController({
+    robot,
+    session: () => harness.plc,
+    nowMs: () => time.nowMs,
+    driver,
+    retained,
+  });
 }
 
 function missionsOf(robot: string): number {
   const isMission = ({ fact }: { fact: { what: string; operation?: string } }) =>
     fact.what === "received" && fact.operation === "CreateMission";
-  return house.record(robot).filter(isMission as never).length;
+  return harness.record(robot).filter(isMission as never).length;
 }
 
 test.each([
   ["cart-01", "cyclic"],
   ["cart-02", "on-change"],
 ] as const)("%s comes when the button is pressed, once, with a %s driver", async (robot, driver) => {
-  await house.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
+  await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const controller = controllerOf(robot, driver);
   await untilReady(controller);
   // The button stays pressed: that is one command.
@@ -54,7 +60,7 @@ test.each([
   expect(controller.outcome()).toBe(3);
   for (let cycles = 0; cycles < 20; cycles += 1) await controller.cycle({ call: true });
   expect(missionsOf(robot)).toBe(1);
-  await house.plc.shows(`Robots.${robot}.MissionSlot.MissionState`, 5);
+  await harness.plc.shows(`Robots.${robot}.MissionSlot.MissionState`, 5);
 });
 
 test("a second command is a second number", async () => {
@@ -73,7 +79,7 @@ test("the stop goes out while the mission is under way", async () => {
   await untilReady(controller);
   await until(controller, () => controller.output("Busy"), { call: true });
   await until(controller, () => controller.output("Done"), { halt: true });
-  const stops = house
+  const stops = harness
     .record("cart-02")
     .filter(({ fact }) => fact.what === "received" && fact.operation === "UpdateMission");
   expect(stops.length).toBeGreaterThan(0);
@@ -101,8 +107,8 @@ test("the button stays pressed while somebody holds the robot and lifts it: that
   await until(controller, () => controller.output("Done"), { call: true });
   const sent = missionsOf(robot);
   for (const value of [true, false]) {
-    await house.plc.write([hold, { dataType: "Boolean", value }]);
-    await house.plc.shows(`Robots.${robot}.ReadyForCommand`, !value);
+    await harness.plc.write([hold, { dataType: "Boolean", value }]);
+    await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, !value);
     for (let cycles = 0; cycles < 3; cycles += 1) await controller.cycle({ call: true });
   }
   expect(missionsOf(robot)).toBe(sent);
@@ -141,7 +147,7 @@ test.each([
   const controller = controllerOf("serve-01", "cyclic");
   await untilReady(controller);
   const stopsSent = () =>
-    house
+    harness
       .record("serve-01")
       .filter(({ fact }) => fact.what === "received" && fact.operation === "UpdateMission").length;
   const before = stopsSent();

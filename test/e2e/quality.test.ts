@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import type { Shown } from "./plc.ts";
 
 /** Times at which a loss shows within a test, and long enough for a loaded machine to see each step. */
 const quality = { streamSilenceMs: 1_500, resyncMs: 1_500, holdMs: 2_000 };
-let house: House;
+let harness: E2eHarness;
 
 beforeAll(async () => {
-  house = await openHouse({}, { quality });
+  harness = await openE2eHarness({}, { quality });
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 type Step = "good" | "stale" | "offline" | "lost";
 
@@ -29,12 +29,15 @@ interface Witness {
 /** Watches a robot's quality from now on; at first it must be good. */
 async function watch(robotId: string): Promise<Witness> {
   const tag = (name: string) => `Robots.${robotId}.${name}`;
-  await house.plc.shows(tag("Quality"), 0);
-  await house.plc.shows(tag("Battery.ChargePercent"), await house.plc.value(tag("Battery.ChargePercent")));
+  await harness.plc.shows(tag("Quality"), 0);
+  await harness.plc.shows(
+    tag("Battery.ChargePercent"),
+    await harness.plc.value(tag("Battery.ChargePercent")),
+  );
   const tags = ["Quality", "Valid", "ReadyForCommand", "Battery.ChargePercent", "Mission.State"].map(tag);
-  const shown = await house.plc.follow(...tags);
+  const shown = await harness.plc.follow(...tags);
   let seenTags = shown.entries.length;
-  let seenTopics = house.mqtt.heard.entries.length;
+  let seenTopics = harness.mqtt.heard.entries.length;
 
   const tagShows = (name: string, is: (one: Shown) => boolean) =>
     shown.first(`${robotId} ${name}`, (one) => one.tag === tag(name) && is(one), seenTags);
@@ -47,68 +50,68 @@ async function watch(robotId: string): Promise<Witness> {
       await tagShows("Battery.ChargePercent", carries);
       await tagShows("Mission.State", carries);
       for (const topic of ["battery", "mission"]) {
-        const { text } = await house.mqtt.on(
+        const { text } = await harness.mqtt.on(
           `robots/${robotId}/${topic}`,
           (message) => message.includes(`"quality":"${step}"`),
           seenTopics,
         );
         expect(text.endsWith('"state":null}')).toBe(reads === "nothing");
       }
-      await house.mqtt.on(`robots/${robotId}/availability`, (message) => message === step, seenTopics);
-      await house.plc.shows(tag("Valid"), isGood);
-      await house.plc.shows(tag("ReadyForCommand"), isGood);
+      await harness.mqtt.on(`robots/${robotId}/availability`, (message) => message === step, seenTopics);
+      await harness.plc.shows(tag("Valid"), isGood);
+      await harness.plc.shows(tag("ReadyForCommand"), isGood);
       seenTags = shown.entries.length;
-      seenTopics = house.mqtt.heard.entries.length;
+      seenTopics = harness.mqtt.heard.entries.length;
     },
   };
 }
 
 test("a robot whose messages are lost: good, stale, lost, and good again", async () => {
   const robot = await watch("cart-01");
-  const { control } = house.simulator();
+  const { control } = harness.simulator();
   control.apply({ kind: "stream", effect: "drop", robotId: "cart-01", count: 1_000_000 });
   await robot.shows("stale");
   await robot.shows("lost");
   // The others' messages come over the same stream.
-  await house.plc.shows("Robots.cart-02.Quality", 0);
+  await harness.plc.shows("Robots.cart-02.Quality", 0);
   control.clearFaults();
   await robot.shows("good");
 });
 
 test("a robot that leaves: good, offline, lost, and good again; what moves it is refused meanwhile", async () => {
   const robot = await watch("cart-02");
-  const { control } = house.simulator();
+  const { control } = harness.simulator();
   control.happen({ kind: "offline", robotId: "cart-02" });
   await robot.shows("offline");
-  await house.plc.shows("Robots.cart-02.Present", false);
+  await harness.plc.shows("Robots.cart-02.Present", false);
   const goal = { destinationId: "Station A" };
   const request = { robotId: "cart-02", mission: { baseMission: { navigateMission: { goal } } } };
-  const reply = await house.mqtt.send("CreateMission", "to-an-absent-robot", request);
+  const reply = await harness.mqtt.send("CreateMission", "to-an-absent-robot", request);
   expect(reply).toMatchObject({ outcome: "refused", code: "ROBOT_NOT_GOOD", retry_safe: true });
   await robot.shows("lost");
   control.happen({ kind: "online", robotId: "cart-02" });
   await robot.shows("good");
-  await house.plc.shows("Robots.cart-02.Present", true);
-  expect(house.record("cart-02").filter(({ fact }) => fact.what === "received")).toEqual([]);
+  await harness.plc.shows("Robots.cart-02.Present", true);
+  expect(harness.record("cart-02").filter(({ fact }) => fact.what === "received")).toEqual([]);
 });
 
 test("a service that hangs: good, offline, lost, and good again", async () => {
   const robot = await watch("serve-01");
-  const { control } = house.simulator();
+  const { control } = harness.simulator();
   control.apply({ kind: "silence" });
   await robot.shows("offline");
   await robot.shows("lost");
-  await house.plc.shows("Gateway.FleetLinkUp", false);
+  await harness.plc.shows("Gateway.FleetLinkUp", false);
   control.clearFaults();
   await robot.shows("good");
-  await house.plc.shows("Gateway.FleetLinkUp", true);
+  await harness.plc.shows("Gateway.FleetLinkUp", true);
 });
 
 test("a service that stops and starts again: good, offline, lost, and good again", async () => {
   const robot = await watch("base-01");
-  await house.stopService();
+  await harness.stopService();
   await robot.shows("offline");
   await robot.shows("lost");
-  await house.startService();
+  await harness.startService();
   await robot.shows("good");
 });

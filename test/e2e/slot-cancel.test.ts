@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, text } from "./plc.ts";
 
 /** The world stands still but for the steps of the test: an answer that the service holds back never comes by itself. */
 let clock: ManualClock;
-let house: House;
+let harness: E2eHarness;
 
 beforeAll(async () => {
   clock = createManualClock(Date.now());
-  house = await openHouse({ clock, timeFactor: 1 }, { commands: { evidenceMs: 500, settleMs: 100 } });
+  harness = await openE2eHarness({ clock, timeFactor: 1 }, { commands: { evidenceMs: 500, settleMs: 100 } });
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const ROBOT = "cart-02";
 const slot = (name: string) => `Robots.${ROBOT}.MissionSlot.${name}`;
@@ -21,7 +21,7 @@ const toStation = (destinationId: string) => ({
 });
 
 test("a cancel from a PLC's slot takes with it what another client's start was to do after the one in flight", async () => {
-  const { simulator, mqtt, plc } = house;
+  const { simulator, mqtt, plc } = harness;
   simulator().control.apply({
     kind: "command",
     operation: "CreateMission",
@@ -49,7 +49,7 @@ test("a cancel from a PLC's slot takes with it what another client's start was t
   // The one in flight is the service's: it is told when that has waited for the robot in vain.
   clock.advance(10_000);
   expect(await first).toMatchObject({ outcome: "unknown", code: "DEADLINE_EXCEEDED" });
-  const starts = house
+  const starts = harness
     .record(ROBOT)
     .filter(({ fact }) => fact.what === "received" && fact.operation === "CreateMission");
   expect(starts).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { type Held, type HoldingRelay, startHoldingRelay } from "../support/holding-relay.ts";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { openPlc, type Plc } from "./plc.ts";
 import {
   createPageController,
@@ -18,7 +18,7 @@ import {
 const TICKET_LIFE_MS = 30_000;
 const robots = ["cart-01", "cart-02", "cart-03", "serve-01", "serve-02", "base-01"];
 
-let house: House;
+let harness: E2eHarness;
 let relay: HoldingRelay;
 let aheadMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
@@ -26,12 +26,12 @@ const time: PlcTime = { nowMs: 0 };
 let cases = 0;
 
 beforeAll(async () => {
-  house = await openHouse({ timeFactor: 50 }, { opcua: { destinations: { 1: "Home 4" } } }, clock);
-  relay = await startHoldingRelay(() => house.opcuaUrl.replace("opc.tcp://", ""));
+  harness = await openE2eHarness({ timeFactor: 50 }, { opcua: { destinations: { 1: "Home 4" } } }, clock);
+  relay = await startHoldingRelay(() => harness.opcuaUrl.replace("opc.tcp://", ""));
 }, 90_000);
 afterAll(async () => {
   await relay.close();
-  await house.close();
+  await harness.close();
 });
 const cleanups: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 function missionsOf(robot: string): number {
-  return house
+  return harness
     .record(robot)
     .filter(({ fact }) => fact.what === "received" && fact.operation === "CreateMission").length;
 }
@@ -59,7 +59,7 @@ async function writeIsHeld(): Promise<Scene> {
   const robot = robots[cases % robots.length] as string;
   cases += 1;
   const slot = (name: string) => `Robots.${robot}.MissionSlot.${name}`;
-  await house.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
+  await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const plc = await openPlc(`opc.tcp://localhost:${relay.port}`, undefined, 0);
   const wire: { held: Held | null } = { held: null };
   const session: Pick<Plc, "value" | "write"> = {
@@ -75,7 +75,7 @@ async function writeIsHeld(): Promise<Scene> {
   let isCalled = false;
   const controller = createPageController({ robot, session: () => session, nowMs: () => time.nowMs });
   await runUntil(controller, time, () => !controller.output("Busy"));
-  const number = Number(await house.plc.value(slot("NextId")));
+  const number = Number(await harness.plc.value(slot("NextId")));
   isCalled = true;
   await controller.cycle({ call: true });
   const { held } = wire;
@@ -95,7 +95,7 @@ async function newLife(
   memory: "retained" | "lost",
   onFirstWrite?: () => Promise<void>,
 ): Promise<PageController> {
-  const plc = await openPlc(house.opcuaUrl);
+  const plc = await openPlc(harness.opcuaUrl);
   cleanups.push(() => plc.close());
   let beforeWrite = onFirstWrite;
   const session: Pick<Plc, "value" | "write"> = {
@@ -116,7 +116,7 @@ async function newLife(
 
 /** NextId moves on, for nobody has used the number in its time. */
 async function rotates({ slot, number }: Scene): Promise<void> {
-  const shown = await house.plc.follow(slot("NextId"));
+  const shown = await harness.plc.follow(slot("NextId"));
   aheadMs += TICKET_LIFE_MS;
   await shown.first("another number", ({ value }) => value !== number && value !== 0);
 }
@@ -149,12 +149,12 @@ test.each([
     expect(told(again)).toEqual(first);
     await until(again, () => again.output("Done"), { call: true });
     expect(again.outcome()).toBe(3);
-    const answer = await house.plc.value(slot("AcceptedId"));
+    const answer = await harness.plc.value(slot("AcceptedId"));
     expect(answer).not.toBe(number);
 
     await held.deliver();
-    expect(await house.plc.value(slot("Closed"))).toContain(number);
-    expect(await house.plc.value(slot("AcceptedId"))).toBe(answer);
+    expect(await harness.plc.value(slot("Closed"))).toContain(number);
+    expect(await harness.plc.value(slot("AcceptedId"))).toBe(answer);
     for (let cycles = 0; cycles < 5; cycles += 1) await again.cycle();
     expect(told(again)).toEqual(["Done"]);
     expect(missionsOf(robot) - before).toBe(1);
@@ -174,7 +174,7 @@ test.each([
   const before = missionsOf(robot);
   const deliver = async () => {
     await held.deliver();
-    await house.plc.shows(slot("AcceptedId"), number);
+    await harness.plc.shows(slot("AcceptedId"), number);
   };
   const isBefore = when === "before the new life has read anything";
   if (isBefore) await deliver();
@@ -182,7 +182,7 @@ test.each([
   await until(again, () => !again.output("Busy"));
   expect(told(again)).toEqual(words);
   if (memory === "retained") expect(again.outcome()).toBe(3);
-  expect(await house.plc.value(slot("AcceptedId"))).toBe(number);
+  expect(await harness.plc.value(slot("AcceptedId"))).toBe(number);
   expect(missionsOf(robot) - before).toBe(1);
 });
 
@@ -192,7 +192,7 @@ test("delivered after a rotation and before the new life closes it: it was not s
   const before = missionsOf(robot);
   await rotates(scene);
   await held.deliver();
-  expect(await house.plc.value(slot("Closed"))).toContain(number);
+  expect(await harness.plc.value(slot("Closed"))).toContain(number);
   const again = await newLife(scene, "retained");
   await until(again, () => !again.output("Busy"));
   expect(told(again)).toEqual(["NotSent"]);

@@ -1,7 +1,7 @@
 import type { VariantOptions } from "node-opcua";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createManualClock } from "../support/manual-clock.ts";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, type Plc, text } from "./plc.ts";
 
 /** A client whose driver writes each tag by itself, and only when its value changes; RequestId comes last. */
@@ -10,12 +10,12 @@ const slot = (name: string) => `Robots.${ROBOT}.MissionSlot.${name}`;
 const [NAVIGATE, CANCEL, PAUSE] = [1, 10, 11] as const;
 const [SUCCEEDED, REFUSED] = [3, 4] as const;
 
-let house: House;
+let harness: E2eHarness;
 beforeAll(async () => {
   // Missions do not end by themselves: the world's time stands still.
-  house = await openHouse({ clock: createManualClock(Date.now()), timeFactor: 1 });
+  harness = await openE2eHarness({ clock: createManualClock(Date.now()), timeFactor: 1 });
 }, 90_000);
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 type Image = Readonly<Record<string, VariantOptions>>;
 
@@ -33,7 +33,7 @@ function createDriver(plc: Plc): (image: Image) => Promise<readonly string[]> {
 }
 
 test("several commands go out as they are meant; TargetMissionId serves the first that uses it", async () => {
-  const { plc } = house;
+  const { plc } = harness;
   await plc.shows(`Robots.${ROBOT}.ReadyForCommand`, true);
   const drive = createDriver(plc);
 
@@ -82,7 +82,7 @@ test("several commands go out as they are meant; TargetMissionId serves the firs
     ...done,
   });
 
-  const commands = house.record(ROBOT).flatMap(({ fact }) => {
+  const commands = harness.record(ROBOT).flatMap(({ fact }) => {
     if (fact.what !== "received") return [];
     const request = JSON.stringify(fact.request);
     return [/"destinationId":"([^"]+)"/.exec(request)?.[1] ?? /"missionId":"([^"]+)"/.exec(request)?.[1]];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, openPlc, type Plc, text } from "./plc.ts";
 import { createPageController, type PlcTime, runUntil } from "./plc-controller.ts";
 
@@ -16,7 +16,7 @@ const COMMANDS = 15;
 
 let folder: string;
 let world: ManualClock;
-let house: House;
+let harness: E2eHarness;
 let plcs: Readonly<Record<User, Plc>>;
 const time: PlcTime = { nowMs: 0 };
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   ];
   const rule = (protocol: string, name: string) => ({ source: { protocol, name }, role: "engineer" });
   world = createManualClock(Date.now());
-  house = await openHouse(
+  harness = await openE2eHarness(
     { clock: world, timeFactor: 1 },
     {
       opcua: { destinations, users: Object.fromEntries(names.map(user)) },
@@ -41,7 +41,7 @@ beforeAll(async () => {
       ],
     },
   );
-  const logOn = (name: User) => openPlc(house.opcuaUrl, { name, password: `${name} secret` });
+  const logOn = (name: User) => openPlc(harness.opcuaUrl, { name, password: `${name} secret` });
   plcs = {
     line1: await logOn("line1"),
     line2: await logOn("line2"),
@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(async () => {
   for (const plc of Object.values(plcs)) await plc.close();
-  await house.close();
+  await harness.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -58,7 +58,7 @@ const slotOf = (robot: string) => (name: string) => `Robots.${robot}.MissionSlot
 
 /** The requests of an operation that the service was given for a robot. */
 function received(robot: string, operation: string): readonly unknown[] {
-  return house
+  return harness
     .record(robot)
     .flatMap(({ fact }) => (fact.what === "received" && fact.operation === operation ? [fact.request] : []));
 }
@@ -69,7 +69,7 @@ function shownBy(plc: Plc, ...tags: readonly string[]): Promise<unknown[]> {
 
 /** Lets the robots drive until this one's mission is over. */
 async function arrives(robot: string): Promise<void> {
-  const shown = await house.plc.follow(slotOf(robot)("MissionState"));
+  const shown = await harness.plc.follow(slotOf(robot)("MissionState"));
   let isOver = false;
   const over = shown
     .first("the end of the mission", ({ value }) => value === 5)
@@ -79,14 +79,14 @@ async function arrives(robot: string): Promise<void> {
   while (!isOver) {
     world.advance(1_000);
     // A round trip: time passes no faster than it is told of.
-    await house.plc.value(slotOf(robot)("MissionState"));
+    await harness.plc.value(slotOf(robot)("MissionState"));
   }
   await over;
 }
 
 test("a ticket carries the parameters of its own session, whatever others have written meanwhile", async () => {
   const slot = slotOf("cart-01");
-  await house.plc.shows("Robots.cart-01.ReadyForCommand", true);
+  await harness.plc.shows("Robots.cart-01.ReadyForCommand", true);
   const { line1, line2, visitor } = plcs;
   const good = (count: number) => new Array(count).fill("Good");
   expect(await line1.write([slot("Operation"), int32(1)], [slot("Destination"), text("Station A")])).toEqual(
@@ -121,7 +121,7 @@ test("a ticket carries the parameters of its own session, whatever others have w
 
 test("a user whose rights end at another robot changes nothing, also not for the user who is about to send", async () => {
   const slot = slotOf("base-01");
-  await house.plc.shows("Robots.base-01.ReadyForCommand", true);
+  await harness.plc.shows("Robots.base-01.ReadyForCommand", true);
   const { line1, visitor } = plcs;
   await line1.write([slot("Operation"), int32(1)], [slot("Destination"), text("Home 4")]);
   const ticket = Number(await line1.value(slot("NextId")));
@@ -170,7 +170,7 @@ test(`a user without the right writes numbers in a loop: ${COMMANDS} of ${COMMAN
     userNo: numbers.line1,
   });
   await runUntil(controller, time, () => !controller.output("Busy"));
-  const rejected = await house.plc.follow(slot("RejectedId"));
+  const rejected = await harness.plc.follow(slot("RejectedId"));
   const before = received("base-01", "CreateMission").length;
 
   let isOver = false;
@@ -206,7 +206,7 @@ test(`a user without the right writes numbers in a loop: ${COMMANDS} of ${COMMAN
 
 test("another user's stop goes out while a command runs; the program says LookFirst, and both are audited", async () => {
   const slot = slotOf("cart-02");
-  await house.plc.shows("Robots.cart-02.ReadyForCommand", true);
+  await harness.plc.shows("Robots.cart-02.ReadyForCommand", true);
   const { line1, line2 } = plcs;
   const controller = createPageController({
     robot: "cart-02",
@@ -216,11 +216,11 @@ test("another user's stop goes out while a command runs; the program says LookFi
   });
   await runUntil(controller, time, () => !controller.output("Busy"));
   // The robot takes the mission, and the service does not answer.
-  house
+  harness
     .simulator()
     .control.apply({ kind: "command", operation: "CreateMission", effect: "delay-taken", count: 1 });
-  const running = await house.plc.follow("Robots.cart-02.Mission.State");
-  const accepted = await house.plc.follow(slot("AcceptedId"));
+  const running = await harness.plc.follow("Robots.cart-02.Mission.State");
+  const accepted = await harness.plc.follow(slot("AcceptedId"));
   await controller.cycle({ call: true });
   await running.first("a mission", ({ value }) => value === 2);
   await accepted.first("the command", ({ value }) => value !== 0);
@@ -247,7 +247,7 @@ test("another user's stop goes out while a command runs; the program says LookFi
 
   world.advance(10_000);
   await vi.waitFor(async () => {
-    const lines = (await house.audit()).filter(({ robot_id }) => robot_id === "cart-02");
+    const lines = (await harness.audit()).filter(({ robot_id }) => robot_id === "cart-02");
     expect(lines.map(({ user, operation }) => [user, operation])).toEqual([
       ["line2", "UpdateMission"],
       ["line1", "CreateMission"],

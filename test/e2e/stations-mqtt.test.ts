@@ -1,27 +1,27 @@
 import mqtt, { type MqttClient } from "mqtt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createManualClock } from "../support/manual-clock.ts";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, text } from "./plc.ts";
 
 const ROBOT = "cart-01";
 const [NAVIGATE, OVERRIDE] = [1, 52] as const;
-let house: House;
+let harness: E2eHarness;
 let client: MqttClient;
 let asked = 0;
 
 /** The world stands still: a robot that heads for the station does so until the tests are over. */
 beforeAll(async () => {
-  house = await openHouse(
+  harness = await openE2eHarness(
     { clock: createManualClock(Date.now()), timeFactor: 1 },
     { stations: { dock: { destinations: ["Station A"], heartbeatMs: 60_000 } } },
   );
-  client = await mqtt.connectAsync(house.mqttUrl, { reconnectPeriod: 0 });
-  await house.plc.shows(`Robots.${ROBOT}.Valid`, true);
+  client = await mqtt.connectAsync(harness.mqttUrl, { reconnectPeriod: 0 });
+  await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
 });
 afterAll(async () => {
   await client.endAsync(true);
-  await house.close();
+  await harness.close();
 });
 
 async function tell(action: string): Promise<Record<string, unknown>> {
@@ -29,26 +29,26 @@ async function tell(action: string): Promise<Record<string, unknown>> {
   const id = `s${asked}`;
   const topic = `fleetgate/e2e/clients/e2e/station/dock/${action}`;
   await client.publishAsync(topic, JSON.stringify({ id, robot_id: ROBOT }), { qos: 1 });
-  return JSON.parse(await house.mqtt.replyText(id));
+  return JSON.parse(await harness.mqtt.replyText(id));
 }
 
 /** Writes the parameters of a slot and its ticket; the outcome when it is done. */
 async function order(slot: string, parameters: Readonly<Record<string, ReturnType<typeof text>>>) {
-  const ticket = Number(await house.plc.value(`${slot}.NextId`));
-  await house.plc.write(
+  const ticket = Number(await harness.plc.value(`${slot}.NextId`));
+  await harness.plc.write(
     ...Object.entries(parameters).map(([name, value]) => [`${slot}.${name}`, value] as const),
     [`${slot}.RequestId`, int32(ticket)],
   );
-  await house.plc.shows(`${slot}.DoneId`, ticket);
-  return Promise.all(["Outcome", "ErrorId", "ErrorText"].map((name) => house.plc.value(`${slot}.${name}`)));
+  await harness.plc.shows(`${slot}.DoneId`, ticket);
+  return Promise.all(["Outcome", "ErrorId", "ErrorText"].map((name) => harness.plc.value(`${slot}.${name}`)));
 }
 
 test("a client of MQTT leases a robot against a PLC, until an engineer at the PLC ends it", async () => {
   expect(await tell("ask")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
-  const sent = await house.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
+  const sent = await harness.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
   expect(sent).toMatchObject({ outcome: "succeeded" });
-  await house.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
+  await harness.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
   expect(await tell("ask")).toMatchObject({ outcome: "succeeded", response: { leased: [ROBOT] } });
 
   const refused = await order(`Robots.${ROBOT}.MissionSlot`, {
@@ -65,10 +65,10 @@ test("a client of MQTT leases a robot against a PLC, until an engineer at the PL
   expect(await tell("release")).toMatchObject({ outcome: "succeeded" });
 
   const topic = `robots/${ROBOT}/event/lease`;
-  const last = await house.mqtt.on(topic, (event) => event.includes('"released"'));
+  const last = await harness.mqtt.on(topic, (event) => event.includes('"released"'));
   expect(last.retain).toBe(false);
   const by = { protocol: "mqtt", user: "e2e" };
-  const told = house.mqtt.texts(topic).map((event) => JSON.parse(event));
+  const told = harness.mqtt.texts(topic).map((event) => JSON.parse(event));
   expect(told).toMatchObject([
     { from: "free", to: "leased", reason: "asked", by },
     { from: "leased", to: "free", reason: "overridden", by: { protocol: "opcua", user: expect.any(String) } },

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, openPlc, type Plc, type PlcUser, text } from "./plc.ts";
 
 /** Longer than a machine that has much to do lets a PLC wait. */
@@ -17,7 +17,7 @@ const users = { line1: "operator", line2: "operator", eva: "engineer" } as const
 type User = keyof typeof users;
 
 let folder: string;
-let house: House;
+let harness: E2eHarness;
 /** PLCs by the user that they log on as. */
 let plcs: Readonly<Record<User, Plc>>;
 let stopBeating: () => void = () => {};
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const names = Object.keys(users) as User[];
   const passwordFile = (name: string) => join(folder, `${name}.password`);
   for (const name of names) await writeFile(passwordFile(name), `${name} secret`, { mode: 0o600 });
-  house = await openHouse(
+  harness = await openE2eHarness(
     { timeFactor: 20 },
     {
       opcua: {
@@ -45,14 +45,14 @@ beforeAll(async () => {
   );
   const logOn = (name: User): Promise<Plc> => {
     const user: PlcUser = { name, password: `${name} secret` };
-    return openPlc(house.opcuaUrl, user);
+    return openPlc(harness.opcuaUrl, user);
   };
   plcs = { line1: await logOn("line1"), line2: await logOn("line2"), eva: await logOn("eva") };
-  await house.plc.shows(`Robots.${ROBOT}.Valid`, true);
+  await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
 });
 afterAll(async () => {
   for (const plc of Object.values(plcs)) await plc.close();
-  await house.close();
+  await harness.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -120,7 +120,7 @@ async function beginBeating(): Promise<void> {
 
 const overMqtt = (operation: string, request: object) => {
   requests += 1;
-  return house.mqtt.send(operation, `s${requests}`, request);
+  return harness.mqtt.send(operation, `s${requests}`, request);
 };
 
 const toStation = (destinationId: string) => ({
@@ -132,8 +132,8 @@ const toStation = (destinationId: string) => ({
 async function drive(destinationId: string): Promise<void> {
   const reply = await overMqtt("CreateMission", toStation(destinationId));
   expect(reply).toMatchObject({ outcome: "succeeded" });
-  await house.plc.shows(`Robots.${ROBOT}.Mission.MissionId`, String(reply.response?.mission_id));
-  await house.plc.shows(`Robots.${ROBOT}.Mission.StateText`, "STATE_SUCCEEDED");
+  await harness.plc.shows(`Robots.${ROBOT}.Mission.MissionId`, String(reply.response?.mission_id));
+  await harness.plc.shows(`Robots.${ROBOT}.Mission.StateText`, "STATE_SUCCEEDED");
 }
 
 function belts(robotId: string, motor: number, ...indexes: readonly number[]) {
@@ -142,19 +142,19 @@ function belts(robotId: string, motor: number, ...indexes: readonly number[]) {
 }
 
 const rolls = (robotId: string, index: number, is: boolean) =>
-  house.plc.shows(`Robots.${robotId}.Conveyors.${index}.Rolling`, is);
+  harness.plc.shows(`Robots.${robotId}.Conveyors.${index}.Rolling`, is);
 
-/** Commands that the service was given for a robot since the house was opened. */
-const received = (robotId: string) => house.record(robotId).filter(({ fact }) => fact.what === "received");
+/** Commands that the service was given for a robot since the harness was opened. */
+const received = (robotId: string) => harness.record(robotId).filter(({ fact }) => fact.what === "received");
 
 /** The next event of the cart's lease that ended for this reason, over MQTT. */
 async function leaseEnded(reason: string, from: number): Promise<unknown> {
   const isIt = (event: string) => event.includes(`"reason":"${reason}"`);
-  return JSON.parse((await house.mqtt.on(`robots/${ROBOT}/event/lease`, isIt, from)).text);
+  return JSON.parse((await harness.mqtt.on(`robots/${ROBOT}/event/lease`, isIt, from)).text);
 }
 
 const leaseLine = (what: string, from: number) =>
-  house.log.first(
+  harness.log.first(
     `a lease that ended: ${what}`,
     (line) => line.includes("lease ended") && line.includes(what),
     from,
@@ -184,7 +184,7 @@ test("the slot of a station that is not the user's does not change, and the refu
   expect(await values()).toEqual(before);
   await shownLease("dock", false, "");
   await vi.waitFor(async () =>
-    expect((await house.audit()).at(-1)).toMatchObject({
+    expect((await harness.audit()).at(-1)).toMatchObject({
       user: "line2",
       operation: "Stations.dock.Slot",
       outcome: "refused",
@@ -217,19 +217,19 @@ test("leased at its destination, it obeys its station, and others are told whose
   });
   expect(await belts(ROBOT, CLOCKWISE, 1)).toMatchObject({ code: "LEASE_HELD", message: leased });
   // Another user through a slot of the robot itself.
-  const ticket = Number(await house.plc.value(`Robots.${ROBOT}.MissionSlot.NextId`));
-  await house.plc.write(
+  const ticket = Number(await harness.plc.value(`Robots.${ROBOT}.MissionSlot.NextId`));
+  await harness.plc.write(
     [`Robots.${ROBOT}.MissionSlot.Operation`, int32(NAVIGATE)],
     [`Robots.${ROBOT}.MissionSlot.Destination`, text("Station B")],
     [`Robots.${ROBOT}.MissionSlot.RequestId`, int32(ticket)],
   );
-  await house.plc.shows(`Robots.${ROBOT}.MissionSlot.DoneId`, ticket);
-  expect(await house.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorId`)).toBe(LEASE_HELD);
-  expect(await house.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorText`)).toBe(leased);
+  await harness.plc.shows(`Robots.${ROBOT}.MissionSlot.DoneId`, ticket);
+  expect(await harness.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorId`)).toBe(LEASE_HELD);
+  expect(await harness.plc.value(`Robots.${ROBOT}.MissionSlot.ErrorText`)).toBe(leased);
   expect(received(ROBOT), "nothing of it was sent").toHaveLength(before);
 
-  const from = house.log.entries.length;
-  const heardFrom = house.mqtt.heard.entries.length;
+  const from = harness.log.entries.length;
+  const heardFrom = harness.mqtt.heard.entries.length;
   stopBeating();
   await leaseLine("the station's heartbeat has lapsed", from);
   await rolls(ROBOT, 1, false);
@@ -241,7 +241,7 @@ test("leased at its destination, it obeys its station, and others are told whose
     by: null,
   });
   const isOwn = (event: string) => event.includes('"command_id":"gateway:fleetgate/');
-  const stop = await house.mqtt.on(`robots/${ROBOT}/event/command`, isOwn, heardFrom);
+  const stop = await harness.mqtt.on(`robots/${ROBOT}/event/command`, isOwn, heardFrom);
   expect(JSON.parse(stop.text)).toMatchObject({ operation: "ControlConveyor", to: "succeeded" });
   await shownLease("dock", false, "");
   // What the gateway sent of itself is one stop of one conveyor, and nothing else.
@@ -272,8 +272,8 @@ test("stops pass a lease", async () => {
 test("departure ends the lease though the heartbeat is healthy", async () => {
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
-  const from = house.log.entries.length;
-  const heardFrom = house.mqtt.heard.entries.length;
+  const from = harness.log.entries.length;
+  const heardFrom = harness.mqtt.heard.entries.length;
   // Sent away by its owner: it heads for where the station has no say.
   expect(await order(plcs.line1, "dock", NAVIGATE, { Destination: text("Station B") })).toEqual(done);
   const line = await leaseLine("the robot has left", from);
@@ -282,7 +282,7 @@ test("departure ends the lease though the heartbeat is healthy", async () => {
   const beatsThen = beats;
   await plcs.line1.shows(tag("dock", "Leased"), false);
   await plcs.line1.shows(tag("dock", "LeaseUser"), "");
-  await house.plc.shows(`Robots.${ROBOT}.Mission.StateText`, "STATE_SUCCEEDED");
+  await harness.plc.shows(`Robots.${ROBOT}.Mission.StateText`, "STATE_SUCCEEDED");
   expect(beats, "its heart beats on").toBeGreaterThanOrEqual(beatsThen);
   // At its new place it is the other station's to ask for, and the first one's no more.
   expect(await order(plcs.line1, "dock", HOLD)).toMatchObject({ outcome: REFUSED, errorId: NOT_AT_STATION });
@@ -303,7 +303,7 @@ test("an engineer ends anybody's lease, and nobody else does", async () => {
       'opcua "line2" may not send an override, which needs engineer: opcua.users.line2.role makes it operator',
   });
   await shownLease("dock", true, "line1");
-  const from = house.log.entries.length;
+  const from = harness.log.entries.length;
   expect(await order(plcs.eva, "gate", OVERRIDE)).toEqual(done);
   expect(JSON.parse(await leaseLine("overridden", from))).toMatchObject({ robotId: ROBOT, user: "eva" });
   await shownLease("dock", false, "");

@@ -1,14 +1,14 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CreateMissionRequestSchema, FleetService } from "../../src/wire/fleet/v1/service_pb.js";
-import { type House, openHouse } from "./house.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 
-let house: House;
+let harness: E2eHarness;
 
 beforeAll(async () => {
-  house = await openHouse({ timeFactor: 50 });
+  harness = await openE2eHarness({ timeFactor: 50 });
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const ROBOT = "base-01";
 const tables = ["Table 1", "Table 2", "Table 3"] as const;
@@ -20,7 +20,7 @@ const toTable = (destinationId: string) => ({
 
 /** Waits until a mission is over, so that the next one may be created. */
 const over = (missionId: string) =>
-  house.mqtt.on(
+  harness.mqtt.on(
     `robots/${ROBOT}/event/mission`,
     (text) => text.includes(`"${missionId}"`) && text.includes('"to":"STATE_SUCCEEDED"'),
   );
@@ -34,24 +34,24 @@ function commandsOf(text: string): CommandsHealth["figures"] | undefined {
 }
 
 test("missions that another gateway sends to the same fleet are counted, shown, and raise an alarm", async () => {
-  await house.mqtt.on(`robots/${ROBOT}/availability`, (text) => text === "good");
+  await harness.mqtt.on(`robots/${ROBOT}/availability`, (text) => text === "good");
   for (const [place, table] of tables.entries()) {
-    const reply = await house.mqtt.send("CreateMission", `own${place}`, toTable(table));
+    const reply = await harness.mqtt.send("CreateMission", `own${place}`, toTable(table));
     await over(String(reply.response?.mission_id));
   }
-  expect(house.mqtt.texts(`robots/${ROBOT}/event/alarm`), "our own are no alarm").toEqual([]);
+  expect(harness.mqtt.texts(`robots/${ROBOT}/event/alarm`), "our own are no alarm").toEqual([]);
 
-  const other = await house.simulator().client();
+  const other = await harness.simulator().client();
   for (const table of tables) {
     const request = fromJson(CreateMissionRequestSchema, toTable(table));
     const { missionId } = await other.call(FleetService.method.createMission, request);
     await over(missionId);
   }
-  const alarm = () => house.mqtt.texts(`robots/${ROBOT}/event/alarm`)[0];
+  const alarm = () => harness.mqtt.texts(`robots/${ROBOT}/event/alarm`)[0];
   // A mission is nobody's here only when no answer to a command of ours can name it any more.
   for (let round = 0; round < 5 && alarm() === undefined; round += 1) {
-    const from = house.mqtt.heard.entries.length;
-    await house.mqtt.on("health", () => true, from);
+    const from = harness.mqtt.heard.entries.length;
+    await harness.mqtt.on("health", () => true, from);
   }
   expect(JSON.parse(alarm() ?? "null")).toMatchObject({
     robot_id: ROBOT,
@@ -64,5 +64,5 @@ test("missions that another gateway sends to the same fleet are counted, shown, 
     const figures = commandsOf(health);
     return figures?.foreign_missions === 3 && figures.foreign_alarms === 1;
   };
-  await house.mqtt.on("health", isShown);
+  await harness.mqtt.on("health", isShown);
 }, 60_000);

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import type { FleetRig } from "../support/fleet-rig.ts";
-import { eachWithItsBench } from "./fault-bench.ts";
+import type { FleetHarness } from "../support/fleet-harness.ts";
+import { eachWithItsHarness } from "./faults-harness.ts";
 
-const { open } = eachWithItsBench();
+const { open } = eachWithItsHarness();
 
 const navigate = (robotId: string) =>
   JSON.stringify({
     robotId,
     mission: { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } },
   });
-const create = (rig: FleetRig, robotId = "base-01", deadlineMs = 2_000) =>
+const create = (rig: FleetHarness, robotId = "base-01", deadlineMs = 2_000) =>
   rig.port.call("CreateMission", navigate(robotId), deadlineMs);
 
 test.each([

@@ -4,14 +4,14 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { RobotState } from "../../src/simulator/world/robot-state.ts";
 import { createFleetState } from "../../src/state/fleet-state.ts";
-import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
+import { type FleetHarness, type FleetOverrides, startFleetSession } from "../support/fleet-harness.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
 import type { RunningSimulator } from "../support/simulator.ts";
 import { isSame, shownAsElse, shownAsGood, truthOf } from "./truth.ts";
 
 /** A session and what northbounds would show of what it tells. */
 export interface Downstream {
-  readonly rig: FleetRig;
+  readonly rig: FleetHarness;
   /** Waits until what is shown as good is the world's own state. */
   settled(): Promise<void>;
   /** Robots of which everything that is shown is true, complete and good. */
@@ -40,7 +40,7 @@ const FEW_STREAMS = 10;
 export async function startDownstream(
   simulator: () => RunningSimulator,
   isElsewhere: boolean,
-  overrides: RigOverrides & { readonly clock: Clock },
+  overrides: FleetOverrides & { readonly clock: Clock },
 ): Promise<Downstream> {
   const { endpoints } = simulator();
   const { clock: own } = overrides;

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { Count } from "../support/census.ts";
-import { eachWithItsBench, type FaultBench } from "./fault-bench.ts";
+import { eachWithItsHarness, type FaultsHarness } from "./faults-harness.ts";
 
-const { open } = eachWithItsBench();
+const { open } = eachWithItsHarness();
 
 const endings = (["limit", "unavailable", "unauthenticated", "goaway", "reset"] as const).map(
   (how) => ({ kind: "end-streams", how }) as const,
 );
 
-/** Of the bench's plant: missions, batteries, and the conveyors of three carts. */
+/** Of the harness's plant: missions, batteries, and the conveyors of three carts. */
 const STREAMS = 5;
 
 const LOOKS = 40;
@@ -18,7 +18,7 @@ const MOST_LOOKS = 400;
  * What is held at the least in a while, looked at until it is no more than `limit` in anything: what is
  * under way for a moment goes by, however slow the machine is, and what leaked stays.
  */
-async function leastHeld({ held }: FaultBench, limit: Count = {}): Promise<Count> {
+async function leastHeld({ held }: FaultsHarness, limit: Count = {}): Promise<Count> {
   const least: Record<string, number> = {};
   for (let look = 0; look < MOST_LOOKS; look += 1) {
     for (const [kind, number] of Object.entries(await held())) {
@@ -33,8 +33,8 @@ async function leastHeld({ held }: FaultBench, limit: Count = {}): Promise<Count
 }
 
 test("after many losses of every kind no more is held than after the first ones", async () => {
-  const bench = await open();
-  const { start, settled, simulator, wire } = bench;
+  const harness = await open();
+  const { start, settled, simulator, wire } = harness;
   // Collecting garbage again and again stops the world: that is no silence.
   const rig = await start({ times: { streamSilenceMs: 20_000 } });
 
@@ -60,9 +60,9 @@ test("after many losses of every kind no more is held than after the first ones"
   }
 
   await round();
-  const once = await leastHeld(bench);
+  const once = await leastHeld(harness);
   for (let more = 0; more < 3; more += 1) await round();
-  const often = await leastHeld(bench, once);
+  const often = await leastHeld(harness, once);
   const grown = Object.entries(often).filter(([kind, number]) => number > (once[kind] ?? 0));
   expect(grown, JSON.stringify({ once, often })).toEqual([]);
 }, 90_000);

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
-import type { FleetRig } from "../support/fleet-rig.ts";
+import type { FleetHarness } from "../support/fleet-harness.ts";
 import { https } from "../support/https.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { type Pace, pass } from "../support/paced-time.ts";
-import { eachWithItsBench } from "./fault-bench.ts";
+import { eachWithItsHarness } from "./faults-harness.ts";
 import { startHttpProxy } from "./http-proxy.ts";
 import { startImpostor } from "./impostor.ts";
 
-const { open, bench } = eachWithItsBench();
+const { open, harness } = eachWithItsHarness();
 
-const read = (rig: FleetRig) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
+const read = (rig: FleetHarness) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
 
 /** Steps of so much, after each a request to the service's HTTPS side: answered, or refused while it is away. */
 function steps(stepMs: number): Pace {
   return {
     stepMs,
     async roundTrip() {
-      const { endpoints, ca } = bench().simulator();
+      const { endpoints, ca } = harness().simulator();
       await https({ url: endpoints.https, ca }).catch(() => {});
       await new Promise((resolve) => setImmediate(resolve));
     },
@@ -25,11 +25,11 @@ function steps(stepMs: number): Pace {
 }
 
 /** The same, with a call on the connection for commands: cheaper, where that is not what the case cuts. */
-function calls(rig: FleetRig, stepMs: number): Pace {
+function calls(rig: FleetHarness, stepMs: number): Pace {
   return { stepMs, roundTrip: () => rig.port.call("ListWebhooks", "{}", 10_000) };
 }
 
-const well = (rig: FleetRig) => rig.until("all is well", () => rig.health().state === "up");
+const well = (rig: FleetHarness) => rig.until("all is well", () => rig.health().state === "up");
 
 test("connections that are cut are made again", async () => {
   const { start, settled, wire } = await open();

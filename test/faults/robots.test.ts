@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { generatedScenario } from "../../src/simulator/scenario/generated-scenario.ts";
 import type { Scenario } from "../../src/simulator/scenario/scenario.ts";
-import type { FleetRig } from "../support/fleet-rig.ts";
-import { eachWithItsBench } from "./fault-bench.ts";
+import type { FleetHarness } from "../support/fleet-harness.ts";
+import { eachWithItsHarness } from "./faults-harness.ts";
 import { startOneStreamService } from "./one-stream-service.ts";
 
-const { open } = eachWithItsBench();
+const { open } = eachWithItsHarness();
 
 const fifty = generatedScenario({ robots: 50, lively: "none", seed: 1 });
 const acme = fifty.world.robots.filter(({ location }) => location === "plant-1");
@@ -20,9 +20,9 @@ function without(robotId: string): Scenario {
 }
 
 const given = (scenario: Scenario) => ({ scenario: { kind: "given" as const, scenario } });
-const heard = (rig: FleetRig, kind: "mission" | "battery", from = 0) =>
+const heard = (rig: FleetHarness, kind: "mission" | "battery", from = 0) =>
   new Set(rig.events.slice(from).flatMap((event) => (event.kind === kind ? [event.robotId] : [])));
-const refused = (rig: FleetRig) => rig.figure("robots_refused");
+const refused = (rig: FleetHarness) => rig.figure("robots_refused");
 
 test("another's robot among fifty is set aside and named, and the others go on", async () => {
   const victim = ids[16] ?? "";

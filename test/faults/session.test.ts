@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
-import type { FleetRig } from "../support/fleet-rig.ts";
+import type { FleetHarness } from "../support/fleet-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { type Pace, pass } from "../support/paced-time.ts";
-import { eachWithItsBench } from "./fault-bench.ts";
+import { eachWithItsHarness } from "./faults-harness.ts";
 
-const { open, bench } = eachWithItsBench();
+const { open, harness } = eachWithItsHarness();
 
-const read = (rig: FleetRig) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
-const well = (rig: FleetRig) => rig.until("all is well", () => rig.health().state === "up");
+const read = (rig: FleetHarness) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
+const well = (rig: FleetHarness) => rig.until("all is well", () => rig.health().state === "up");
 
 /** Times by which nothing but the token is due for a long while. */
 const slow: Partial<FleetTimes> = {
@@ -22,7 +22,7 @@ const slow: Partial<FleetTimes> = {
 };
 
 /** Streams that were told to be lost since `from`. */
-const lost = (rig: FleetRig, from: number) =>
+const lost = (rig: FleetHarness, from: number) =>
   new Set(
     rig.events
       .slice(from)
@@ -31,7 +31,7 @@ const lost = (rig: FleetRig, from: number) =>
 
 /** Steps of so much, one request to the service's HTTPS side after each. */
 function steps(stepMs: number): Pace {
-  return { stepMs, roundTrip: () => bench().simulator().rest("GET", "/", undefined, null) };
+  return { stepMs, roundTrip: () => harness().simulator().rest("GET", "/", undefined, null) };
 }
 
 test("a token is renewed in the background, before it ends, and streams go on", async () => {

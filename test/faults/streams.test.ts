@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/simulator/faults/fault.ts";
-import type { FleetRig } from "../support/fleet-rig.ts";
+import type { FleetHarness } from "../support/fleet-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { pass } from "../support/paced-time.ts";
-import { eachWithItsBench, type FaultBench } from "./fault-bench.ts";
+import { eachWithItsHarness, type FaultsHarness } from "./faults-harness.ts";
 
-const { open } = eachWithItsBench();
+const { open } = eachWithItsHarness();
 
 const navigate = (robotId: string, destinationId: string) =>
   JSON.stringify({
@@ -14,7 +14,7 @@ const navigate = (robotId: string, destinationId: string) =>
   });
 
 /** Sends a robot somewhere and waits until the stream shows that it arrived. */
-async function drive(rig: FleetRig, robotId: string, destinationId: string): Promise<void> {
+async function drive(rig: FleetHarness, robotId: string, destinationId: string): Promise<void> {
   const ending = await rig.port.call("CreateMission", navigate(robotId, destinationId), 5_000);
   if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
   await rig.event("mission", ({ queue }) =>
@@ -24,7 +24,7 @@ async function drive(rig: FleetRig, robotId: string, destinationId: string): Pro
   );
 }
 
-const lostStreams = (rig: FleetRig, from = 0) =>
+const lostStreams = (rig: FleetHarness, from = 0) =>
   rig.events.slice(from).filter((event) => event.kind === "stream" && event.state === "lost").length;
 
 test.each([
@@ -58,7 +58,7 @@ test("GOAWAY moves the streams to a new connection", async () => {
 const calm = { resyncMs: 60_000, streamSilenceMs: 60_000, backoffBaseMs: 250, backoffCapMs: 5_000 };
 
 /** Says GOAWAY, and waits until each stream has come again. */
-async function goAway({ simulator }: FaultBench, rig: FleetRig): Promise<void> {
+async function goAway({ simulator }: FaultsHarness, rig: FleetHarness): Promise<void> {
   const before = rig.events.length;
   simulator().control.apply({ kind: "end-streams", how: "goaway" });
   await rig.until("every stream has come again", () => {

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from "vitest";
 import type { RobotState } from "../../src/simulator/world/robot-state.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { type FaultsHarness, openFaultsHarness } from "./faults-harness.ts";
 import { isSame, truthOf } from "./truth.ts";
 
-let bench: FaultBench | undefined;
+let harness: FaultsHarness | undefined;
 afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
+  await harness?.close();
+  harness = undefined;
 });
 
 const everything = { isFor: () => true, presence: true };
@@ -45,8 +45,8 @@ const changes: ReadonlyArray<readonly [string, Edit]> = [
 ];
 
 test("what a session shows is held against the world in every respect", async () => {
-  bench = await openFaultBench();
-  const { start, settled, simulator } = bench;
+  harness = await openFaultsHarness();
+  const { start, settled, simulator } = harness;
   const rig = await start();
   const goal = { destinationId: "Station A" };
   const request = { robotId: "cart-03", mission: { cartMission: { navigateMission: { goal } } } };
@@ -65,8 +65,8 @@ test("what a session shows is held against the world in every respect", async ()
 });
 
 test("a session that missed something is found out", async () => {
-  bench = await openFaultBench();
-  const { start, good, settled, simulator, wire } = bench;
+  harness = await openFaultsHarness();
+  const { start, good, settled, simulator, wire } = harness;
   const rig = await start();
   expect(good(rig)).toHaveLength(6);
   // Nothing comes any more, and the session believes for a while what it has.

@@ -7,20 +7,20 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startReceiver } from "../simulator/webhooks/receiver.ts";
-import type { FleetRig, RigOverrides } from "../support/fleet-rig.ts";
+import type { FleetHarness, FleetOverrides } from "../support/fleet-harness.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { https } from "../support/https.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { type FaultBench, openFaultBench } from "./fault-bench.ts";
+import { type FaultsHarness, openFaultsHarness } from "./faults-harness.ts";
 
 /** A service that delivers, a gateway that receives, and a wire between them that can be unplugged. */
-interface Plant extends FaultBench {
+interface Plant extends FaultsHarness {
   /** The way of deliveries. */
   readonly deliveries: TcpProxy;
   readonly options: WebhookOptions;
   readonly ca: Buffer;
   /** A session that takes webhooks, once the service has all that it wants of us. */
-  listen(overrides?: RigOverrides): Promise<FleetRig>;
+  listen(overrides?: FleetOverrides): Promise<FleetHarness>;
   secret(): Promise<string>;
   /** What the service has of us. */
   subscriptions(): Promise<ReadonlyArray<{ eventType: string; enabled: boolean; description?: string }>>;
@@ -37,27 +37,27 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
   const port = await freePorts(1);
   const deliveries = await startTcpProxy(() => `127.0.0.1:${port}`);
   closers.push(() => deliveries.close());
-  const bench = await openFaultBench({
+  const harness = await openFaultsHarness({
     unsafeWebhookTargets: { trustedCa: `${authority.certificate}\n${otherCa}` },
     webhookDelivery: { attempts: 2, backoff: { baseMs: 10, capMs: 20 }, queueLimit: 1_000 },
   });
-  closers.push(() => bench.close());
+  closers.push(() => harness.close());
   const options: WebhookOptions = {
     listen: { host: "127.0.0.1", port },
     publicUrl: `https://${deliveries.address}/hook`,
     certificate,
     key,
     onShutdown: "keep",
-    directory: join(dirname(bench.simulator().endpoints.ca), "gateway"),
+    directory: join(dirname(harness.simulator().endpoints.ca), "gateway"),
     ...change,
   };
   return {
-    ...bench,
+    ...harness,
     deliveries,
     options,
     ca: Buffer.from(authority.certificate),
     async listen(overrides = {}) {
-      const rig = await bench.start({ events: { kind: "webhook", webhook: options }, ...overrides });
+      const rig = await harness.start({ events: { kind: "webhook", webhook: options }, ...overrides });
       await rig.until("streams are open", () => rig.figure("streams_open") > 0);
       return rig;
     },
@@ -66,7 +66,7 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
       return (JSON.parse(text) as { secret: string }).secret;
     },
     async subscriptions() {
-      const answer = await bench.simulator().rest("POST", "/v1/webhook/list", {});
+      const answer = await harness.simulator().rest("POST", "/v1/webhook/list", {});
       const { webhooks = [] } = answer.json() as {
         webhooks?: Array<{ eventType: string; enabled: boolean }>;
       };
@@ -76,7 +76,7 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
 }
 
 /** The service has both subscriptions of ours: from before, or as soon as the gateway has made what it lacks. */
-async function subscribed(plant: Plant, rig: FleetRig): Promise<void> {
+async function subscribed(plant: Plant, rig: FleetHarness): Promise<void> {
   for (;;) {
     const made = rig.figure("webhook_subscriptions_made");
     if ((await plant.subscriptions()).filter(({ enabled }) => enabled).length >= 2) return;
@@ -92,7 +92,7 @@ let percent = HIGHEST_CHARGE;
  * the others, so that each is a change. What is just above a whole percent is not drained below
  * it before a snapshot shows it, while a whole one is within a tick of the simulated world.
  */
-function charge(plant: FaultBench, robotId: string): number {
+function charge(plant: FaultsHarness, robotId: string): number {
   percent = percent === LOWEST_CHARGE ? HIGHEST_CHARGE : percent - 1;
   plant.simulator().control.happen({ kind: "battery", robotId, percent: percent + 0.9 });
   return percent;
@@ -107,7 +107,7 @@ const RELIEF_TRIES = 4;
  * not be asked for in time there is a doubt, which takes another event to be dispelled: it gets one. A doubt
  * for want of deliveries would be a bug.
  */
-async function relieved(plant: Plant, rig: FleetRig): Promise<void> {
+async function relieved(plant: Plant, rig: FleetHarness): Promise<void> {
   await subscribed(plant, rig);
   const undelivered = rig.figure("webhooks_undelivered");
   const isSuspended = () => rig.figure("streams_suspended") === 2;
@@ -121,7 +121,7 @@ async function relieved(plant: Plant, rig: FleetRig): Promise<void> {
   expect(rig.figure("webhooks_undelivered")).toBe(undelivered);
 }
 
-async function drive(rig: FleetRig, robotId: string, destinationId: string): Promise<string> {
+async function drive(rig: FleetHarness, robotId: string, destinationId: string): Promise<string> {
   const goal = { destinationId };
   const request = { robotId, mission: { baseMission: { navigateMission: { goal } } } };
   const ending = await rig.port.call("CreateMission", JSON.stringify(request), 5_000);
@@ -134,7 +134,7 @@ async function drive(rig: FleetRig, robotId: string, destinationId: string): Pro
 }
 
 /** Missions and batteries as they were told, by robot and number: none twice. */
-function told(rig: FleetRig): readonly string[] {
+function told(rig: FleetHarness): readonly string[] {
   return rig.events.flatMap((event) =>
     event.kind === "mission" || event.kind === "battery"
       ? [`${event.kind} ${event.robotId} ${event.stamp.sequence}`]
@@ -142,7 +142,7 @@ function told(rig: FleetRig): readonly string[] {
   );
 }
 
-const ofBattery = (rig: FleetRig, robotId: string, charged: number) =>
+const ofBattery = (rig: FleetHarness, robotId: string, charged: number) =>
   rig.event("battery", (event) => event.robotId === robotId && event.battery.chargePercent === charged);
 
 test("events come by webhook while streams rest between their snapshots: all of them, none twice", async () => {

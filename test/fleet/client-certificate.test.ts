@@ -15,7 +15,7 @@ import {
 } from "@peculiar/x509";
 import { afterEach, expect, test } from "vitest";
 import { createServerCertificate, type KeyedCertificate } from "../../src/simulator/tls/certificate.ts";
-import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { startSimulator } from "../support/simulator.ts";
 
 const closers: Array<() => Promise<void>> = [];
@@ -41,7 +41,7 @@ async function createClientCertificate(): Promise<KeyedCertificate> {
 }
 
 /** A protocol before `target` that only lets in who shows this certificate. Its connections are TLS on either side. */
-async function openDoor(
+async function openLink(
   target: string,
   friend: string,
   caFile: string,
@@ -94,9 +94,9 @@ async function openDoor(
   return { address: `localhost:${(server.address() as AddressInfo).port}`, guests: () => guests };
 }
 
-const create = (rig: FleetRig) => {
+const create = (harness: FleetHarness) => {
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
-  return rig.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 3_000);
+  return harness.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 3_000);
 };
 
 test.each(["grpc", "rest"] as const)(
@@ -106,8 +106,8 @@ test.each(["grpc", "rest"] as const)(
     closers.push(() => simulator.stop());
     const { endpoints } = simulator;
     const own = await createClientCertificate();
-    const grpc = await openDoor(endpoints.grpc, own.certificate, endpoints.ca);
-    const https = await openDoor(new URL(endpoints.https).host, own.certificate, endpoints.ca);
+    const grpc = await openLink(endpoints.grpc, own.certificate, endpoints.ca);
+    const https = await openLink(new URL(endpoints.https).host, own.certificate, endpoints.ca);
     const behind = { ...endpoints, grpc: grpc.address, https: `https://${https.address}` };
     const ca = simulator.ca.toString("utf8");
 
@@ -116,12 +116,12 @@ test.each(["grpc", "rest"] as const)(
     await stranger.until("it is said", () => stranger.health().detail?.includes("no token") ?? false);
     expect(grpc.guests() + https.guests()).toBe(0);
 
-    const rig = await startFleetSession(behind, { transport, tls: { ca, client: own } });
-    closers.push(() => rig.stop());
-    await rig.event("battery");
-    await rig.event("conveyors");
-    await rig.event("roster", ({ robots }) => robots.length > 0);
-    expect(await create(rig)).toMatchObject({ kind: "ok" });
-    await rig.until("all is well", () => rig.health().state === "up");
+    const harness = await startFleetSession(behind, { transport, tls: { ca, client: own } });
+    closers.push(() => harness.stop());
+    await harness.event("battery");
+    await harness.event("conveyors");
+    await harness.event("roster", ({ robots }) => robots.length > 0);
+    expect(await create(harness)).toMatchObject({ kind: "ok" });
+    await harness.until("all is well", () => harness.health().state === "up");
   },
 );

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { createClockSkew } from "../../src/fleet/clock-skew.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { startFleetSession } from "../support/fleet-rig.ts";
+import { startFleetSession } from "../support/fleet-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { startSimulator } from "../support/simulator.ts";
 
@@ -51,16 +51,16 @@ test("the session measures it by the answers that it gets, shows it in its healt
   let setBackMs = 0;
   const told: number[] = [];
   const clock = { ...systemClock, nowMs: () => Date.now() - setBackMs };
-  const rig = await startFleetSession(simulator.endpoints, {
+  const harness = await startFleetSession(simulator.endpoints, {
     clock,
     onClockSkew: (ms) => void told.push(ms),
   });
-  cleanups.push(rig.stop);
-  await rig.until("the skew is told", () => told.length > 0);
+  cleanups.push(harness.stop);
+  await harness.until("the skew is told", () => told.length > 0);
   expect(Math.abs(told[0] ?? Number.NaN)).toBeLessThan(1_000);
-  expect(rig.figure("clock_skew_seconds")).toBeLessThan(1);
+  expect(harness.figure("clock_skew_seconds")).toBeLessThan(1);
   setBackMs = HOUR_MS;
-  expect(rig.figure("clock_skew_seconds")).toBeGreaterThan(3_595);
-  expect(rig.health().detail).toMatch(/this machine's clock is 3[56]\d\d(\.\d)? s behind the service's/);
-  await rig.until("the new skew is told", () => (told.at(-1) ?? 0) > HOUR_MS - 5_000);
+  expect(harness.figure("clock_skew_seconds")).toBeGreaterThan(3_595);
+  expect(harness.health().detail).toMatch(/this machine's clock is 3[56]\d\d(\.\d)? s behind the service's/);
+  await harness.until("the new skew is told", () => (told.at(-1) ?? 0) > HOUR_MS - 5_000);
 });

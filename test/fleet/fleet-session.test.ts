@@ -1,50 +1,52 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { parseScenario } from "../../src/simulator/scenario/scenario.ts";
-import { type FleetRig, type RigOverrides, startFleetSession } from "../support/fleet-rig.ts";
+import { type FleetHarness, type FleetOverrides, startFleetSession } from "../support/fleet-harness.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 
 let simulator: RunningSimulator;
-const rigs: FleetRig[] = [];
+const rigs: FleetHarness[] = [];
 beforeAll(async () => {
   simulator = await startSimulator({ timeFactor: 50 });
 });
 afterEach(async () => {
-  await Promise.all(rigs.splice(0).map((rig) => rig.stop()));
+  await Promise.all(rigs.splice(0).map((harness) => harness.stop()));
 });
 afterAll(() => simulator.stop());
 
-async function start(overrides: RigOverrides = {}): Promise<FleetRig> {
-  const rig = await startFleetSession(simulator.endpoints, overrides);
-  rigs.push(rig);
-  return rig;
+async function start(overrides: FleetOverrides = {}): Promise<FleetHarness> {
+  const harness = await startFleetSession(simulator.endpoints, overrides);
+  rigs.push(harness);
+  return harness;
 }
 
 const carts = ["cart-01", "cart-02", "cart-03"];
 const all = [...carts, "serve-01", "serve-02", "base-01"];
 
 test("every robot of a location is told of, with its mission, its battery, and a cart's conveyors", async () => {
-  const rig = await start();
-  await rig.until("all robots were told of", () => {
-    const robots = new Set(rig.events.flatMap((event) => (event.kind === "robot" ? [event.robotId] : [])));
+  const harness = await start();
+  await harness.until("all robots were told of", () => {
+    const robots = new Set(
+      harness.events.flatMap((event) => (event.kind === "robot" ? [event.robotId] : [])),
+    );
     return all.every((robotId) => robots.has(robotId));
   });
   for (const robotId of all) {
-    await rig.event("mission", (event) => event.robotId === robotId);
-    await rig.event("battery", (event) => event.robotId === robotId);
+    await harness.event("mission", (event) => event.robotId === robotId);
+    await harness.event("battery", (event) => event.robotId === robotId);
   }
   for (const robotId of carts) {
-    const { conveyors } = await rig.event("conveyors", (event) => event.robotId === robotId);
+    const { conveyors } = await harness.event("conveyors", (event) => event.robotId === robotId);
     expect(conveyors.length).toBeGreaterThan(0);
-    await rig.event("robot", (event) => event.robotId === robotId && event.family === "cart");
+    await harness.event("robot", (event) => event.robotId === robotId && event.family === "cart");
   }
-  await rig.until("the session is up", () => rig.health().state === "up");
+  await harness.until("the session is up", () => harness.health().state === "up");
 });
 
 test("a mission that is sent comes back on the stream", async () => {
-  const rig = await start({ robots: { kind: "ids", ids: ["cart-01"] } });
-  await rig.event("mission");
-  const ending = await rig.port.call(
+  const harness = await start({ robots: { kind: "ids", ids: ["cart-01"] } });
+  await harness.event("mission");
+  const ending = await harness.port.call(
     "CreateMission",
     JSON.stringify({
       robotId: "cart-01",
@@ -54,7 +56,7 @@ test("a mission that is sent comes back on the stream", async () => {
   );
   if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
   expect(ending.responseJson).toBe(JSON.stringify({ mission_id: ending.missionId }));
-  const seen = await rig.event("mission", ({ queue }) =>
+  const seen = await harness.event("mission", ({ queue }) =>
     queue.missions.some(
       ({ missionId, state }) => missionId === ending.missionId && state === "STATE_SUCCEEDED",
     ),
@@ -67,11 +69,11 @@ test("a mission that is sent comes back on the stream", async () => {
 });
 
 test("the roster is told every turn, for the robots that the gateway is for", async () => {
-  const rig = await start({
+  const harness = await start({
     robots: { kind: "ids", ids: ["serve-01"] },
     times: { rosterPollMs: 50 },
   });
-  const roster = await rig.event("roster", ({ robots }) => robots.length > 0);
+  const roster = await harness.event("roster", ({ robots }) => robots.length > 0);
   expect(roster.robots.map(({ robotId }) => robotId)).toEqual(["serve-01"]);
   const { info } = roster.robots[0]?.presence ?? {};
   expect(info).toMatchObject({
@@ -79,12 +81,12 @@ test("the roster is told every turn, for the robots that the gateway is for", as
     load_status: expect.any(String),
     coordinate: { x: expect.any(Number) },
   });
-  await rig.next("roster");
+  await harness.next("roster");
 });
 
 test("where robots are told of by location, their presence does not wait a whole period for the second list", async () => {
-  const rig = await start({ times: { rosterPollMs: 3_600_000 } });
-  const { robots } = await rig.event("roster", (event) => event.robots.length > 0);
+  const harness = await start({ times: { rosterPollMs: 3_600_000 } });
+  const { robots } = await harness.event("roster", (event) => event.robots.length > 0);
   expect(robots.length).toBeGreaterThan(0);
 });
 
@@ -116,30 +118,32 @@ test("the same operation gives the same ending over gRPC and over REST", async (
 });
 
 test("a subscription is renewed, new before old: confirmed downstream, with no gap and no repeat", async () => {
-  const rig = await start({ times: { resyncMs: 300 } });
-  await rig.until("renewals confirmed every mission", () => {
-    const confirmed = rig.events.filter((event) => event.kind === "confirmed" && event.aspect === "mission");
+  const harness = await start({ times: { resyncMs: 300 } });
+  await harness.until("renewals confirmed every mission", () => {
+    const confirmed = harness.events.filter(
+      (event) => event.kind === "confirmed" && event.aspect === "mission",
+    );
     return new Set(confirmed.map((event) => "robotId" in event && event.robotId)).size === all.length;
   });
-  const battery = rig.events.filter((event) => event.kind === "battery");
+  const battery = harness.events.filter((event) => event.kind === "battery");
   expect(new Set(battery.map((event) => JSON.stringify([event.robotId, event.stamp.sequence]))).size).toBe(
     battery.length,
   );
-  expect(rig.events.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
-  expect(rig.events.filter((event) => event.kind === "link" && event.state === "down").length).toBe(1);
+  expect(harness.events.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
+  expect(harness.events.filter((event) => event.kind === "link" && event.state === "down").length).toBe(1);
 });
 
 test("a service goes by its maker's own name, on streams and on calls", async () => {
   const other = await startSimulator({ serviceNames: ["maker.api.Robots"] });
-  const rig = await startFleetSession(other.endpoints, { serviceName: "maker.api.Robots" });
-  rigs.push(rig);
-  await rig.event("mission");
-  await rig.event("conveyors");
-  expect(await rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 5_000)).toMatchObject({
+  const harness = await startFleetSession(other.endpoints, { serviceName: "maker.api.Robots" });
+  rigs.push(harness);
+  await harness.event("mission");
+  await harness.event("conveyors");
+  expect(await harness.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 5_000)).toMatchObject({
     kind: "ok",
   });
-  await rig.until("the session is up", () => rig.health().state === "up");
-  await rig.stop();
+  await harness.until("the session is up", () => harness.health().state === "up");
+  await harness.stop();
   await other.stop();
 });
 
@@ -151,17 +155,17 @@ test("several locations are several streams, each robot by its own", async () =>
   );
   const other = await startSimulator({ scenario: { kind: "given", scenario } });
   const locations = ["plant-1", "plant-2"];
-  const rig = await startFleetSession(other.endpoints, { robots: { kind: "locations", locations } });
-  rigs.push(rig);
-  const by = (robotId: string) => rig.event("mission", (event) => event.robotId === robotId);
+  const harness = await startFleetSession(other.endpoints, { robots: { kind: "locations", locations } });
+  rigs.push(harness);
+  const by = (robotId: string) => harness.event("mission", (event) => event.robotId === robotId);
   expect((await by("base-01")).stream).toBe("mission/plant-2");
   expect((await by("cart-01")).stream).toBe("mission/plant-1");
-  await rig.until("all streams are open", () => rig.figure("streams_open") === 4 + carts.length);
-  const crossed = rig.events.filter(
+  await harness.until("all streams are open", () => harness.figure("streams_open") === 4 + carts.length);
+  const crossed = harness.events.filter(
     (event) =>
       event.kind === "mission" && (event.robotId === "base-01") !== (event.stream === "mission/plant-2"),
   );
   expect(crossed).toEqual([]);
-  await rig.stop();
+  await harness.stop();
   await other.stop();
 });

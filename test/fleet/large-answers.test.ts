@@ -9,7 +9,7 @@ import {
   GetConveyorIndexResponseSchema,
   SubscribeBatteryStatusResponseSchema,
 } from "../../src/wire/fleet/v1/service_pb.js";
-import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { watchLoop } from "../support/loop-probe.ts";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
 
@@ -19,7 +19,7 @@ const CALL_MS = 20_000;
 
 let folder: string;
 let service: ScriptedService;
-let rig: FleetRig;
+let harness: FleetHarness;
 let map = "";
 let roster = '{"robots":[]}';
 
@@ -70,15 +70,15 @@ beforeAll(async () => {
       "/amr/onlineAmr": () => roster,
     },
   });
-  rig = await startFleetSession(service, {
+  harness = await startFleetSession(service, {
     cacheDirectory: folder,
     families: new Map([["r1", "base"]]),
     times: { rosterPollMs: 200, taskChainPollMs: null, pollTimeoutMs: CALL_MS },
   });
-  await rig.event("battery");
+  await harness.event("battery");
 });
 afterAll(async () => {
-  await rig.stop();
+  await harness.stop();
   await service.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -93,7 +93,7 @@ async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
     probe.stop();
   }
 }
-const getMap = (mapId = 1) => rig.port.call("GetMap", JSON.stringify({ mapId }), CALL_MS);
+const getMap = (mapId = 1) => harness.port.call("GetMap", JSON.stringify({ mapId }), CALL_MS);
 
 test("a map of 4.7 MB is read, kept and read again in turns", async () => {
   map = mapOf(100);
@@ -135,7 +135,7 @@ test("a larger one than 8 MiB is given up with a reason, and so is one with a hu
 });
 
 test("nor does an answer over gRPC hold up the loop: a million indexes are given up", async () => {
-  const ask = () => rig.port.call("GetConveyorIndex", '{"robotId":"r1"}', CALL_MS);
+  const ask = () => harness.port.call("GetConveyorIndex", '{"robotId":"r1"}', CALL_MS);
   const [ending, longestMs] = await timed(ask);
   expect(ending).toMatchObject({ kind: "unknown", code: "DATA_LOSS" });
   expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
@@ -162,8 +162,8 @@ test("an online list of 6,000 robots is read in turns", async () => {
   }));
   const [, longestMs] = await timed(async () => {
     roster = JSON.stringify({ robots });
-    await rig.next("roster", (event) => event.robots.length === 1);
-    await rig.next("roster", (event) => event.robots.length === 1);
+    await harness.next("roster", (event) => event.robots.length === 1);
+    await harness.next("roster", (event) => event.robots.length === 1);
   });
   expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
 });

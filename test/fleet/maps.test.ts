@@ -7,7 +7,7 @@ import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import { createMapCache, type MapCache } from "../../src/fleet/maps.ts";
 import { createMapsOnce } from "../../src/fleet/polling/maps-once.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { startFleetSession } from "../support/fleet-rig.ts";
+import { startFleetSession } from "../support/fleet-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { startSimulator } from "../support/simulator.ts";
 
@@ -53,12 +53,12 @@ test("a disk that fails, or a file that is damaged, leaves the service's word as
 
 test("a session reads maps from the service, and from the disk while it is away", async () => {
   const simulator = await startSimulator();
-  const rig = await startFleetSession(simulator.endpoints, {
+  const harness = await startFleetSession(simulator.endpoints, {
     cacheDirectory: directory,
     times: { backoffCapMs: 100, connectMs: 500 },
   });
-  const read = () => rig.port.call("GetMap", '{"mapId":1}', 2_000);
-  await rig.event("mission");
+  const read = () => harness.port.call("GetMap", '{"mapId":1}', 2_000);
+  await harness.event("mission");
   const fresh = await read();
   expect(fresh).toMatchObject({ kind: "ok" });
   expect(fresh).not.toHaveProperty("note");
@@ -68,7 +68,7 @@ test("a session reads maps from the service, and from the disk while it is away"
     responseJson: "responseJson" in fresh ? fresh.responseJson : "",
     note: expect.stringContaining("could not be asked now"),
   });
-  await rig.stop();
+  await harness.stop();
 });
 
 test("the maps that robots are on are asked for once, and are there when the service is away", async () => {
@@ -77,18 +77,18 @@ test("the maps that robots are on are asked for once, and are there when the ser
     cacheDirectory: directory,
     times: { rosterPollMs: 200, backoffCapMs: 100, connectMs: 500 },
   };
-  const rig = await startFleetSession(simulator.endpoints, overrides);
-  await rig.until("the map is kept", () => existsSync(join(directory, "maps", "1.json")));
+  const harness = await startFleetSession(simulator.endpoints, overrides);
+  await harness.until("the map is kept", () => existsSync(join(directory, "maps", "1.json")));
   const { mtimeMs } = await stat(join(directory, "maps", "1.json"));
-  const polls = rig.figure("polls");
-  await rig.until("more lists came", () => rig.figure("polls") > polls + 4);
+  const polls = harness.figure("polls");
+  await harness.until("more lists came", () => harness.figure("polls") > polls + 4);
   expect((await stat(join(directory, "maps", "1.json"))).mtimeMs).toBe(mtimeMs);
   await simulator.stop();
-  expect(await rig.port.call("GetMap", '{"mapId":1}', 2_000)).toMatchObject({
+  expect(await harness.port.call("GetMap", '{"mapId":1}', 2_000)).toMatchObject({
     kind: "ok",
     note: expect.stringContaining("could not be asked now"),
   });
-  await rig.stop();
+  await harness.stop();
 });
 
 test("a map that cannot be had is asked for again later, one that is kept never", async () => {

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { detectionLimits, type EventWay } from "../../src/domain/detection.ts";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
-import { openWebhookDoor } from "../daemon/webhook-door.ts";
-import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { openWebhookEntrance } from "../daemon/webhook-entrance.ts";
+import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type HungWire, openHungWire } from "./hung-wire.ts";
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 interface Plant {
-  readonly rig: FleetRig;
+  readonly harness: FleetHarness;
   readonly simulator: RunningSimulator;
   readonly grpc: HungWire;
   readonly https: HungWire;
@@ -37,7 +37,7 @@ type Transport = "grpc" | "rest";
 
 /** A session in a mode, in which it knows its robots; where webhooks bring events, streams rest. */
 async function openPlant(events: EventWay, transport: Transport): Promise<Plant> {
-  const protocol = await openWebhookDoor();
+  const protocol = await openWebhookEntrance();
   closers.push(() => protocol.close());
   const simulator = await startSimulator({
     timeFactor: 20,
@@ -53,7 +53,7 @@ async function openPlant(events: EventWay, transport: Transport): Promise<Plant>
   const deliveries = await openHungWire(`${listen.host}:${listen.port}`);
   closers.push(() => deliveries.close());
   const webhook = { ...protocol.options, publicUrl: `https://${deliveries.address}/hook` };
-  const rig = await startFleetSession(
+  const harness = await startFleetSession(
     { ...endpoints, grpc: grpc.address, https: `https://${https.address}` },
     {
       times,
@@ -61,19 +61,19 @@ async function openPlant(events: EventWay, transport: Transport): Promise<Plant>
       events: events === "streams" ? { kind: "streams" } : { kind: "webhook", webhook },
     },
   );
-  closers.push(() => rig.stop());
-  await rig.until("streams are open", () => rig.figure("streams_open") >= 4);
-  if (events === "webhook") await relieve(rig, simulator);
-  return { rig, simulator, grpc, https, deliveries };
+  closers.push(() => harness.stop());
+  await harness.until("streams are open", () => harness.figure("streams_open") >= 4);
+  if (events === "webhook") await relieve(harness, simulator);
+  return { harness, simulator, grpc, https, deliveries };
 }
 
 /** One event of each kind is delivered, and the streams of missions and batteries rest. */
-async function relieve(rig: FleetRig, simulator: RunningSimulator): Promise<void> {
-  await rig.until("subscriptions were made", () => rig.figure("webhook_subscriptions_made") === 2);
+async function relieve(harness: FleetHarness, simulator: RunningSimulator): Promise<void> {
+  await harness.until("subscriptions were made", () => harness.figure("webhook_subscriptions_made") === 2);
   charge(simulator, 31);
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
-  await rig.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 5_000);
-  await rig.until("streams are suspended", () => rig.figure("streams_suspended") === 2);
+  await harness.port.call("CreateMission", JSON.stringify({ robotId: "base-01", mission }), 5_000);
+  await harness.until("streams are suspended", () => harness.figure("streams_suspended") === 2);
 }
 
 function charge(simulator: RunningSimulator, percent: number): void {
@@ -82,19 +82,19 @@ function charge(simulator: RunningSimulator, percent: number): void {
 }
 
 /** From now until the missions' stream, the batteries', a conveyor's, and the link are told to be lost. */
-function losses({ rig }: Plant) {
+function losses({ harness }: Plant) {
   const sinceMs = performance.now();
   const took = async (told: Promise<unknown>) => {
     await told;
     return performance.now() - sinceMs;
   };
   const lost = (name: string) =>
-    took(rig.next("stream", ({ stream, state }) => stream.startsWith(name) && state === "lost"));
+    took(harness.next("stream", ({ stream, state }) => stream.startsWith(name) && state === "lost"));
   return {
     mission: lost("mission/"),
     battery: lost("battery/"),
     conveyors: lost("conveyors/"),
-    link: took(rig.next("link", ({ state }) => state === "down")),
+    link: took(harness.next("link", ({ state }) => state === "down")),
   };
 }
 
@@ -124,10 +124,10 @@ test.each<[EventWay, Transport]>([
     const backAtMs = performance.now();
     await Promise.all(
       ["mission/", "battery/", "conveyors/"].map((name) =>
-        plant.rig.next("stream", ({ stream, state }) => stream.startsWith(name) && state === "live"),
+        plant.harness.next("stream", ({ stream, state }) => stream.startsWith(name) && state === "live"),
       ),
     );
-    await plant.rig.until("every stream is open", () => plant.rig.figure("streams_open") === 5);
+    await plant.harness.until("every stream is open", () => plant.harness.figure("streams_open") === 5);
     const backMs = performance.now() - backAtMs;
     expect(backMs).toBeLessThan(Math.max(times.connectMs, times.backoffCapMs) + 2_000 + SLACK_MS);
   },
@@ -148,12 +148,12 @@ test("streams that are cut are told at once, and by webhook the conveyors'", asy
 
 test("gRPC alone is gone, with webhooks and REST: events come all the same, until a snapshot is due", async () => {
   const plant = await openPlant("webhook", "rest");
-  const { rig, simulator } = plant;
+  const { harness, simulator } = plant;
   const { madeUpMs } = limitsOf("webhook");
   plant.grpc.hang("lost");
   const told = losses(plant);
   charge(simulator, 22);
-  await rig.next("battery", ({ battery }) => battery.chargePercent === 22);
+  await harness.next("battery", ({ battery }) => battery.chargePercent === 22);
   expect(await told.mission).toBeLessThan(madeUpMs + times.connectMs + SLACK_MS);
   expect(await told.battery).toBeLessThan(madeUpMs + times.connectMs + SLACK_MS);
   await told.link;
@@ -161,13 +161,13 @@ test("gRPC alone is gone, with webhooks and REST: events come all the same, unti
 
 test("a delivery that is lost is made up by the next snapshot; when none arrive any more, streams stand in", async () => {
   const plant = await openPlant("webhook", "grpc");
-  const { rig, simulator, deliveries } = plant;
+  const { harness, simulator, deliveries } = plant;
   const limits = limitsOf("webhook");
   deliveries.hang("lost");
   const sinceMs = performance.now();
   charge(simulator, 11);
-  await rig.next("battery", ({ battery }) => battery.chargePercent === 11);
+  await harness.next("battery", ({ battery }) => battery.chargePercent === 11);
   expect(performance.now() - sinceMs).toBeLessThan(limits.madeUpMs + SLACK_MS);
-  await rig.until("streams stand in", () => rig.figure("streams_suspended") < 2);
+  await harness.until("streams stand in", () => harness.figure("streams_suspended") < 2);
   expect(performance.now() - sinceMs).toBeLessThan((limits.deliveries?.standInMs ?? 0) + SLACK_MS);
 }, 30_000);

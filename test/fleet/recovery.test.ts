@@ -6,7 +6,7 @@ import { silentLog } from "../../src/platform/log.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
 import { endPrograms, fleetgate, newFolder, type Program } from "../cli/program.ts";
-import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { type Hang, openHungWire } from "./hung-wire.ts";
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 interface Plant {
-  readonly rig: FleetRig;
+  readonly harness: FleetHarness;
   readonly isGood: () => boolean;
   /** Resolves when every robot is good, with the time it took in milliseconds. */
   recovered(): Promise<number>;
@@ -46,12 +46,12 @@ async function openPlant(endpoints: Endpoints): Promise<Plant> {
     clock: systemClock,
     log: silentLog,
   });
-  const rig = await startFleetSession(endpoints, {
+  const harness = await startFleetSession(endpoints, {
     times,
     chance: unlucky,
     onEvent: (event) => void state.apply(event),
   });
-  closers.push(() => rig.stop());
+  closers.push(() => harness.stop());
   const robots = () => state.robots();
   const isGood = () => {
     const known = robots();
@@ -65,20 +65,20 @@ async function openPlant(endpoints: Endpoints): Promise<Plant> {
       presences.every(({ observed }) => observed.quality === "good")
     );
   };
-  await rig.until("every robot is good", isGood);
+  await harness.until("every robot is good", isGood);
   return {
-    rig,
+    harness,
     isGood,
     async recovered() {
       const sinceMs = performance.now();
-      await rig.until("every robot is good again", isGood);
+      await harness.until("every robot is good again", isGood);
       return performance.now() - sinceMs;
     },
   };
 }
 
 const isDown = (plant: Plant) =>
-  plant.rig.until("the link is down", () => plant.rig.figure("streams_open") === 0);
+  plant.harness.until("the link is down", () => plant.harness.figure("streams_open") === 0);
 
 describe("every robot is good again within the backoff cap + 2 s of a service that hung and answers again", () => {
   test.each<Hang>(["kept", "lost"])(
@@ -99,7 +99,7 @@ describe("every robot is good again within the backoff cap + 2 s of a service th
       await isDown(plant);
       // The worst moment: an attempt has just begun that nobody will ever answer.
       const before = grpc.accepted();
-      await plant.rig.until("another attempt began", () => grpc.accepted() > before);
+      await plant.harness.until("another attempt began", () => grpc.accepted() > before);
       expect(plant.isGood()).toBe(false);
       grpc.goOn();
       https.goOn();

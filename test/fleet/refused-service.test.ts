@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { startFleetSession } from "../support/fleet-rig.ts";
+import { startFleetSession } from "../support/fleet-harness.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 
@@ -17,17 +17,17 @@ const polls = { rosterPollMs: null, taskChainPollMs: null };
 
 async function withSession(
   overrides: Parameters<typeof startFleetSession>[1],
-  look: (rig: Awaited<ReturnType<typeof startFleetSession>>) => Promise<void>,
+  look: (harness: Awaited<ReturnType<typeof startFleetSession>>) => Promise<void>,
 ): Promise<void> {
-  const rig = await startFleetSession(simulator.endpoints, {
+  const harness = await startFleetSession(simulator.endpoints, {
     times: { ...polls, backoffBaseMs: 50, backoffCapMs: 200 },
     log: createLog("warn", { write: (line) => void lines.push(JSON.parse(line)) }),
     ...overrides,
   });
   try {
-    await look(rig);
+    await look(harness);
   } finally {
-    await rig.stop();
+    await harness.stop();
   }
 }
 
@@ -44,11 +44,11 @@ test("a service that has no such name is down, and one line a method asks for th
   // A stream that is not served waits for a second at most, then for two.
   const refusedTwice = () => waitsMs.filter((delayMs) => delayMs === 2_000 * CHANCE).length;
   const chance = () => CHANCE;
-  await withSession({ serviceName: "another.v1.Service", clock, chance }, async (rig) => {
-    await rig.until("it is down", () => rig.health().state === "down");
-    await rig.until("both methods are named", () => unserved().length >= 2);
-    await rig.until("both were asked for again, in vain", () => refusedTwice() >= 2);
-    expect(rig.health().detail).toContain("UNIMPLEMENTED");
+  await withSession({ serviceName: "another.v1.Service", clock, chance }, async (harness) => {
+    await harness.until("it is down", () => harness.health().state === "down");
+    await harness.until("both methods are named", () => unserved().length >= 2);
+    await harness.until("both were asked for again, in vain", () => refusedTwice() >= 2);
+    expect(harness.health().detail).toContain("UNIMPLEMENTED");
     expect(unserved()).toHaveLength(2);
   });
 });
@@ -57,19 +57,19 @@ const unserved = () => lines.filter(({ msg }) => msg.includes("fleet.grpc.servic
 
 test("a key that is refused is down at the first answer, and said once", async () => {
   const credentials = { apiKey: "nobody", scope: "s", secret: "x" };
-  await withSession({ credentials }, async (rig) => {
-    await rig.until("it is down", () => rig.health().state === "down");
-    expect(rig.figure("token_requests")).toBe(1);
-    expect(rig.health().detail).toContain("refuses the API key");
+  await withSession({ credentials }, async (harness) => {
+    await harness.until("it is down", () => harness.health().state === "down");
+    expect(harness.figure("token_requests")).toBe(1);
+    expect(harness.health().detail).toContain("refuses the API key");
     expect(lines.map(({ msg }) => msg)).toEqual(["no new token"]);
   });
 });
 
 test("a port that nobody listens on is down", async () => {
   const grpcAddress = `localhost:${await freePorts(1)}`;
-  await withSession({ grpcAddress }, async (rig) => {
-    await rig.until("it is down", () => rig.health().state === "down");
-    expect(rig.health().detail).toContain("no connection for streams");
+  await withSession({ grpcAddress }, async (harness) => {
+    await harness.until("it is down", () => harness.health().state === "down");
+    expect(harness.health().detail).toContain("no connection for streams");
     expect(lines.filter(({ msg }) => msg === "no connection to the service")).toHaveLength(1);
   });
 });

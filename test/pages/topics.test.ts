@@ -1,7 +1,7 @@
 import mqtt, { type MqttClient } from "mqtt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { type House, openHouse } from "../e2e/house.ts";
+import { type E2eHarness, openE2eHarness } from "../e2e/e2e-harness.ts";
 import { topics } from "./page.ts";
 
 /** Raises the alarm CLOCK_SKEW, and leaves commands their minute. */
@@ -10,12 +10,12 @@ const CLIENT = "e2e";
 const AT_STATION = "cart-01";
 const OTHER = "cart-03";
 
-let house: House;
+let house: E2eHarness;
 let sender: MqttClient;
 beforeAll(async () => {
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + CLOCK_AHEAD_MS };
   const stations = { dock: { destinations: ["Station A"], heartbeatMs: 60_000 } };
-  house = await openHouse({}, { stations, mqtt: { tags: true } }, clock);
+  house = await openE2eHarness({}, { stations, mqtt: { tags: true } }, clock);
   sender = await mqtt.connectAsync(house.mqttUrl, { reconnectPeriod: 0 }, false);
   for (const robot of [AT_STATION, OTHER])
     await house.mqtt.on(`robots/${robot}/availability`, (text) => text === "good");

@@ -11,7 +11,7 @@ import {
   type SubscribeMissionStatusResponse,
   SubscribeMissionStatusResponseSchema,
 } from "../../../src/wire/fleet/v1/service_pb.js";
-import { missionTopic, robotIds, SERVICE_PATH, type Side } from "../door.ts";
+import { missionTopic, robotIds, SERVICE_PATH, type Side } from "../protocol.ts";
 import { asJson } from "./json.ts";
 import { createVariables } from "./variables.ts";
 

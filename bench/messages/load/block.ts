@@ -1,5 +1,5 @@
 import { percentiles } from "../../quantile.ts";
-import type { Block, BlockResult, Side, Specimens } from "../door.ts";
+import type { Block, BlockResult, Side, Specimens } from "../protocol.ts";
 import type { LoadService } from "./service.ts";
 import type { ObservationListener } from "./watcher.ts";
 

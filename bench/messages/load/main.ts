@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sequenceNodeId } from "../floor/variables.ts";
-import { type LoadReply, type LoadRequest, robotIds, type Side } from "../door.ts";
+import { type LoadReply, type LoadRequest, robotIds, type Side } from "../protocol.ts";
 import { runBlock, Tally } from "./block.ts";
 import { selfSigned } from "./certificate.ts";
 import { LoadService } from "./service.ts";

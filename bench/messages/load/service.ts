@@ -6,7 +6,7 @@ import {
   SubscribeBatteryStatusResponseSchema,
   SubscribeMissionStatusRequestSchema,
 } from "../../../src/wire/fleet/v1/service_pb.js";
-import { SERVICE_PATH, type Side, sides } from "../door.ts";
+import { SERVICE_PATH, type Side, sides } from "../protocol.ts";
 import { missionMessage } from "./message.ts";
 
 type Stream = grpc.ServerWritableStream<Buffer, Buffer>;

@@ -11,7 +11,7 @@ import {
   StatusCodes,
   TimestampsToReturn,
 } from "node-opcua";
-import type { Side } from "../door.ts";
+import type { Side } from "../protocol.ts";
 
 /** Called for each message seen at the far end of a side. */
 export interface ObservationListener {

@@ -38,7 +38,8 @@ export function takeHoldMessage(
   if (robotId === undefined)
     return answer(refusal("MALFORMED", "the robot in the topic is not percent-encoded text"));
   const unknown = robotId === null ? null : holds.refusedName(robotId);
-  const refused = unknown ?? holds.hold({ source: { protocol: "mqtt", name: client }, robotId, ...read.asked });
+  const refused =
+    unknown ?? holds.hold({ source: { protocol: "mqtt", name: client }, robotId, ...read.asked });
   if (refused !== null) return answer(refused);
   const { isHeld: held, by } = holds.holdState(robotId);
   return answer({ ...ending("succeeded", "OK", "", true), responseJson: JSON.stringify({ held, by }) });

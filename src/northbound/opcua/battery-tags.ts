@@ -3,7 +3,7 @@ import { type Battery, batteryStateNames, chargeMethodNames } from "../../domain
 import { codeNumber } from "../../domain/coded.ts";
 import { createEnumTable } from "./enumeration.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./tag.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
 
 const stateTable = createEnumTable("BatteryState", batteryStateNames);
 const methodTable = createEnumTable("ChargeMethod", chargeMethodNames);

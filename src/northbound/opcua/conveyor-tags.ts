@@ -9,7 +9,7 @@ import {
 } from "../../domain/conveyor.ts";
 import { createEnumTable } from "./enumeration.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./tag.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
 
 const operationTable = createEnumTable("ConveyorOperation", operationStateNames);
 const payloadTable = createEnumTable("ConveyorPayload", payloadStateNames);

@@ -13,8 +13,8 @@ import {
   Variant,
   VariantArrayType,
 } from "node-opcua";
-import type { LeanNodes } from "./lean-nodes.ts";
-import { Tag, type TagTimes } from "./tag.ts";
+import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
+import { Tag, type TagTimes } from "./node-opcua/tag.ts";
 
 /** The names of an enum as OPC UA shows them: made once, shared by every node of that enum. */
 export interface EnumTable {

@@ -7,8 +7,8 @@ import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { roleRefusal } from "./commands/role-refusal.ts";
-import type { AddWritableTag } from "./commands/write-requests.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import type { Account } from "./security.ts";
 
 export interface HoldTagParts {

@@ -11,7 +11,7 @@ import {
 } from "../../domain/mission.ts";
 import { createEnumTable } from "./enumeration.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./tag.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
 
 /** How many missions of the queue the arrays show: the newest, when there are more. */
 const LISTED_MISSIONS = 8;

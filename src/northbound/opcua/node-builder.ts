@@ -10,8 +10,8 @@ import {
   type Variant,
 } from "node-opcua";
 import { createEnumerations, type EnumTable, type EnumTag } from "./enumeration.ts";
-import { createLeanNodes } from "./lean-nodes.ts";
-import { Tag } from "./tag.ts";
+import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
+import { Tag } from "./node-opcua/tag.ts";
 
 /** The scalar types that every PLC knows. */
 type TagType = "Boolean" | "Int32" | "Double" | "String";

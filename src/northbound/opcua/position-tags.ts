@@ -1,7 +1,7 @@
 import type { StatusCode } from "node-opcua";
 import type { Presence } from "../../domain/presence.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./tag.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
 
 /** A robot's `Position` folder: where the last GetOnlineRobots saw it. */
 export interface PositionTags {

@@ -18,10 +18,10 @@ import { createEnumTable } from "./enumeration.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
 import { addPositionTags } from "./position-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import { isShown, statusOfQuality } from "./status.ts";
-import type { TagTimes } from "./tag.ts";
 
 const qualityTable = createEnumTable("Quality", qualities);
 

@@ -1,5 +1,5 @@
 // First, so that node-opcua finds its loggers set when it is imported.
-import "./library-log.ts";
+import "./node-opcua/library-log.ts";
 
 import { isIP } from "node:net";
 import { join } from "node:path";
@@ -10,19 +10,19 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
-import { refuseWithErrorMessages } from "./channel-refusal.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
-import { answerWithAskedAddress } from "./endpoint-address.ts";
-import { type Fence, fence } from "./fence.ts";
 import { fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
-import { forwardLibraryLog } from "./library-log.ts";
+import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
+import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
+import { type Fence, fence } from "./node-opcua/fence.ts";
+import { forwardLibraryLog } from "./node-opcua/library-log.ts";
+import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { type CertificateContent, keepOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { allowPasswordsOnly, giveAnonymousRole, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
-import { boundSessions, type SessionBounds } from "./session-bounds.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
 /** Every address of the machine: none of them is one that a client could use. */

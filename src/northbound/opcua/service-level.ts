@@ -1,5 +1,5 @@
 import { type AddressSpace, DataType, StatusCodes, type UAVariable, VariableIds } from "node-opcua";
-import { Tag } from "./tag.ts";
+import { Tag } from "./node-opcua/tag.ts";
 
 /**
  * What Server.ServiceLevel says (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one that says most.

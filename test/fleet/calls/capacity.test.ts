@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { type FleetRig, startFleetSession } from "../../support/fleet-rig.ts";
+import { type FleetHarness, startFleetSession } from "../../support/fleet-harness.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -26,33 +26,33 @@ const asStop = { isStop: true, mayLeave: () => true };
 async function openFull() {
   const simulator = await startSimulator({ maxConcurrentStreams: LIMIT });
   closers.push(() => simulator.stop());
-  const rig = await startFleetSession(simulator.endpoints, {
+  const harness = await startFleetSession(simulator.endpoints, {
     robots: { kind: "ids", ids: ["cart-01"] },
     times: { rosterPollMs: null, taskChainPollMs: null },
   });
-  closers.push(() => rig.stop());
-  await rig.event("mission");
+  closers.push(() => harness.stop());
+  await harness.event("mission");
   simulator.control.apply({
     kind: "command",
     operation: "CreateMission",
     effect: "delay-not-taken",
     count: FOR_ALL,
   });
-  const hung = Array.from({ length: FOR_ALL }, () => createMission(rig, HANGS_MS));
-  await rig.until("all of them have come", () => received(simulator, "CreateMission") === FOR_ALL);
-  return { simulator, rig, hung };
+  const hung = Array.from({ length: FOR_ALL }, () => createMission(harness, HANGS_MS));
+  await harness.until("all of them have come", () => received(simulator, "CreateMission") === FOR_ALL);
+  return { simulator, harness, hung };
 }
 
 test("a call beyond what the service takes at once is not handed to the connection, where it would leave too late", async () => {
-  const { simulator, rig, hung } = await openFull();
-  expect(await createMission(rig, HANGS_MS, 200)).toEqual({
+  const { simulator, harness, hung } = await openFull();
+  expect(await createMission(harness, HANGS_MS, 200)).toEqual({
     kind: "not_sent",
     message: "32 calls are under way, and the service takes no more at once",
   });
   for (const ending of await Promise.all(hung)) {
     expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
   }
-  expect(await createMission(rig, HANGS_MS)).toMatchObject({ kind: "ok" });
+  expect(await createMission(harness, HANGS_MS)).toMatchObject({ kind: "ok" });
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL + 1);
 });
 
@@ -62,15 +62,15 @@ test("a connection whose places are all taken is not taken for dead", async () =
   const wire = await startTcpProxy(() => simulator.endpoints.grpc);
   closers.push(() => wire.close());
   const silenceMs = 400;
-  const rig = await startFleetSession(
+  const harness = await startFleetSession(
     { ...simulator.endpoints, grpc: wire.address },
     {
       robots: { kind: "ids", ids: ["cart-01"] },
       times: { rosterPollMs: null, taskChainPollMs: null, streamSilenceMs: silenceMs },
     },
   );
-  closers.push(() => rig.stop());
-  await rig.event("mission");
+  closers.push(() => harness.stop());
+  await harness.event("mission");
   const accepted = wire.accepted();
   simulator.control.apply({
     kind: "command",
@@ -79,7 +79,7 @@ test("a connection whose places are all taken is not taken for dead", async () =
     count: LIMIT,
   });
   const stops = Array.from({ length: LIMIT - 1 }, () =>
-    rig.port.call("ControlConveyor", stopRequest, 4 * silenceMs, 4 * silenceMs, asStop),
+    harness.port.call("ControlConveyor", stopRequest, 4 * silenceMs, 4 * silenceMs, asStop),
   );
   for (const ending of await Promise.all(stops)) {
     expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
@@ -93,15 +93,15 @@ test("another connection is made when the places of one are used up, and closed 
   closers.push(() => simulator.stop());
   const wire = await startTcpProxy(() => simulator.endpoints.grpc);
   closers.push(() => wire.close());
-  const rig = await startFleetSession(
+  const harness = await startFleetSession(
     { ...simulator.endpoints, grpc: wire.address },
     {
       robots: { kind: "ids", ids: ["cart-01"] },
       times: { rosterPollMs: null, taskChainPollMs: null, streamSilenceMs: silenceMs },
     },
   );
-  closers.push(() => rig.stop());
-  await rig.event("mission");
+  closers.push(() => harness.stop());
+  await harness.event("mission");
   const before = wire.connections();
   simulator.control.apply({
     kind: "command",
@@ -109,19 +109,19 @@ test("another connection is made when the places of one are used up, and closed 
     effect: "delay-not-taken",
     count: FOR_ALL,
   });
-  const hung = Array.from({ length: LIMIT }, () => createMission(rig, HANGS_MS));
-  await rig.until("all of them have come", () => received(simulator, "CreateMission") === LIMIT);
+  const hung = Array.from({ length: LIMIT }, () => createMission(harness, HANGS_MS));
+  await harness.until("all of them have come", () => received(simulator, "CreateMission") === LIMIT);
   expect(wire.connections()).toBe(before + 1);
-  expect([rig.figure("command_connections"), rig.figure("calls_under_way")]).toEqual([2, LIMIT]);
+  expect([harness.figure("command_connections"), harness.figure("calls_under_way")]).toEqual([2, LIMIT]);
   await Promise.all(hung);
-  await rig.until("it is closed", () => wire.connections() === before);
-  expect([rig.figure("command_connections"), rig.figure("calls_under_way")]).toEqual([1, 0]);
+  await harness.until("it is closed", () => wire.connections() === before);
+  expect([harness.figure("command_connections"), harness.figure("calls_under_way")]).toEqual([1, 0]);
 });
 
 test("a stop has a place that others leave free, and who waits comes in when a call is over", async () => {
-  const { simulator, rig, hung } = await openFull();
-  const next = createMission(rig, 10_000);
-  const stopped = rig.port.call("ControlConveyor", stopRequest, HANGS_MS, HANGS_MS, asStop);
+  const { simulator, harness, hung } = await openFull();
+  const next = createMission(harness, 10_000);
+  const stopped = harness.port.call("ControlConveyor", stopRequest, HANGS_MS, HANGS_MS, asStop);
   expect(await Promise.race([stopped, next, ...hung])).toBe(await stopped);
   expect(await stopped).toMatchObject({ kind: "ok" });
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL);
@@ -130,9 +130,9 @@ test("a stop has a place that others leave free, and who waits comes in when a c
 });
 
 test("a start that waits for a place does not leave after a stop of its robot", async () => {
-  const { simulator, rig, hung } = await openFull();
+  const { simulator, harness, hung } = await openFull();
   let mayLeave = true;
-  const start = rig.port.call("CreateMission", missionRequest, 10_000, 10_000, {
+  const start = harness.port.call("CreateMission", missionRequest, 10_000, 10_000, {
     isStop: false,
     mayLeave: () => mayLeave,
   });
@@ -146,8 +146,8 @@ test("a start that waits for a place does not leave after a stop of its robot", 
   expect(received(simulator, "CreateMission")).toBe(FOR_ALL);
 });
 
-function createMission(rig: FleetRig, deadlineMs: number, leaveWithinMs = deadlineMs) {
-  return rig.port.call("CreateMission", missionRequest, deadlineMs, leaveWithinMs);
+function createMission(harness: FleetHarness, deadlineMs: number, leaveWithinMs = deadlineMs) {
+  return harness.port.call("CreateMission", missionRequest, deadlineMs, leaveWithinMs);
 }
 
 function received(simulator: RunningSimulator, operation: string): number {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { type FleetRig, type RigOverrides, startFleetSession } from "../../support/fleet-rig.ts";
+import { type FleetHarness, type FleetOverrides, startFleetSession } from "../../support/fleet-harness.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { openHungWire } from "../hung-wire.ts";
@@ -17,13 +17,13 @@ async function open() {
   closers.push(() => grpc.close());
   const https = await openHungWire(new URL(endpoints.https).host);
   closers.push(() => https.close());
-  const start = async (overrides: RigOverrides = {}) => {
-    const rig = await startFleetSession(
+  const start = async (overrides: FleetOverrides = {}) => {
+    const harness = await startFleetSession(
       { ...endpoints, grpc: grpc.address, https: `https://${https.address}` },
       overrides,
     );
-    closers.push(() => rig.stop());
-    return rig;
+    closers.push(() => harness.stop());
+    return harness;
   };
   return { simulator, grpc, https, start };
 }
@@ -31,11 +31,11 @@ async function open() {
 const DEADLINE_MS = 10_000;
 const LEAVE_MS = 300;
 /** How it ended, and how long that took. */
-async function create(rig: FleetRig) {
+async function create(harness: FleetHarness) {
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
   const request = JSON.stringify({ robotId: "base-01", mission });
   const startedMs = performance.now();
-  const ending = await rig.port.call("CreateMission", request, DEADLINE_MS, LEAVE_MS);
+  const ending = await harness.port.call("CreateMission", request, DEADLINE_MS, LEAVE_MS);
   return { ending, tookMs: performance.now() - startedMs };
 }
 
@@ -44,55 +44,55 @@ test.each(["grpc", "rest"] as const)(
   async (transport) => {
     const { simulator, grpc, https, start } = await open();
     if (transport === "grpc") grpc.hang("kept");
-    const rig = await start({ transport, times: { rosterPollMs: null } });
-    await rig.until("there is a token", () => rig.figure("token_seconds_left") > 0);
+    const harness = await start({ transport, times: { rosterPollMs: null } });
+    await harness.until("there is a token", () => harness.figure("token_seconds_left") > 0);
     https.hang("kept");
-    const { ending, tookMs } = await create(rig);
+    const { ending, tookMs } = await create(harness);
     expect(ending).toMatchObject({ kind: "not_sent" });
     expect(tookMs).toBeGreaterThan(LEAVE_MS / 2);
     expect(tookMs).toBeLessThan(LEAVE_MS + 1_000);
     grpc.goOn();
     https.goOn();
-    await rig.until("the service is reached", () => rig.health().state === "up");
+    await harness.until("the service is reached", () => harness.health().state === "up");
     const received = simulator.control.record(0).filter(({ fact }) => fact.what === "received");
     expect(received).toEqual([]);
-    expect((await create(rig)).ending).toMatchObject({ kind: "ok" });
+    expect((await create(harness)).ending).toMatchObject({ kind: "ok" });
   },
 );
 
 test("a command whose token was refused waits for another only as long as it may leave", async () => {
   const { simulator, https, start } = await open();
   const clock = createManualClock(Date.now());
-  const rig = await start({ clock, times: { rosterPollMs: null, taskChainPollMs: null } });
-  await rig.event("mission");
+  const harness = await start({ clock, times: { rosterPollMs: null, taskChainPollMs: null } });
+  await harness.event("mission");
   // A token that was only just made would not be blamed.
   clock.advance(5_100);
   simulator.control.apply({ kind: "expire-tokens" });
   https.hang("kept");
-  const { ending, tookMs } = await create(rig);
+  const { ending, tookMs } = await create(harness);
   expect(ending).toMatchObject({ kind: "refused", code: "UNAUTHENTICATED" });
   expect(tookMs).toBeLessThan(LEAVE_MS + 1_000);
   https.goOn();
-  await rig.until("there is another token", () => rig.figure("token_requests") === 2);
-  expect((await create(rig)).ending).toMatchObject({ kind: "ok" });
+  await harness.until("there is another token", () => harness.figure("token_requests") === 2);
+  expect((await create(harness)).ending).toMatchObject({ kind: "ok" });
   const received = simulator.control.record(0).filter(({ fact }) => fact.what === "received");
   expect(received).toHaveLength(1);
 });
 
 test("a start that waits for its connection over HTTPS does not leave after a stop of its robot", async () => {
   const { simulator, https, start } = await open();
-  const rig = await start({ transport: "rest", times: { rosterPollMs: null } });
-  await rig.until("there is a token", () => rig.figure("token_seconds_left") > 0);
+  const harness = await start({ transport: "rest", times: { rosterPollMs: null } });
+  await harness.until("there is a token", () => harness.figure("token_seconds_left") > 0);
   https.hang("kept");
   const accepted = https.accepted();
   let mayLeave = true;
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
   const request = JSON.stringify({ robotId: "base-01", mission });
-  const ending = rig.port.call("CreateMission", request, DEADLINE_MS, DEADLINE_MS, {
+  const ending = harness.port.call("CreateMission", request, DEADLINE_MS, DEADLINE_MS, {
     isStop: false,
     mayLeave: () => mayLeave,
   });
-  await rig.until("its connection is being made", () => https.accepted() > accepted);
+  await harness.until("its connection is being made", () => https.accepted() > accepted);
   mayLeave = false;
   https.goOn();
   expect(await ending).toEqual({

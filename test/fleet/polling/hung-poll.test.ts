@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { detectionLimits } from "../../../src/domain/detection.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
-import { startFleetSession } from "../../support/fleet-rig.ts";
+import { startFleetSession } from "../../support/fleet-harness.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { type Hang, openHungWire } from "../hung-wire.ts";
 
@@ -21,46 +21,46 @@ async function open() {
   const https = await openHungWire(new URL(simulator.endpoints.https).host);
   closers.push(() => https.close());
   const toldAtMs: number[] = [];
-  const rig = await startFleetSession(simulator.endpoints, {
+  const harness = await startFleetSession(simulator.endpoints, {
     httpsUrl: `https://${https.address}`,
     times,
     onEvent: ({ kind }) => kind === "roster" && toldAtMs.push(performance.now()),
   });
-  closers.push(() => rig.stop());
-  await rig.event("roster", ({ robots }) => robots.length === 6);
-  return { simulator, https, rig, toldAtMs };
+  closers.push(() => harness.stop());
+  await harness.event("roster", ({ robots }) => robots.length === 6);
+  return { simulator, https, harness, toldAtMs };
 }
 
 test.each<Hang>(["kept", "lost"])(
   "polls that hang (%s) make nobody absent; each is given up in its time, and the next one tells who has left",
   async (how) => {
-    const { simulator, https, rig, toldAtMs } = await open();
+    const { simulator, https, harness, toldAtMs } = await open();
     https.hang(how);
-    const from = rig.events.length;
+    const from = harness.events.length;
     const sinceMs = performance.now();
     // What was under way when the wire hung may still come in.
     const told = toldAtMs.length;
-    const failures = rig.figure("poll_failures");
+    const failures = harness.figure("poll_failures");
     simulator.control.happen({ kind: "offline", robotId: "cart-02" });
-    await rig.until("two polls were given up", () => rig.figure("poll_failures") >= failures + 2);
+    await harness.until("two polls were given up", () => harness.figure("poll_failures") >= failures + 2);
     const givenUpMs = performance.now() - sinceMs;
     expect(givenUpMs).toBeGreaterThan(times.pollTimeoutMs);
     expect(givenUpMs).toBeLessThan(roster.absentMs + 2 * roster.unansweredMs + 500);
-    expect(rig.health().detail).toMatch(
+    expect(harness.health().detail).toMatch(
       /a poll fails: (DEADLINE_EXCEEDED: no answer|UNAVAILABLE: no connection(: not done)?) within 700 ms/,
     );
     expect(toldAtMs.length - told).toBeLessThanOrEqual(1);
     https.goOn();
     const wentOnAtMs = performance.now();
-    const listed = await rig.next("roster", ({ robots }) => robots.length === 5);
+    const listed = await harness.next("roster", ({ robots }) => robots.length === 5);
     expect(listed.robots.map(({ robotId }) => robotId)).not.toContain("cart-02");
     // One poll may still hang; the next is answered.
     expect(performance.now() - wentOnAtMs).toBeLessThan(roster.unansweredMs + roster.absentMs + 500);
-    const short = rig.events
+    const short = harness.events
       .slice(from)
       .filter((event) => event.kind === "roster" && event.robots.length < 5);
     expect(short).toEqual([]);
-    await rig.until("the polls succeed again", () => rig.health().state === "up");
+    await harness.until("the polls succeed again", () => harness.health().state === "up");
   },
   30_000,
 );

@@ -6,7 +6,7 @@ import { exchangeToken } from "../../../src/fleet/session/exchange.ts";
 import { createSession } from "../../../src/fleet/session/session.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { SubscribeBatteryStatusResponseSchema } from "../../../src/wire/fleet/v1/service_pb.js";
-import { startFleetSession } from "../../support/fleet-rig.ts";
+import { startFleetSession } from "../../support/fleet-harness.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { goodToken, startScriptedService } from "../../support/scripted-service.ts";
 
@@ -107,13 +107,13 @@ test("a session lives through wrong tokens, before its streams are open and afte
     streams: { SubscribeBatteryStatus: () => [toBinary(SubscribeBatteryStatusResponseSchema, battery)] },
     token: () => answers.shift() ?? goodToken(),
   });
-  const rig = await startFleetSession(service, {
+  const harness = await startFleetSession(service, {
     log: createLog("debug", { write: (line) => void lines.push(line) }),
     times: { rosterPollMs: null, taskChainPollMs: null },
   });
-  await rig.event("battery");
-  expect(rig.figure("token_failures")).toBe(3);
-  expect(lines.join("") + JSON.stringify(rig.health())).not.toContain(SECRET);
-  await rig.stop();
+  await harness.event("battery");
+  expect(harness.figure("token_failures")).toBe(3);
+  expect(lines.join("") + JSON.stringify(harness.health())).not.toContain(SECRET);
+  await harness.stop();
   await service.close();
 });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { startBareHttp2 } from "../../support/bare-http2.ts";
-import { startFleetSession } from "../../support/fleet-rig.ts";
+import { startFleetSession } from "../../support/fleet-harness.ts";
 import { startSimulator } from "../../support/simulator.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -39,28 +39,28 @@ test.each([400, 403, 404, 408, 429, 500, 502, 503, 504])(
     let target = balancer.address;
     const wire = await startTcpProxy(() => target);
     closers.push(() => wire.close());
-    const rig = await startFleetSession(endpoints, {
+    const harness = await startFleetSession(endpoints, {
       grpcAddress: wire.address,
       times: { backoffBaseMs: 20, backoffCapMs: 200 },
     });
-    closers.push(() => rig.stop());
-    await rig.until("streams were tried", () => balancer.asked() > 6);
-    expect(rig.figure("robots_refused")).toBe(0);
-    expect(rig.events.filter((event) => event.kind === "link" && event.state === "up")).toEqual([]);
+    closers.push(() => harness.stop());
+    await harness.until("streams were tried", () => balancer.asked() > 6);
+    expect(harness.figure("robots_refused")).toBe(0);
+    expect(harness.events.filter((event) => event.kind === "link" && event.state === "up")).toEqual([]);
     // Whether a command was passed on nobody knows.
     const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
-    const ending = await rig.port.call(
+    const ending = await harness.port.call(
       "CreateMission",
       JSON.stringify({ robotId: "base-01", mission }),
       3_000,
     );
     expect(ending).toMatchObject({ kind: "unknown", message: expect.stringContaining(String(status)) });
-    expect(rig.figure("streams_open")).toBe(0);
+    expect(harness.figure("streams_open")).toBe(0);
     target = endpoints.grpc;
     wire.cut();
     const sinceMs = performance.now();
-    await rig.event("mission");
-    await rig.event("battery");
+    await harness.event("mission");
+    await harness.event("battery");
     expect(performance.now() - sinceMs).toBeLessThan(2_200);
   },
   30_000,

@@ -6,34 +6,34 @@ import type { FoundFamily } from "../../../src/fleet/streams/family-memory.ts";
 import { openFamilyMemory } from "../../../src/fleet/streams/family-memory.ts";
 import { familiesFolder } from "../../../src/fleet/streams/streams.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { type FleetRig, type RigOverrides, startFleetSession } from "../../support/fleet-rig.ts";
+import { type FleetHarness, type FleetOverrides, startFleetSession } from "../../support/fleet-harness.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 
 let folder = "";
 let simulator: RunningSimulator;
-const rigs: FleetRig[] = [];
+const rigs: FleetHarness[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fleetgate-families-"));
   simulator = await startSimulator();
 });
 afterEach(async () => {
-  for (const rig of rigs.splice(0)) if (!rig.isStopped()) await rig.stop();
+  for (const harness of rigs.splice(0)) if (!harness.isStopped()) await harness.stop();
   await simulator.stop();
   await rm(folder, { recursive: true });
 });
 
-async function start(overrides: RigOverrides = {}): Promise<FleetRig> {
-  const rig = await startFleetSession(simulator.endpoints, { cacheDirectory: folder, ...overrides });
-  rigs.push(rig);
-  return rig;
+async function start(overrides: FleetOverrides = {}): Promise<FleetHarness> {
+  const harness = await startFleetSession(simulator.endpoints, { cacheDirectory: folder, ...overrides });
+  rigs.push(harness);
+  return harness;
 }
 
 /** Until the conveyors of every cart are read and no family is asked for. */
-async function allKnown(rig: FleetRig): Promise<void> {
-  await rig.event("conveyors");
-  await rig.until("all streams are open", () => {
-    const { robots = 0, families_pending, streams_open, streams_wanted } = rig.health().figures ?? {};
+async function allKnown(harness: FleetHarness): Promise<void> {
+  await harness.event("conveyors");
+  await harness.until("all streams are open", () => {
+    const { robots = 0, families_pending, streams_open, streams_wanted } = harness.health().figures ?? {};
     return robots > 2 && families_pending === 0 && streams_open === streams_wanted;
   });
 }
@@ -59,8 +59,8 @@ function answerNoFamily(): void {
   simulator.control.apply({ kind, operation: "GetConveyorIndex", effect, count });
 }
 
-function familiesTold(rig: FleetRig, robotId: string): readonly string[] {
-  return rig.events.flatMap((event) =>
+function familiesTold(harness: FleetHarness, robotId: string): readonly string[] {
+  return harness.events.flatMap((event) =>
     event.kind === "robot" && event.robotId === robotId ? [event.family] : [],
   );
 }
@@ -81,29 +81,29 @@ test("a restart asks for no family that was found out before, and tells a cart w
 
 test("a robot that is wrongly remembered as a cart is asked about, shown as no cart, and forgotten as one", async () => {
   await remember({ "serve-01": "cart" });
-  const rig = await start();
-  await allKnown(rig);
-  await rig.stop();
-  expect(familiesTold(rig, "serve-01")).toEqual(["unknown"]);
-  expect(rig.events.filter((event) => event.kind === "conveyors" && event.robotId === "serve-01")).toEqual(
-    [],
-  );
-  expect(rig.health().figures?.robots_refused).toBe(0);
+  const harness = await start();
+  await allKnown(harness);
+  await harness.stop();
+  expect(familiesTold(harness, "serve-01")).toEqual(["unknown"]);
+  expect(
+    harness.events.filter((event) => event.kind === "conveyors" && event.robotId === "serve-01"),
+  ).toEqual([]);
+  expect(harness.health().figures?.robots_refused).toBe(0);
   expect(await recalled("serve-01", "cart-01")).toEqual(["other", "cart"]);
 });
 
 test("a cart that is wrongly remembered as another robot is found, and remembered", async () => {
   await remember({ "cart-01": "other" });
-  const rig = await start();
-  await rig.event("robot", ({ robotId, family }) => robotId === "cart-01" && family === "cart");
-  await rig.event("conveyors", ({ robotId }) => robotId === "cart-01");
-  await rig.stop();
+  const harness = await start();
+  await harness.event("robot", ({ robotId, family }) => robotId === "cart-01" && family === "cart");
+  await harness.event("conveyors", ({ robotId }) => robotId === "cart-01");
+  await harness.stop();
   expect(await recalled("cart-01")).toEqual(["cart"]);
 });
 
 test("where the memory cannot be kept, robots are asked about as without one", async () => {
   await writeFile(join(folder, "families"), "no folder");
-  const rig = await start();
-  await allKnown(rig);
-  expect(familiesTold(rig, "cart-01")).toEqual(["unknown", "cart"]);
+  const harness = await start();
+  await allKnown(harness);
+  expect(familiesTold(harness, "cart-01")).toEqual(["unknown", "cart"]);
 });

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { expect, test } from "vitest";
 import { SubscribeBatteryStatusResponseSchema as Battery } from "../../../src/wire/fleet/v1/service_pb.js";
-import { startFleetSession } from "../../support/fleet-rig.ts";
+import { startFleetSession } from "../../support/fleet-harness.ts";
 import { watchLoop } from "../../support/loop-probe.ts";
 import { startScriptedService } from "../../support/scripted-service.ts";
 
@@ -22,17 +22,17 @@ test("a message of a million missions is left out and holds up nothing; its stre
       SubscribeMissionStatus: () => [],
     },
   });
-  const rig = await startFleetSession(service, { times: { rosterPollMs: null, taskChainPollMs: null } });
-  await rig.event("battery");
-  await rig.until("the mission stream is open", () => service.open("SubscribeMissionStatus") === 1);
+  const harness = await startFleetSession(service, { times: { rosterPollMs: null, taskChainPollMs: null } });
+  await harness.event("battery");
+  await harness.until("the mission stream is open", () => service.open("SubscribeMissionStatus") === 1);
   const probe = watchLoop();
   service.push("SubscribeMissionStatus", huge);
   service.push("SubscribeMissionStatus", message("r1", 100));
-  const { queue } = await rig.event("mission");
+  const { queue } = await harness.event("mission");
   probe.stop();
   expect(queue.missions).toHaveLength(100);
-  expect(rig.figure("messages_malformed")).toBe(1);
+  expect(harness.figure("messages_malformed")).toBe(1);
   expect(probe.longestMs()).toBeLessThan(50);
-  await rig.stop();
+  await harness.stop();
   await service.close();
 });

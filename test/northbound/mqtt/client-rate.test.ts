@@ -5,7 +5,7 @@ import type { Command } from "../../../src/domain/command.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { tellRefusals } from "../../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { newLink } from "./door.ts";
+import { newLink } from "./link-harness.ts";
 import { base, done, recordingCommander } from "./mqtt-harness.ts";
 import { createScriptedBroker, type ScriptedBroker } from "./scripted-broker.ts";
 

@@ -4,7 +4,7 @@ import type { Outcome } from "../../../src/domain/outcome.ts";
 import type { createBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import { newBroker, newLink } from "./door.ts";
+import { newBroker, newLink } from "./link-harness.ts";
 import { base, done, type Listener, listen, mqttOptions, recordingCommander, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;

@@ -3,7 +3,7 @@ import type { Connection } from "../../../src/contracts/link.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { type Chronicle, createChronicle } from "../../support/chronicle.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
-import { newLink } from "./door.ts";
+import { newLink } from "./link-harness.ts";
 import { base, external, listen, mqttOptions } from "./mqtt-harness.ts";
 
 interface Told {

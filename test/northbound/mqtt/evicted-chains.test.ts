@@ -11,7 +11,7 @@ import { seededChance } from "../../../src/simulator/world/chance.ts";
 import { chainEvent, missionEvent } from "../../delivery/fleet-events.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { newLink } from "./door.ts";
+import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
 import { base, external, listen, mqttOptions } from "./mqtt-harness.ts";
 

@@ -5,7 +5,7 @@ import type { MissionQueue } from "../../../src/domain/mission.ts";
 import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { newLink } from "./door.ts";
+import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
 import {
   base,

@@ -9,7 +9,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeState } from "../../delivery/fake-state.ts";
 import { createChronicle } from "../../support/chronicle.ts";
-import { newBroker, newLink } from "./door.ts";
+import { newBroker, newLink } from "./link-harness.ts";
 import { base, done, type Listener, listen, recordingCommander, start } from "./mqtt-harness.ts";
 import { createValve, type Valve } from "./valve.ts";
 

@@ -4,8 +4,8 @@ import { noticePayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
-import { createRig, mission, missions, type Rig } from "../../commands/rig.ts";
-import { openDoor } from "./door.ts";
+import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
+import { openLink } from "./link-harness.ts";
 import { base, type Listener } from "./mqtt-harness.ts";
 
 const rights = [
@@ -15,14 +15,14 @@ const rights = [
 ] as const;
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
-let rig: Rig;
+let rig: CommandsHarness;
 let clients: Listener;
 let asked = 0;
 
 beforeEach(async () => {
-  rig = await createRig({ options: { rights } });
+  rig = await createHarness({ options: { rights } });
   await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
-  const protocol = await openDoor(rig);
+  const protocol = await openLink(rig);
   clients = protocol.clients;
   cleanups.push(protocol.close);
 });
@@ -201,5 +201,9 @@ test("its begin and its end are events", () => {
     by: { protocol: "opcua", user: "plc1" },
   });
   const lifted = noticePayload({ ...notice, to: "free", by: { protocol: "cli", name: "eva" } }, "s1");
-  expect(JSON.parse(lifted)).toMatchObject({ from: "held", to: "free", by: { protocol: "cli", user: "eva" } });
+  expect(JSON.parse(lifted)).toMatchObject({
+    from: "held",
+    to: "free",
+    by: { protocol: "cli", user: "eva" },
+  });
 });

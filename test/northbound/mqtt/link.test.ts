@@ -3,7 +3,7 @@ import type { Connection } from "../../../src/contracts/link.ts";
 import type { Command } from "../../../src/domain/command.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
-import { newBroker, newLink } from "./door.ts";
+import { newBroker, newLink } from "./link-harness.ts";
 import { base, type Listener, listen, missionChange, recordingCommander, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;

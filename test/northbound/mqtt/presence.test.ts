@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { anyIdentifiers } from "../../support/identifiers.ts";
-import { newBroker, newLink } from "./door.ts";
+import { newBroker, newLink } from "./link-harness.ts";
 import { base, listen, start } from "./mqtt-harness.ts";
 
 const robot = (id: number, pos: string) => ({ id: String(id), name: `r${id}`, pos, taskChainId: 0 });

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createRig, OK, type Rig } from "../../commands/rig.ts";
-import { openDoor } from "./door.ts";
+import { type CommandsHarness, createHarness, OK } from "../../commands/commands-harness.ts";
+import { openLink } from "./link-harness.ts";
 import { base, type Listener } from "./mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
-let rig: Rig;
+let rig: CommandsHarness;
 let scada: Listener;
 let answers = 0;
 
 beforeEach(async () => {
   answers = 0;
-  rig = await createRig({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
-  const protocol = await openDoor(rig);
+  rig = await createHarness({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
+  const protocol = await openLink(rig);
   scada = protocol.clients;
   cleanups.push(protocol.close);
 });
@@ -126,7 +126,13 @@ describe("the audit log has what the protocol refuses", () => {
     await say(topic, payload);
     const { message } = await answer();
     expect(rig.audit).toEqual([
-      expect.objectContaining({ event: "command", protocol: "mqtt", user: "scada", request_id: "c1", ...named }),
+      expect.objectContaining({
+        event: "command",
+        protocol: "mqtt",
+        user: "scada",
+        request_id: "c1",
+        ...named,
+      }),
     ]);
     expect(rig.audit[0]).toMatchObject({ outcome: "refused", code, message, request: null, sent_at: null });
   });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { takeStationMessage } from "../../../src/northbound/mqtt/station-desk.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { createRig, mission, missions, type Rig } from "../../commands/rig.ts";
-import { openDoor } from "./door.ts";
+import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
+import { openLink } from "./link-harness.ts";
 import { base, type Listener, mqttOptions } from "./mqtt-harness.ts";
 
 const rights = [
@@ -16,19 +16,19 @@ const stations = [
 ] as const;
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
-let rig: Rig;
+let rig: CommandsHarness;
 let clients: Listener;
 let asked = 0;
 
 beforeEach(async () => {
-  rig = await createRig({ stations, options: { rights } });
+  rig = await createHarness({ stations, options: { rights } });
   await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
   const commands = {
     enabled: true,
     brokerEnforcesClientNames: true,
     requireExpiry: false,
   };
-  const protocol = await openDoor(rig, mqttOptions({ commands }));
+  const protocol = await openLink(rig, mqttOptions({ commands }));
   clients = protocol.clients;
   cleanups.push(protocol.close);
 });

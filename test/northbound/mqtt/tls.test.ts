@@ -3,7 +3,7 @@ import { createServer } from "node:tls";
 import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
-import { newBroker, newLink } from "./door.ts";
+import { newBroker, newLink } from "./link-harness.ts";
 import { embedded, external, listen, mqttOptions, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;

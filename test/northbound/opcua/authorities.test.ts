@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpcUaOptions, OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { openSession, startServer } from "./opcua-bench.ts";
+import { openSession, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-authority-"));

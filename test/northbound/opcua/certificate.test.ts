@@ -11,7 +11,7 @@ import {
   keepOwnCertificate,
 } from "../../../src/northbound/opcua/own-certificate.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { newClient, startServer } from "./opcua-bench.ts";
+import { newClient, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority } from "./plant-authority.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-certificate-"));

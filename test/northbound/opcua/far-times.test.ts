@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { batteryChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 let running: RunningServer;
 let plc: Caller;

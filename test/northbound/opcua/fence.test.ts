@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { batteryChange } from "./changes.ts";
-import { newClient, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { newClient, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { exchange, frame, hello, openRawChannel, type Script } from "./raw-client.ts";
 
 const SEED = 20_261_120;

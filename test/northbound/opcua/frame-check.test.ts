@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFrameCheck } from "../../../src/northbound/opcua/frame-check.ts";
+import { createFrameCheck } from "../../../src/northbound/opcua/node-opcua/frame-check.ts";
 import { frame, hello } from "./raw-client.ts";
 
 const open = frame("OPNF", Buffer.alloc(40, 1));

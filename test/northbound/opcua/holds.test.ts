@@ -6,8 +6,8 @@ import type { Outcome } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { robotChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
-import { int32, text } from "./slot-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { int32, text } from "./slots-harness.ts";
 
 const on = { dataType: "Boolean", value: true } as const;
 const off = { dataType: "Boolean", value: false } as const;
@@ -71,7 +71,9 @@ describe("the tag Hold", () => {
     const robot = ["Hold", "Held", "HoldStored", "ReadyForCommand"].map((name) => `Robots.AMR01.${name}`);
     expect(await shown(bob, ...robot)).toEqual([false, false, true, true]);
     expect(await bob.write(["Robots.AMR01.Hold", on])).toEqual([StatusCodes.Good]);
-    expect(holds.asked).toEqual([{ source: { protocol: "opcua", name: "bob" }, robotId: "r1", isHeld: true }]);
+    expect(holds.asked).toEqual([
+      { source: { protocol: "opcua", name: "bob" }, robotId: "r1", isHeld: true },
+    ]);
     tell();
     expect(await shown(bob, ...robot)).toEqual([true, true, true, false]);
     expect(await shown(bob, "Robots.AMR01.NotReadyReason")).toEqual(["held by opcua:bob"]);

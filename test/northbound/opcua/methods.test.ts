@@ -4,8 +4,8 @@ import type { DescribedOperation } from "../../../src/contracts/operation-manual
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
-import { type Caller, openSession, startServer } from "./opcua-bench.ts";
-import { clock, commander, eachWithItsServer, plc, start, startAnew, stop } from "./slot-bench.ts";
+import { type Caller, openSession, startServer } from "./opcua-harness.ts";
+import { clock, commander, eachWithItsServer, plc, start, startAnew, stop } from "./slots-harness.ts";
 
 const robot = "Robots.AMR01";
 const mission = JSON.stringify({ mission: { cartMission: {} } });

@@ -10,7 +10,7 @@ import {
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { robotChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 /** Their nodes take seconds to build: the last ones are missing while these tests ask for them. */
 const ROBOTS = 5_000;

@@ -11,8 +11,8 @@ import {
   openSession,
   type RunningServer,
   startServer,
-} from "./opcua-bench.ts";
-import { int32 } from "./slot-bench.ts";
+} from "./opcua-harness.ts";
+import { int32 } from "./slots-harness.ts";
 
 const user = { name: "plc1", password: "plc secret" };
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-origin-"));

@@ -4,8 +4,8 @@ import type { RefusalAudit } from "../../../src/contracts/commander.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { openSession, startServer } from "./opcua-bench.ts";
-import { int32, text } from "./slot-bench.ts";
+import { openSession, startServer } from "./opcua-harness.ts";
+import { int32, text } from "./slots-harness.ts";
 
 const operator: OpcUaUser = {
   name: "line",

@@ -20,7 +20,7 @@ import {
   slot,
   start,
   text,
-} from "./slot-bench.ts";
+} from "./slots-harness.ts";
 
 /** Each with the very words that `ErrorText` shows. */
 describe("a slot's refusals", () => {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
 
 const BAD_SECURITY_CHECKS_FAILED = 0x8013_0000;

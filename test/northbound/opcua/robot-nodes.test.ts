@@ -11,7 +11,7 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const ROBOT = "ns=2;s=Robots.AMR01";
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { openMemory } from "../../../src/northbound/opcua/memory.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { batteryChange, conveyorChange, robotChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 let folder: string;
 let running: RunningServer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultOpcUaLimits } from "../../../src/northbound/opcua/options.ts";
 import { batteryChange, robotChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const ROBOTS = 1_000;
 let running: RunningServer;

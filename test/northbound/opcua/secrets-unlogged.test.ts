@@ -9,7 +9,7 @@ import {
 } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLog } from "../../../src/platform/log.ts";
-import { newClient, type RunningServer, startServer } from "./opcua-bench.ts";
+import { newClient, type RunningServer, startServer } from "./opcua-harness.ts";
 import { encoded, frame, openRawChannel, type RawChannel } from "./raw-client.ts";
 
 const PASSWORD = "0pcua-passw0rd-of-line1";

@@ -18,7 +18,7 @@ import {
   openSession,
   type RunningServer,
   startServer,
-} from "./opcua-bench.ts";
+} from "./opcua-harness.ts";
 
 const salt = randomBytes(16);
 const hash = scryptSync("correct horse", salt, 64);

@@ -4,7 +4,7 @@ import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { receivedAtMs, robotChange } from "./changes.ts";
 import { fakeCatalogue } from "./fake-commands.ts";
-import { type Caller, opcUaParts, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, opcUaParts, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const clock = createManualClock(receivedAtMs);
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({

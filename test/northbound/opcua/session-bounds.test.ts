@@ -5,7 +5,7 @@ import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcu
 import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { openRawChannel } from "./raw-client.ts";
 
 const BAD_TOO_MANY_SESSIONS = 0x8056_0000;

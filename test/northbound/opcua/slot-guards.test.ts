@@ -2,7 +2,7 @@ import { StatusCodes, type VariantOptions } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mission, missionChange, queueOf } from "./changes.ts";
 import { succeeded } from "./fake-commands.ts";
-import { openSession } from "./opcua-bench.ts";
+import { openSession } from "./opcua-harness.ts";
 import {
   closed,
   commander,
@@ -19,7 +19,7 @@ import {
   stop,
   text,
   texts,
-} from "./slot-bench.ts";
+} from "./slots-harness.ts";
 
 describe("values that cannot be", () => {
   beforeAll(startAnew);

@@ -1,7 +1,7 @@
 import { StatusCodes } from "node-opcua";
 import { describe, expect, it } from "vitest";
 import { succeeded } from "./fake-commands.ts";
-import { openSession } from "./opcua-bench.ts";
+import { openSession } from "./opcua-harness.ts";
 import {
   closed,
   commander,
@@ -13,7 +13,7 @@ import {
   shown,
   slot,
   text,
-} from "./slot-bench.ts";
+} from "./slots-harness.ts";
 
 /** Requests of one session that are all on their way before the first is answered. */
 const belt = (name: string) => `Robots.AMR01.ConveyorSlot.${name}`;

@@ -2,7 +2,7 @@ import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Outcome } from "../../../src/domain/outcome.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
-import { openSession } from "./opcua-bench.ts";
+import { openSession } from "./opcua-harness.ts";
 import {
   clock,
   closed,
@@ -19,7 +19,7 @@ import {
   startAnew,
   stop,
   text,
-} from "./slot-bench.ts";
+} from "./slots-harness.ts";
 
 const stopping = [...fakeCatalogue("stops")].filter(([name]) => name === "UpdateMission");
 const catalogue = new Map([...fakeCatalogue(), ...stopping]);

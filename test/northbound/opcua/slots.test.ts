@@ -17,7 +17,7 @@ import {
   slot,
   text,
   texts,
-} from "./slot-bench.ts";
+} from "./slots-harness.ts";
 
 describe("a mission slot", () => {
   eachWithItsServer();

@@ -6,8 +6,8 @@ import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { robotChange } from "./changes.ts";
 import { createFakeCommander, succeeded } from "./fake-commands.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
-import { int32, text } from "./slot-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { int32, text } from "./slots-harness.ts";
 
 const slot = (name: string) => `Stations.packing.Slot.${name}`;
 const robots = [

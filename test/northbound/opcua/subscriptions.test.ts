@@ -8,7 +8,7 @@ import {
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { batteryChange, mission, missionChange, queueOf, receivedAtMs } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 let running: RunningServer;
 let caller: Caller;

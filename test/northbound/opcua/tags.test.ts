@@ -19,7 +19,7 @@ import {
   robotChange,
   sourceTimeMs,
 } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const clock = createManualClock(receivedAtMs);
 let isLinkUp = true;

@@ -7,7 +7,7 @@ import { refusal } from "../../../src/domain/outcome.ts";
 import { openMemory } from "../../../src/northbound/opcua/memory.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
-import { openSession } from "./opcua-bench.ts";
+import { openSession } from "./opcua-harness.ts";
 import {
   clock,
   closed,
@@ -24,7 +24,7 @@ import {
   start,
   startAnew,
   stop,
-} from "./slot-bench.ts";
+} from "./slots-harness.ts";
 
 let folder: string;
 let sessions = 0;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createUnfinishedRequests } from "../../../src/northbound/opcua/unfinished-requests.ts";
+import { createUnfinishedRequests } from "../../../src/northbound/opcua/node-opcua/unfinished-requests.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 it("beyond the limit of all together, whoever holds most is closed, and not the one who asks", () => {

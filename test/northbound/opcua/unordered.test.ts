@@ -2,8 +2,8 @@ import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, succeeded } from "./fake-commands.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
-import { int32, text, texts } from "./slot-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { int32, text, texts } from "./slots-harness.ts";
 
 const slot = (name: string) => `Robots.AMR01.MissionSlot.${name}`;
 const robots = [

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { shareAmongUsers } from "../../../src/northbound/opcua/node-opcua/user-shares.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { shareAmongUsers } from "../../../src/northbound/opcua/user-shares.ts";
 
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,

@@ -262,7 +262,9 @@ describe("what never became a command is a problem", () => {
       body: { outcome: "refused", code, detail: expect.stringMatching(detail), retry_safe: true },
     });
     expect(harness.commander.submitted).toHaveLength(0);
-    expect(harness.told).toMatchObject([{ requestId: "c1", code, source: { protocol: "cli", name: "local" } }]);
+    expect(harness.told).toMatchObject([
+      { requestId: "c1", code, source: { protocol: "cli", name: "local" } },
+    ]);
   });
 
   it("MALFORMED: an id that is empty, too long or not printable", async () => {

@@ -119,7 +119,8 @@ function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {
   return {
     leaseOf: (robotId) => (robotId === "r1" ? lease : null),
     override(source, robotId) {
-      if (source.name !== "chief") return refusal("NOT_ALLOWED", `${source.protocol} "${source.name}" may not`);
+      if (source.name !== "chief")
+        return refusal("NOT_ALLOWED", `${source.protocol} "${source.name}" may not`);
       if (robotId === "r1") lease = null;
       return null;
     },

@@ -5,7 +5,7 @@ import type { Family, RobotId } from "../../../domain/robot.ts";
 import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts";
 import { hasArrived, missionStateTable } from "../mission-tags.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { TagTimes } from "../tag.ts";
+import type { TagTimes } from "../node-opcua/tag.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {

@@ -7,7 +7,7 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { isTooLong, type Tag } from "../tag.ts";
+import { isTooLong, type Tag } from "../node-opcua/tag.ts";
 import type { Writer } from "./writer.ts";
 
 /**

@@ -6,7 +6,7 @@ import type { TicketState } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createEnumTable } from "../enumeration.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { fittingText, type TagTimes } from "../tag.ts";
+import { fittingText, type TagTimes } from "../node-opcua/tag.ts";
 import { COMMAND_LENGTH, type WrittenTicket } from "./written-ticket.ts";
 
 const ANSWER_LENGTH = 20;

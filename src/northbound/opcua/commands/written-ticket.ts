@@ -1,5 +1,5 @@
 import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
-import { isTooLong } from "../tag.ts";
+import { isTooLong } from "../node-opcua/tag.ts";
 
 /** `Command`: the ticket, and what it is for. */
 export const COMMAND_LENGTH = 12;

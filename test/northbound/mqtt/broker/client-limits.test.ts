@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { generate, type Packet, parser } from "mqtt-packet";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
-import { newBroker } from "../door.ts";
+import { newBroker } from "../link-harness.ts";
 import { embedded, start } from "../mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];

@@ -11,12 +11,12 @@ import {
 import type { RefusalAudit } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import type { Parameter } from "../commands/parameter.ts";
+import type { Slot } from "../commands/slot.ts";
+import type { Writer } from "../commands/writer.ts";
+import { type Order, readTicket, type WrittenTicket } from "../commands/written-ticket.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
-import type { Parameter } from "./parameter.ts";
-import type { Slot } from "./slot.ts";
-import type { Writer } from "./writer.ts";
-import { type Order, readTicket, type WrittenTicket } from "./written-ticket.ts";
 
 /** Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is written. */
 export type WriteTag = (variant: Variant, range: NumericRange | null, account: Account) => StatusCode;

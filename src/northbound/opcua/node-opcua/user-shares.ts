@@ -1,6 +1,6 @@
-import type { Role } from "../../domain/command.ts";
-import type { OpcUaOptions } from "./options.ts";
-import { ANONYMOUS } from "./security.ts";
+import type { Role } from "../../../domain/command.ts";
+import type { OpcUaOptions } from "../options.ts";
+import { ANONYMOUS } from "../security.ts";
 
 const READER: Role = "observer";
 

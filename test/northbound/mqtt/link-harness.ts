@@ -3,7 +3,7 @@ import { createMqttLink, type MqttLink, type MqttParts } from "../../../src/nort
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import type { Rig } from "../../commands/rig.ts";
+import type { CommandsHarness } from "../../commands/commands-harness.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
 import {
   base,
@@ -46,8 +46,8 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
 }
 
 /** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
-export async function openDoor(
-  rig: Rig,
+export async function openLink(
+  rig: CommandsHarness,
   options = mqttOptions(),
 ): Promise<{ readonly clients: Listener; close(): Promise<void> }> {
   const broker = newBroker();

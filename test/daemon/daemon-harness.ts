@@ -14,19 +14,19 @@ import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
 import { createMakers } from "../commands/maker-of.ts";
 import { contractScenario } from "../contract/contract-harness.ts";
-import { type FleetRig, startFleetSession } from "../support/fleet-rig.ts";
+import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { createTestIntake } from "../support/intake-harness.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { createGate, type Gate } from "./gate.ts";
-import { openWebhookDoor } from "./webhook-door.ts";
+import { openWebhookEntrance } from "./webhook-entrance.ts";
 
 /** The real dispatcher on a real session, over TLS and two wires that can be cut, to a real simulated service. */
-export interface CommandBench {
+export interface DaemonHarness {
   readonly simulator: RunningSimulator;
   readonly dispatcher: Dispatcher;
   readonly state: FleetState;
-  readonly rig: FleetRig;
+  readonly rig: FleetHarness;
   readonly grpcWire: TcpProxy;
   readonly httpsWire: TcpProxy;
   /** Holds commands back just before they leave. */
@@ -40,7 +40,7 @@ export interface CommandBench {
   close(): Promise<void>;
 }
 
-export interface BenchParts {
+export interface DaemonParts {
   readonly robots: readonly string[];
   readonly catalogue?: Catalogue;
   readonly simulator?: Partial<SimulatorOptions>;
@@ -73,8 +73,8 @@ const times: Partial<FleetTimes> = {
   taskChainPollMs: null,
 };
 
-export async function openCommandBench(parts: BenchParts): Promise<CommandBench> {
-  const protocol = parts.events === "webhook" ? await openWebhookDoor() : null;
+export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarness> {
+  const protocol = parts.events === "webhook" ? await openWebhookEntrance() : null;
   const simulator = await startSimulator({
     scenario: { kind: "given", scenario: contractScenario() },
     confirmWaitMs: CONFIRM_WAIT_MS,
@@ -94,7 +94,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     times: { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 },
     maxRobots: 1_000,
     maxTaskChains: 1_000,
-    sessionId: "bench",
+    sessionId: "harness",
     clock: systemClock,
     log: silentLog,
   });
@@ -109,7 +109,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
     journal: createMemoryJournal({ keepMs: 3_600_000, keepCount: 10_000 }),
     clock: systemClock,
     log: silentLog,
-    sessionId: "bench",
+    sessionId: "harness",
     robot: state.robot,
     deliver: makers.deliver,
     audit: () => {},
@@ -119,7 +119,7 @@ export async function openCommandBench(parts: BenchParts): Promise<CommandBench>
   const intake = createTestIntake({ catalogue, clock: systemClock, execution: dispatcher });
   await dispatcher.start();
   dispatcher.fleetLink(true);
-  const rig: FleetRig = await startFleetSession(endpoints, {
+  const rig: FleetHarness = await startFleetSession(endpoints, {
     grpcAddress: grpcWire.address,
     httpsUrl: `https://${httpsWire.address}`,
     robots: { kind: "ids", ids: parts.robots },

@@ -9,9 +9,9 @@ import {
   type UAObject,
   type UAObjectType,
 } from "node-opcua";
-import type { Catalogue } from "../../contracts/operation.ts";
-import { roles } from "../../domain/command.ts";
-import type { Account } from "./security.ts";
+import type { Catalogue } from "../../../contracts/operation.ts";
+import { roles } from "../../../domain/command.ts";
+import type { Account } from "../security.ts";
 
 /**
  * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua finds a

@@ -13,7 +13,7 @@ import { type JsonPort, jsonPort } from "./fleet-requests.ts";
 type EventOf<Kind extends FleetEvent["kind"]> = Extract<FleetEvent, { readonly kind: Kind }>;
 
 /** A fleet session that runs, and what it has told so far. */
-export interface FleetRig {
+export interface FleetHarness {
   /** Takes requests as JSON text. */
   readonly port: JsonPort;
   readonly fleetPort: FleetPort;
@@ -38,7 +38,7 @@ export interface FleetRig {
 }
 
 /** How a test's session differs from the product's. */
-export type RigOverrides = Partial<Omit<FleetOptions, "times">> & {
+export type FleetOverrides = Partial<Omit<FleetOptions, "times">> & {
   readonly times?: Partial<FleetTimes>;
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -51,7 +51,7 @@ export type RigOverrides = Partial<Omit<FleetOptions, "times">> & {
 const PATIENCE_MS = 15_000;
 
 /** The options by which a session finds this service, for all robots of its first location unless told. */
-async function fleetOptions(endpoints: Endpoints, overrides: RigOverrides = {}): Promise<FleetOptions> {
+async function fleetOptions(endpoints: Endpoints, overrides: FleetOverrides = {}): Promise<FleetOptions> {
   const {
     times,
     clock: _clock,
@@ -85,8 +85,8 @@ async function fleetOptions(endpoints: Endpoints, overrides: RigOverrides = {}):
 /** Starts a session against a service. */
 export async function startFleetSession(
   endpoints: Endpoints,
-  overrides: RigOverrides = {},
-): Promise<FleetRig> {
+  overrides: FleetOverrides = {},
+): Promise<FleetHarness> {
   const events: FleetEvent[] = [];
   const watchers = new Set<() => void>();
   const session = createFleetSession(await fleetOptions(endpoints, overrides), {

@@ -16,7 +16,7 @@ import { listenMqtt, type MqttEar } from "./mqtt-ear.ts";
 import { openPlc, type Plc } from "./plc.ts";
 
 /** The whole of it in one process: a simulated fleet, the gateway as its configuration file says, and clients. */
-export interface House {
+export interface E2eHarness {
   /** The service that runs now. */
   simulator(): RunningSimulator;
   /** Hears everything that the gateway publishes. */
@@ -29,7 +29,7 @@ export interface House {
   readonly log: Chronicle<string>;
   /** The gateway's audit log so far, a record a line. */
   audit(): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** What the service really did since the house was opened, of one robot. */
+  /** What the service really did since the harness was opened, of one robot. */
   record(robotId: string): ReturnType<RunningSimulator["control"]["record"]>;
   stopService(): Promise<void>;
   /** Starts a service with the same keys and ports, after the one before was stopped. */
@@ -37,18 +37,18 @@ export interface House {
   close(): Promise<void>;
 }
 
-/** Sections of the configuration file that differ from the house's own. */
+/** Sections of the configuration file that differ from the harness's own. */
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | readonly unknown[]>>;
 
-/** The client name under which the tests of a house send commands over MQTT. */
+/** The client name under which the tests of a harness send commands over MQTT. */
 const CLIENT = "e2e";
 
-/** Opens a house. It is ready when robots can be commanded. `clock` is the gateway's. */
-export async function openHouse(
+/** Opens a harness. It is ready when robots can be commanded. `clock` is the gateway's. */
+export async function openE2eHarness(
   simulatorOptions: Partial<SimulatorOptions> = {},
   sections: Sections = {},
   clock: Clock = systemClock,
-): Promise<House> {
+): Promise<E2eHarness> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-e2e-"));
   const base: Partial<SimulatorOptions> = { dataDir: join(folder, "fleet"), seed: 7, ...simulatorOptions };
   let simulator = await startSimulator(base);
@@ -147,7 +147,7 @@ async function configOf(
   const path = join(folder, "fleetgate.yaml");
   await writeFile(path, stringify(file));
   const loaded = await loadConfig(path, {}, createCatalogue());
-  if (!loaded.ok) throw new Error(`the house's configuration is wrong: ${JSON.stringify(loaded.problems)}`);
+  if (!loaded.ok) throw new Error(`the harness's configuration is wrong: ${JSON.stringify(loaded.problems)}`);
   return loaded.config;
 }
 

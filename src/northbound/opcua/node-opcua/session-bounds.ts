@@ -9,10 +9,10 @@ import {
   UserNameIdentityToken,
   VariableIds,
 } from "node-opcua";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import type { OpcUaOptions } from "./options.ts";
-import { ANONYMOUS } from "./security.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { OpcUaOptions } from "../options.ts";
+import { ANONYMOUS } from "../security.ts";
 import { shareAmongUsers } from "./user-shares.ts";
 
 /** Who has which sessions, for health. */

@@ -46,7 +46,7 @@ export interface Sent {
   outcome: Outcome | null;
 }
 
-export interface Rig {
+export interface CommandsHarness {
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
@@ -69,7 +69,7 @@ export interface Rig {
   makerOf(missionId: string): string | null;
 }
 
-export interface RigOptions {
+export interface HarnessOptions {
   readonly journal?: Journal;
   readonly clock?: ManualClock;
   readonly options?: Partial<DispatcherOptions>;
@@ -93,13 +93,13 @@ const everything = [
   { source: { protocol: "web", name: "*" }, role: "observer" },
 ] as const;
 
-export async function createRig(parts: RigOptions = {}): Promise<Rig> {
+export async function createHarness(parts: HarnessOptions = {}): Promise<CommandsHarness> {
   const clock = parts.clock ?? createManualClock();
   const calls: Call[] = [];
   const notices: FleetNotice[] = [];
   const makers = createMakers();
   const audit: AuditRecord[] = [];
-  const held: Rig["held"] = [];
+  const held: CommandsHarness["held"] = [];
   const quality = new Map<string, Quality>([
     ["AMR01", "good"],
     ["AMR02", "good"],

@@ -1,7 +1,7 @@
 import { Server, type Socket } from "node:net";
 import { type OPCUAServer, StatusCodes } from "node-opcua";
-import type { Clock } from "../../platform/clock.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { describeError, type Log } from "../../../platform/log.ts";
 import { containRejections } from "./containment.ts";
 import { errorFrame } from "./error-frame.ts";
 import { createFrameCheck } from "./frame-check.ts";

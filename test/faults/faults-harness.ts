@@ -5,7 +5,7 @@ import { afterEach, expect } from "vitest";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { type Census, type Count, openCensus } from "../support/census.ts";
-import type { FleetRig, RigOverrides } from "../support/fleet-rig.ts";
+import type { FleetHarness, FleetOverrides } from "../support/fleet-harness.ts";
 import { createPatientClock } from "../support/patient-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -15,23 +15,23 @@ import { type Downstream, startDownstream } from "./downstream.ts";
  * A simulated service, a wire to its gRPC port, and sessions that go over it. Whatever a case does to
  * them, `close` ends the fault, and then checks what must hold after every case.
  */
-export interface FaultBench {
+export interface FaultsHarness {
   simulator(): RunningSimulator;
   readonly wire: TcpProxy;
   /** Leads what connects over the wire from now on to another address; null: to the service again. Cuts what is connected. */
   divert(address: string | null): void;
   /** Starts a session over the wire and waits until it holds the service's own state. */
-  start(overrides?: RigOverrides): Promise<FleetRig>;
+  start(overrides?: FleetOverrides): Promise<FleetHarness>;
   /** Starts one without waiting. */
-  startUnsettled(overrides?: RigOverrides): Promise<FleetRig>;
+  startUnsettled(overrides?: FleetOverrides): Promise<FleetHarness>;
   /** Starts one that cannot come to this service: whatever it shows as good of its robots is a lie. */
-  startElsewhere(overrides: RigOverrides): Promise<FleetRig>;
+  startElsewhere(overrides: FleetOverrides): Promise<FleetHarness>;
   /** Waits until what is shown as good downstream is the world's own state: all of it, and nothing else. */
-  settled(rig: FleetRig): Promise<void>;
+  settled(rig: FleetHarness): Promise<void>;
   /** Robots of which everything that is shown as good is true and complete. */
-  good(rig: FleetRig): readonly string[];
+  good(rig: FleetHarness): readonly string[];
   /** What is shown as anything but good, in words, whether it is true or not. */
-  notGood(rig: FleetRig): readonly string[];
+  notGood(rig: FleetHarness): readonly string[];
   /** Ends the service, and starts another with the same keys and ports. */
   replaceService(overrides?: Partial<SimulatorOptions>): Promise<void>;
   stopService(): Promise<void>;
@@ -59,7 +59,7 @@ const quick: Partial<FleetTimes> = {
   callMs: 3_000,
 };
 
-export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
+export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {}): Promise<FaultsHarness> {
   const census = openCensus();
   const clock = createPatientClock();
   const dataDir = await mkdtemp(join(tmpdir(), "fleetgate-faults-"));
@@ -72,9 +72,9 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
   let isUp = true;
   let diverted: string | null = null;
   const wire = await startTcpProxy(() => diverted ?? endpoints.grpc);
-  const sessions = new Map<FleetRig, Downstream>();
+  const sessions = new Map<FleetHarness, Downstream>();
 
-  async function begin(isElsewhere: boolean, rigOverrides: RigOverrides): Promise<FleetRig> {
+  async function begin(isElsewhere: boolean, rigOverrides: FleetOverrides): Promise<FleetHarness> {
     const downstream = await startDownstream(() => simulator, isElsewhere, {
       clock,
       grpcAddress: wire.address,
@@ -85,9 +85,9 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
     return downstream.rig;
   }
 
-  function of(rig: FleetRig): Downstream {
+  function of(rig: FleetHarness): Downstream {
     const found = sessions.get(rig);
-    if (found === undefined) throw new Error("a session of another bench");
+    if (found === undefined) throw new Error("a session of another harness");
     return found;
   }
 
@@ -194,21 +194,21 @@ export async function openFaultBench(overrides: Partial<SimulatorOptions> = {}):
   };
 }
 
-/** For a file of tests: opens a bench for a test, and closes it after that. */
-export function eachWithItsBench() {
-  let opened: FaultBench | undefined;
+/** For a file of tests: opens a harness for a test, and closes it after that. */
+export function eachWithItsHarness() {
+  let opened: FaultsHarness | undefined;
   afterEach(async () => {
     await opened?.close();
     opened = undefined;
   });
   return {
-    async open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultBench> {
-      opened = await openFaultBench(overrides);
+    async open(overrides: Partial<SimulatorOptions> = {}): Promise<FaultsHarness> {
+      opened = await openFaultsHarness(overrides);
       return opened;
     },
     /** The one that this test has opened. */
-    bench(): FaultBench {
-      if (opened === undefined) throw new Error("no bench was opened");
+    harness(): FaultsHarness {
+      if (opened === undefined) throw new Error("no harness was opened");
       return opened;
     },
   };

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { format } from "node:util";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
 
 /** What node-opcua-debug exports and node-opcua itself does not. */
 interface LibraryDebug {

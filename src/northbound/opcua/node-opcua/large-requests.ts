@@ -9,7 +9,7 @@ import {
   RegisterNodesRequest,
   WriteRequest,
 } from "node-opcua";
-import type { Clock } from "../../platform/clock.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import { type MissingRobots, robotName } from "./node-lookup.ts";
 
 /** The handlers of node-opcua 2.182 for requests that may name thousands of nodes. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach } from "vitest";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander } from "./fake-commands.ts";
 import { createFakeDisk, type FakeDisk } from "./memory-store.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-bench.ts";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const SLOT = "Robots.AMR01.MissionSlot";
 const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [0] }] as const;

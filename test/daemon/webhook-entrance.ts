@@ -6,13 +6,13 @@ import { createAuthority, createServerCertificate } from "../../src/simulator/tl
 import { freePorts } from "../support/free-ports.ts";
 
 /** Where a gateway takes webhooks on loopback, and whom the service must trust to deliver there. */
-export interface WebhookDoor {
+export interface WebhookEntrance {
   readonly options: WebhookOptions;
   readonly trustedCa: string;
   close(): Promise<void>;
 }
 
-export async function openWebhookDoor(): Promise<WebhookDoor> {
+export async function openWebhookEntrance(): Promise<WebhookEntrance> {
   const directory = await mkdtemp(join(tmpdir(), "fleetgate-hooks-"));
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());

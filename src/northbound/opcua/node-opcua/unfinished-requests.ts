@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from "../../platform/clock.ts";
+import type { Cancel, Clock } from "../../../platform/clock.ts";
 
 /** Chunks of requests that have not ended, of all connections together: what node-opcua keeps of them in memory. */
 export interface UnfinishedRequests {
