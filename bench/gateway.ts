@@ -11,7 +11,10 @@ export interface GatewayOptions {
   /** The `fleet` section. */
   readonly fleet: object;
   readonly mqttPort: number;
-  /** Whether the gateway's own broker listens there, for these clients, instead of one of the plant; each one's password is its name. */
+  /**
+   * Whether the gateway's own broker listens there, for these clients, instead of one of the plant; each
+   * one's password is its name.
+   */
   readonly brokerUsers?: readonly string[];
   /** Whether every client of MQTT may command robots; else nobody may. */
   readonly operators?: boolean;

@@ -1,4 +1,5 @@
-// The broker of a plant, mosquitto, in a process of its own; aedes where it is not installed. Its cost is nobody's.
+// The broker of a plant, mosquitto, in a process of its own; aedes where it is not installed. Its cost is
+// nobody's.
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -36,7 +37,8 @@ function isListening(port: number): Promise<boolean> {
 async function startMosquitto(program: string, folder: string): Promise<PlantBroker> {
   const port = await freePort();
   const configuration = join(folder, "mosquitto.conf");
-  // Without the limits it drops what a client does not take at once; Nagle's algorithm costs tens of milliseconds.
+  // Without the limits it drops what a client does not take at once; Nagle's algorithm costs tens of
+  // milliseconds.
   const lines = [
     `listener ${port} 127.0.0.1`,
     "allow_anonymous true",

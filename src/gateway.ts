@@ -65,7 +65,10 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 1_500;
 const NOTICE_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
-/** How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood of them. */
+/**
+ * How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood
+ * of them.
+ */
 const AUDIT_READ_BYTES = 16_000_000;
 const COMMANDS = "commands";
 const FLEET = "fleet";
@@ -146,7 +149,10 @@ function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
   return name === FLEET ? leavingMs(fleet.events) : 0;
 }
 
-/** Data: fleet → state → attribution → fan-out → northbounds. Commands: northbounds → intake → dispatcher → fleet. */
+/**
+ * Data: fleet → state → attribution → fan-out → northbounds. Commands: northbounds → intake → dispatcher →
+ * fleet.
+ */
 function build(
   config: Config,
   parts: GatewayParts,
@@ -244,9 +250,9 @@ function auditHealth(audit: LineFile): Health {
 }
 
 /**
- * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves: the OPC UA
- * server takes the processor for a second or two while it is made, and calls that wait for it time out.
- * With webhooks it has a port to bind itself, and cannot wait.
+ * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves:
+ * the OPC UA server takes the processor for a second or two while it is made, and calls that wait for it time
+ * out. With webhooks it has a port to bind itself, and cannot wait.
  */
 function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Promise<void>): Component {
   if (events.kind === "webhook") return fleet;

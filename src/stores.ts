@@ -36,10 +36,11 @@ const ALWAYS_THERE = ["lock", "lost+found"];
 const CONFIRM = "an operator confirms that with fleetgate journal reset";
 
 /**
- * Looks at every store under the data folder before one is opened, and opens the journal. Rejects with StoreTooNew, or
- * with StoreFailed where nothing can be said of one.
+ * Looks at every store under the data folder before one is opened, and opens the journal. Rejects with
+ * StoreTooNew, or with StoreFailed where nothing can be said of one.
  *
- * A lost journal takes the tickets of slots with it: a command that the journal does not know would count as never sent.
+ * A lost journal takes the tickets of slots with it: a command that the journal does not know would count as
+ * never sent.
  */
 export async function prepareStores(config: Config, nowMs: () => number, log: Log): Promise<Stores> {
   const { dataDir } = config.gateway;

@@ -7,7 +7,10 @@ const manifest: { version: string } = createRequire(import.meta.url)("../package
 /** The version of package.json: one place to change it. */
 export const version = manifest.version;
 
-/** When the program was built, as its build noted beside it; of sources that run as they are, the age of this file. */
+/**
+ * When the program was built, as its build noted beside it; of sources that run as they are, the age of this
+ * file.
+ */
 export function builtAt(): Date {
   try {
     const noted: unknown = JSON.parse(readFileSync(new URL("./build.json", import.meta.url), "utf8"));

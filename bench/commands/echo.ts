@@ -1,4 +1,5 @@
-// Answers every message at once with its own payload: what MQTT alone costs, there and back, in a process of its own.
+// Answers every message at once with its own payload: what MQTT alone costs, there and back, in a process of
+// its own.
 import mqtt from "mqtt";
 import { ECHO_IN, ECHO_OUT, type EchoRequest } from "./protocol.ts";
 

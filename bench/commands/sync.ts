@@ -18,8 +18,8 @@ export interface SyncCost {
 }
 
 /**
- * Measures on the disk of `folder`: one write every `pauseMs`, for a disk that rests in between answers later than
- * one that is kept busy; 0: one after the other.
+ * Measures on the disk of `folder`: one write every `pauseMs`, for a disk that rests in between answers later
+ * than one that is kept busy; 0: one after the other.
  */
 export async function measureSync(folder: string, pauseMs: number): Promise<SyncCost> {
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,5 @@
-// How soon a stop leaves, and what memory comes back, when another MQTT client floods the gateway with commands.
+// How soon a stop leaves, and what memory comes back, when another MQTT client floods the gateway with
+// commands.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Child } from "../child.ts";
@@ -127,7 +128,10 @@ function isUp(health: { readonly components: Readonly<Record<string, { readonly 
   return health?.components.mqtt?.state === "up" && health.components.fleet?.state === "up";
 }
 
-/** How long each stop took from its publish to the call at the service, in their order; Infinity for one that never came. */
+/**
+ * How long each stop took from its publish to the call at the service, in their order; Infinity for one that
+ * never came.
+ */
 function waitsOf({ observations }: Service, sentAtMs: readonly number[]): readonly number[] {
   const calls = observations.filter(({ kind }) => kind === "stop").map(({ atMs }) => atMs);
   return sentAtMs.map((sentMs, at) => (calls[at] ?? Number.POSITIVE_INFINITY) - sentMs);

@@ -48,7 +48,10 @@ export interface Ratios {
   readonly rss: number;
 }
 
-/** Messages that did not arrive: every one on MQTT; on OPC UA in the paced blocks, where no value overtakes another. */
+/**
+ * Messages that did not arrive: every one on MQTT; on OPC UA in the paced blocks, where no value overtakes
+ * another.
+ */
 function missing(measured: readonly Measured[]): number {
   return measured.reduce((sum, { kind, result }) => {
     const onOpcua = kind === "paced" ? result.sent - result.seenOnOpcua : 0;

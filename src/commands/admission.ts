@@ -27,9 +27,15 @@ export interface AdmissionParts {
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** Whether every robot there is must have been heard of by now. */
   readonly listening: () => "heard" | "not_yet" | "cut_off";
-  /** Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null when none does. */
+  /**
+   * Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null
+   * when none does.
+   */
   readonly leaseRefusal: (robotId: RobotId | null, source: Source) => string | null;
-  /** The refusal of a start of a held robot, or (null) of one that the service picks; null when nothing is held. */
+  /**
+   * The refusal of a start of a held robot, or (null) of one that the service picks; null when nothing is
+   * held.
+   */
   readonly holdRefusal: (robotId: RobotId | null) => Outcome | null;
   readonly queryDeadlineMs: number;
 }
@@ -84,7 +90,9 @@ function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string
   }
 }
 
-/** Why a command must not leave now; null when it may. Nothing here refuses stops; time alone refuses reads. */
+/**
+ * Why a command must not leave now; null when it may. Nothing here refuses stops; time alone refuses reads.
+ */
 export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
   const { effect } = job.request;
   if (effect === "stops") return null;
@@ -119,8 +127,8 @@ export function identified({ request, operation, id }: AcceptedCommand): ParsedR
 }
 
 /**
- * When a command that is received now may no longer be sent, on the monotonic clock. A moment that its sender wrote is judged
- * by the later of the wall clock and what that would be had nobody set it.
+ * When a command that is received now may no longer be sent, on the monotonic clock. A moment that its sender
+ * wrote is judged by the later of the wall clock and what that would be had nobody set it.
  */
 export function startByMonotonic(
   { startByMs, expiresAtMs = Number.POSITIVE_INFINITY }: Command,

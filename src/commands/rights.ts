@@ -41,8 +41,9 @@ export interface RightsQuestion {
 }
 
 /**
- * What a source may do besides reading, which everybody may. A user with a role of its own may do what that role may, as far
- * as the rules that name it say; all of it where none does. Others have what the rules that name them give.
+ * What a source may do besides reading, which everybody may. A user with a role of its own may do what that
+ * role may, as far as the rules that name it say; all of it where none does. Others have what the rules that
+ * name them give.
  */
 export function grantsOf({ rules, accounts }: Rights, source: Source): readonly Grant[] {
   const account = accounts.find(
@@ -72,8 +73,8 @@ export function refusedRight(rights: Rights, question: RightsQuestion): string |
 }
 
 /**
- * Why a source may not send a request; null when it may. A robot that is named by its number, or by its chain, is
- * looked up later: the dispatcher asks again when it knows the robot.
+ * Why a source may not send a request; null when it may. A robot that is named by its number, or by its
+ * chain, is looked up later: the dispatcher asks again when it knows the robot.
  */
 export function refusedRequest(
   rights: Rights,
@@ -99,7 +100,9 @@ export function refusedOnRobot(
   return refusedRight(rights, { source: command.source, operation: name, role, robotId });
 }
 
-/** The rights without their robots: by these, whoever is refused may send the operation to no robot at all. */
+/**
+ * The rights without their robots: by these, whoever is refused may send the operation to no robot at all.
+ */
 export function rightsAnywhere({ rules, accounts }: Rights): Rights {
   return { rules: rules.map(({ robots: _robots, ...rule }) => rule), accounts };
 }

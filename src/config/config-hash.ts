@@ -3,7 +3,10 @@ import { redact } from "./redact.ts";
 
 const SHOWN_DIGITS = 16;
 
-/** A few hexadecimal digits that change with the configuration, its secrets left out: whether two gateways run the same. */
+/**
+ * A few hexadecimal digits that change with the configuration, its secrets left out: whether two gateways run
+ * the same.
+ */
 export function configHash(config: unknown): string {
   return createHash("sha256")
     .update(JSON.stringify(redact(config)))

@@ -15,7 +15,10 @@ import { stationFindings } from "./sections/stations.ts";
 /** The sections that are right in themselves. One that is not has its own problems already. */
 export type SoundSections = Partial<ConfigFile>;
 
-/** What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can do. */
+/**
+ * What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can
+ * do.
+ */
 export function crossChecks(sections: SoundSections, catalogue: Catalogue): readonly Finding[] {
   const { fleet, quality, mqtt, opcua, web, commands, rights, stations } = sections;
   return [
@@ -64,8 +67,8 @@ function fleetFindings(fleet: FleetSection): readonly Finding[] {
 
 /**
  * What is polled is good for the shorter of two times, counted from the last answer. If the next one is due
- * later, it turns stale, and `Present` false, in every turn though all is well. An existing file may have times between which
- * chains turn stale: that harms no command, so it is no reason not to start.
+ * later, it turns stale, and `Present` false, in every turn though all is well. An existing file may have
+ * times between which chains turn stale: that harms no command, so it is no reason not to start.
  */
 function pollFindings(
   { times }: FleetSection,
@@ -131,7 +134,10 @@ function rightsFindings(rights: RightsSection, fleet: FleetSection | undefined):
   );
 }
 
-/** Two of our own servers cannot share a port, and the second would fail with a message that blames another program. */
+/**
+ * Two of our own servers cannot share a port, and the second would fail with a message that blames another
+ * program.
+ */
 function portFindings({ fleet, mqtt, opcua, web }: SoundSections): readonly Finding[] {
   const listeners = [
     { name: "fleet.events", port: fleet?.events.listen?.port ?? 0 },

@@ -38,7 +38,9 @@ export function flag(usual: boolean, description: string) {
   return z.boolean().default(usual).describe(description);
 }
 
-/** Where a server listens. Loopback unless told otherwise, so that nothing is open to the plant by accident. */
+/**
+ * Where a server listens. Loopback unless told otherwise, so that nothing is open to the plant by accident.
+ */
 export function listen(usualPort: number) {
   return z
     .strictObject({

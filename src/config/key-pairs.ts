@@ -6,13 +6,18 @@ export const keyOf: ReadonlyMap<string, string> = new Map([
   ["clientCertificate", "clientKey"],
 ]);
 
-/** Why a PEM text is no certificate, as the end of a sentence; null when it is one. Of a chain, the first is looked at. */
+/**
+ * Why a PEM text is no certificate, as the end of a sentence; null when it is one. Of a chain, the first is
+ * looked at.
+ */
 export function certificateProblem(text: string): string | null {
   if (!text.includes("-----BEGIN CERTIFICATE-----")) return "holds no certificate (PEM)";
   return isReadable(() => new X509Certificate(text)) ? null : "holds a certificate that cannot be read";
 }
 
-/** Why a PEM text is no certificate of an OPC UA application, as the end of a sentence; null when it is one. */
+/**
+ * Why a PEM text is no certificate of an OPC UA application, as the end of a sentence; null when it is one.
+ */
 export function applicationCertificateProblem(text: string): string | null {
   const problem = certificateProblem(text);
   if (problem !== null) return problem;
@@ -29,7 +34,9 @@ export function applicationCertificateProblem(text: string): string | null {
 /** OPC UA part 7, every policy that is not outdated. */
 const LEAST_RSA_BITS = 2_048;
 
-/** The URI that an OPC UA certificate gives to its application (OPC UA part 6, 6.2.2); null when it has none. */
+/**
+ * The URI that an OPC UA certificate gives to its application (OPC UA part 6, 6.2.2); null when it has none.
+ */
 export function applicationUriOf(text: string): string | null {
   const names = new X509Certificate(text).subjectAltName?.split(", ") ?? [];
   return names.find((name) => name.startsWith("URI:"))?.slice("URI:".length) ?? null;
@@ -69,7 +76,10 @@ export function validityProblem(
   return ending === undefined ? null : { isOutdated: false, message: `expires on ${ending.validTo}` };
 }
 
-/** Why a PEM text is no private key that the gateway can use; null when it is one. Its content is never quoted. */
+/**
+ * Why a PEM text is no private key that the gateway can use; null when it is one. Its content is never
+ * quoted.
+ */
 export function privateKeyProblem(text: string): string | null {
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return "holds no private key (PEM)";
   if (/ENCRYPTED/.test(text)) return "holds a key with a passphrase; the gateway needs one without";

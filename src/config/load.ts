@@ -52,8 +52,8 @@ export interface Config {
 }
 
 /**
- * A configuration, or everything that is wrong with the file. `outdated` are the gateway's own certificates that are
- * not valid now: the gateway starts, because its other listeners work.
+ * A configuration, or everything that is wrong with the file. `outdated` are the gateway's own certificates
+ * that are not valid now: the gateway starts, because its other listeners work.
  */
 export type LoadResult =
   | {
@@ -125,7 +125,9 @@ async function readText(
   }
 }
 
-/** The sections that fit their schema, so that a mistake in one does not hide contradictions in the others. */
+/**
+ * The sections that fit their schema, so that a mistake in one does not hide contradictions in the others.
+ */
 function soundSections(document: ConfigDocument): SoundSections {
   const sound: Record<string, unknown> = {};
   const { value } = document;

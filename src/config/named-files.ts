@@ -40,7 +40,9 @@ const LARGEST_FILE_BYTES = 1_000_000;
 const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password"]);
 const CREDENTIAL_PREFIX = "credential:";
 
-/** Reads every file that a key of the document names, valid document or not: all problems belong in one list. */
+/**
+ * Reads every file that a key of the document names, valid document or not: all problems belong in one list.
+ */
 export async function readNamedFiles(
   schema: z.core.$ZodType,
   document: ConfigDocument,
@@ -105,7 +107,10 @@ function strangers(
   });
 }
 
-/** The file that the key at `path` names, for a configuration without problems; null where the key is not there. */
+/**
+ * The file that the key at `path` names, for a configuration without problems; null where the key is not
+ * there.
+ */
 export function fileAt(files: NamedFiles, ...path: ConfigPath): NamedFile | null {
   return files.byKey.get(pathText(path)) ?? null;
 }
@@ -168,7 +173,10 @@ function contentProblem(kind: FileKind, text: string): string | null {
   }
 }
 
-/** An API key document has three fields (fleet-service-interface, Credential exchange). Its content is never quoted. */
+/**
+ * An API key document has three fields (fleet-service-interface, Credential exchange). Its content is never
+ * quoted.
+ */
 function apiKeyProblem(text: string): string | null {
   let parsed: unknown;
   try {

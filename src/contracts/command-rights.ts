@@ -1,7 +1,9 @@
 import type { Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 
-/** Who may send commands to what, before anybody has said which command (fleetgate's `rights` and `stations`). */
+/**
+ * Who may send commands to what, before anybody has said which command (fleetgate's `rights` and `stations`).
+ */
 export interface CommandRights {
   /** Why this source may send the robot nothing that needs an operator; null when it may send something. */
   refusedRobot(source: Source, robotId: RobotId): string | null;

@@ -51,8 +51,8 @@ export interface Expiry {
 /** The way of every command, whichever protocol it came by. */
 export interface Commander {
   /**
-   * Takes a command, and resolves with its final outcome; a refusal is a value. `onStage` is told how far it has
-   * come. Rejects only with the reason of `signal`: aborting it ends the waiting, not the command.
+   * Takes a command, and resolves with its final outcome; a refusal is a value. `onStage` is told how far it
+   * has come. Rejects only with the reason of `signal`: aborting it ends the waiting, not the command.
    */
   submit(
     envelope: Envelope,

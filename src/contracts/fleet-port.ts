@@ -28,8 +28,8 @@ export interface CallOrder {
   /** Names the robot, for a stop to follow a start of it on the same connection. */
   readonly robot?: string;
   /**
-   * False from when a stop of the same robot was made (for a start), or a start that undoes it has left (for a stop): what
-   * leaves after it would undo it, and ends `not_sent`.
+   * False from when a stop of the same robot was made (for a start), or a start that undoes it has left (for
+   * a stop): what leaves after it would undo it, and ends `not_sent`.
    */
   readonly mayLeave: () => boolean;
   /** It leaves now: called in the same moment, after `mayLeave`, each time that it does. */

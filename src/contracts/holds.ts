@@ -15,13 +15,15 @@ export interface HoldRequest {
 }
 
 /**
- * Holds: a user's standing "do not move" for one robot, or for all. While it lasts, what the robot does is stopped, and
- * nothing that moves it is sent. Each user's hold is its own, outlives restarts, and resumes nothing when it is lifted.
+ * Holds: a user's standing "do not move" for one robot, or for all. While it lasts, what the robot does is
+ * stopped, and nothing that moves it is sent. Each user's hold is its own, outlives restarts, and resumes
+ * nothing when it is lifted.
  */
 export interface Holds {
   /**
-   * Begins a hold at once, or lifts it; the same again changes nothing. Null when it is taken, otherwise the refusal.
-   * A hold that its user lifts again within a second lasts until then (docs/commands.md): `holdState` says what holds.
+   * Begins a hold at once, or lifts it; the same again changes nothing. Null when it is taken, otherwise the
+   * refusal. A hold that its user lifts again within a second lasts until then (docs/commands.md):
+   * `holdState` says what holds.
    */
   hold(request: HoldRequest): Outcome | null;
   /** The refusal of a name that no robot has; null where there is such a robot, or nobody can say yet. */

@@ -35,7 +35,10 @@ export interface OpaqueRequest {
 export interface ChainQuery {
   /** The read to send. */
   request(): OpaqueRequest;
-  /** The robot's number in the parsed answer; 0 while the chain has no robot; null when there is no such chain. */
+  /**
+   * The robot's number in the parsed answer; 0 while the chain has no robot; null when there is no such
+   * chain.
+   */
   amrId(answer: unknown): number | null;
 }
 
@@ -45,8 +48,9 @@ export type RepeatRule =
   | {
       readonly kind: "repeatable";
       /**
-       * Until when. `expiry`: within the time that its sender gave it. `evidence`: when that is over, also for as long
-       * as evidence would be sought; for what is as right late as in time, once it has left: CANCEL and a conveyor's STOP.
+       * Until when. `expiry`: within the time that its sender gave it. `evidence`: when that is over, also
+       * for as long as evidence would be sought; for what is as right late as in time, once it has left:
+       * CANCEL and a conveyor's STOP.
        */
       readonly until: "expiry" | "evidence";
       /** Refusals that, on a repeat, say that the aim is reached: it had been done already. */
@@ -116,7 +120,10 @@ export interface ParsedRequest {
   readonly payload: OpaqueRequest;
   /** The robot that the request names by robot_id; null when it names none, or by number. */
   readonly robotId: RobotId | null;
-  /** The operation's effect for this very request: UpdateMission stops with COMMAND_CANCEL and moves with COMMAND_RESUME. */
+  /**
+   * The operation's effect for this very request: UpdateMission stops with COMMAND_CANCEL and moves with
+   * COMMAND_RESUME.
+   */
   readonly effect: Effect;
   readonly subject: Subject;
   readonly repeat: RepeatRule;
@@ -130,8 +137,8 @@ export interface ParsedRequest {
   /** The conveyors that it sets in motion and those that it stops, by index; null when it is about none. */
   readonly conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] } | null;
   /**
-   * What of its robot it sets going, or stops, by name: `conveyor 1`, `mission m-1`, `robot`. A start undoes an
-   * earlier stop with which it has a name in common.
+   * What of its robot it sets going, or stops, by name: `conveyor 1`, `mission m-1`, `robot`. A start undoes
+   * an earlier stop with which it has a name in common.
    */
   readonly switches: readonly string[];
 }

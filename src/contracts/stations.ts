@@ -19,11 +19,16 @@ export interface Stations {
    * of its destinations. Null when it is given; a refusal with the reason otherwise.
    */
   ask(station: string, source: Source, robotId: RobotId): Outcome | null;
-  /** Ends the lease, by its owner. Null when it is ended, or there was none; UNKNOWN_ROBOT where there is no such robot. */
+  /**
+   * Ends the lease, by its owner. Null when it is ended, or there was none; UNKNOWN_ROBOT where there is no
+   * such robot.
+   */
   release(station: string, source: Source, robotId: RobotId): Outcome | null;
   /** The station's PLC is alive: keeps the leases that this user has for it. */
   beat(station: string, source: Source): void;
-  /** Ends a lease whoever owns it: for engineers. Null when it is ended, or there was none, as with `release`. */
+  /**
+   * Ends a lease whoever owns it: for engineers. Null when it is ended, or there was none, as with `release`.
+   */
   override(source: Source, robotId: RobotId): Outcome | null;
   leaseOf(robotId: RobotId): RobotLease | null;
   /** The robots that this user leases for the station now; null: there is no such station. */

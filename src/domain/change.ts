@@ -52,7 +52,9 @@ export type FleetNotice =
       readonly from: Coded<MissionStateName> | null;
       readonly to: Coded<MissionStateName>;
       readonly owner: string;
-      /** The command that made this mission; null while attribution does not know it, or it was none of ours. */
+      /**
+       * The command that made this mission; null while attribution does not know it, or it was none of ours.
+       */
       readonly command: CommandIdentity | null;
     }
   | {

@@ -1,6 +1,9 @@
 const LONGEST_ECHO = 64;
 
-/** The beginning of a text that somebody else chose: at most `most` UTF-16 units, and an ellipsis where it went on. */
+/**
+ * The beginning of a text that somebody else chose: at most `most` UTF-16 units, and an ellipsis where it
+ * went on.
+ */
 export function clip(text: string, most: number): string {
   if (text.length <= most) return text;
   // Half a surrogate pair is no character.

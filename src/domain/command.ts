@@ -34,7 +34,10 @@ export interface Command extends CommandIdentity {
   readonly requestJson: string;
   /** Wall time in milliseconds after which it may no longer be sent. */
   readonly startByMs: number;
-  /** The same moment as its sender wrote it, where it is one of the sender's own clock and no time from the receipt. */
+  /**
+   * The same moment as its sender wrote it, where it is one of the sender's own clock and no time from the
+   * receipt.
+   */
   readonly expiresAtMs?: number;
   /** Where it came from, for the audit log, as far as the protocol knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };

@@ -6,10 +6,15 @@ export const QUALITY_TICK_MS = 500;
 /** What stands in for traffic is asked for, and told, this often within `streamSilenceMs`. */
 export const LOOKS_A_SILENCE = 4;
 
-/** Silence itself is looked at this often at least, in milliseconds: finding it late would delay the way back too. */
+/**
+ * Silence itself is looked at this often at least, in milliseconds: finding it late would delay the way back
+ * too.
+ */
 const LONGEST_LOOK_MS = 1_000;
 
-/** A subscription is renewed at this share of `resyncMs` at the latest, so that no confirmation comes late. */
+/**
+ * A subscription is renewed at this share of `resyncMs` at the latest, so that no confirmation comes late.
+ */
 export const LATEST_RENEWAL = 0.7;
 
 /** How missions and batteries come. Conveyors and snapshots come by streams always. */
@@ -42,7 +47,10 @@ export interface RosterLimits {
 
 /** What is found out of missions and batteries while webhooks bring them, and their streams rest. */
 export interface DeliveryLimits {
-  /** The service, or the way to it, is gone: stale. However it went, nothing but the watch of subscriptions tells. */
+  /**
+   * The service, or the way to it, is gone: stale. However it went, nothing but the watch of subscriptions
+   * tells.
+   */
   readonly goneMs: number;
   /** The same: offline. */
   readonly linkGoneMs: number;
@@ -57,7 +65,10 @@ export interface DeliveryLimits {
 export interface DetectionLimits {
   /** The service or a balancer ends a stream, or the connection: its end is an event, and told at once. */
   readonly streamCutMs: number;
-  /** A connection is dead and says nothing (a cable, a firewall that forgets): values of its streams are offline, or stale where other connections live. */
+  /**
+   * A connection is dead and says nothing (a cable, a firewall that forgets): values of its streams are
+   * offline, or stale where other connections live.
+   */
   readonly silentMs: number;
   /** A robot is no longer heard on a stream that is alive otherwise: stale. */
   readonly notRenewedMs: number;
@@ -71,7 +82,10 @@ export interface DetectionLimits {
   readonly lostAfterMs: number;
 }
 
-/** How often the gateway looks whether a connection, or what stands in for one, has been silent too long, in milliseconds. */
+/**
+ * How often the gateway looks whether a connection, or what stands in for one, has been silent too long, in
+ * milliseconds.
+ */
 export function silenceLookMs(streamSilenceMs: number): number {
   return Math.min(streamSilenceMs / LOOKS_A_SILENCE, LONGEST_LOOK_MS);
 }

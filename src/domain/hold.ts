@@ -3,7 +3,10 @@ import type { Source } from "./command.ts";
 /** What holds a robot, or (of all robots) what holds them together. A hold is no safety function. */
 export interface HoldState {
   readonly isHeld: boolean;
-  /** The users that hold it, the longest first, as `opcua:plc1`; ` (all)` follows where a user holds all robots. */
+  /**
+   * The users that hold it, the longest first, as `opcua:plc1`; ` (all)` follows where a user holds all
+   * robots.
+   */
   readonly by: readonly string[];
   /** Whether a restart would know the same: false while the disk has not taken it. */
   readonly isStored: boolean;

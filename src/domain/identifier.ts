@@ -29,7 +29,10 @@ export function isIdentifier(value: unknown): value is string {
 
 const LARGEST_INT32 = 2_147_483_647;
 
-/** Whether it is a number of the service's by which something is named: a whole one from `least` on, of 32 bits. */
+/**
+ * Whether it is a number of the service's by which something is named: a whole one from `least` on, of 32
+ * bits.
+ */
 export function isIdentifierNumber(value: unknown, least: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= least && value <= LARGEST_INT32;
 }

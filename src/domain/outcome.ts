@@ -9,7 +9,10 @@ export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "pro
 export interface Outcome {
   readonly outcome: OutcomeName;
   readonly code: ErrorName;
-  /** What was wrong, where, and what would be right; or what must be known of the answer. Empty when nothing is. */
+  /**
+   * What was wrong, where, and what would be right; or what must be known of the answer. Empty when nothing
+   * is.
+   */
   readonly message: string;
   /** Whether sending it again (as a new command) can move nothing twice. */
   readonly retrySafe: boolean;
@@ -57,7 +60,10 @@ export const outcomeNumbers = {
   probably_succeeded: 7,
 } as const satisfies Record<OutcomeName | CommandStage | "idle", number>;
 
-/** An outcome as every protocol with JSON tells it (design, MQTT: the reply). `id` is null when none could be read. */
+/**
+ * An outcome as every protocol with JSON tells it (design, MQTT: the reply). `id` is null when none could be
+ * read.
+ */
 export function outcomeJson(id: string | null, outcome: Outcome): string {
   const { responseJson, evidence } = outcome;
   const told = JSON.stringify({

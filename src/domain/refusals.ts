@@ -70,7 +70,10 @@ export function idStands({ code, message }: Outcome): Outcome {
   );
 }
 
-/** A refusal before the gateway was asked, of a message whose sender chose its id: it may be an earlier command's. */
+/**
+ * A refusal before the gateway was asked, of a message whose sender chose its id: it may be an earlier
+ * command's.
+ */
 export function idUnasked({ code, message }: Outcome): Outcome {
   return refusal(
     code,
@@ -79,7 +82,10 @@ export function idUnasked({ code, message }: Outcome): Outcome {
   );
 }
 
-/** For the sender of a command that is in hand or recorded, while too many wait. Not refused: it may have been sent. */
+/**
+ * For the sender of a command that is in hand or recorded, while too many wait. Not refused: it may have been
+ * sent.
+ */
 export const tooManyAsk = ending(
   "unknown",
   "QUEUE_FULL",
@@ -87,7 +93,10 @@ export const tooManyAsk = ending(
   false,
 );
 
-/** For the sender of a command that is in hand or recorded, and that asks more often than its rate. Not refused: it may have been sent. */
+/**
+ * For the sender of a command that is in hand or recorded, and that asks more often than its rate. Not
+ * refused: it may have been sent.
+ */
 export const askedTooOften = ending(
   "unknown",
   "RATE_LIMITED",

@@ -19,7 +19,10 @@ export type Activity =
 /** An activity as it was seen last. */
 export interface SeenActivity {
   readonly activity: Activity;
-  /** True: a value that is good shows it under way. False: it may be under way, or was when the robot was seen last. */
+  /**
+   * True: a value that is good shows it under way. False: it may be under way, or was when the robot was seen
+   * last.
+   */
   readonly isSeen: boolean;
   /** Of the message that showed it: another one means that it was seen anew. */
   readonly stamp: Stamp;
@@ -31,13 +34,17 @@ export type Stop =
   | { readonly kind: "pause_chain"; readonly amrId: number }
   | { readonly kind: "stop_conveyors"; readonly indexes: readonly number[] };
 
-/** The simulator's name: the interface document shows no state but idle (fleet-service-interface, Robot run state). */
+/**
+ * The simulator's name: the interface document shows no state but idle (fleet-service-interface, Robot run
+ * state).
+ */
 const PAUSED = "ROBOT_STATE_PAUSED";
 
 /**
  * What a robot does, by the last that was seen of it:
  *
- * - its current mission, unless its state says that it does not run (fleet-service-interface, Mission states);
+ * - its current mission, unless its state says that it does not run (fleet-service-interface, Mission
+ *   states);
  * - its task chain, unless the robot is paused (fleet-service-interface, Robot run state);
  * - each conveyor that the robot still lists and that rolls, or is not known to stand now.
  */
@@ -56,8 +63,8 @@ export interface PlannedStop {
 }
 
 /**
- * The stops that end these activities. Conveyors that were seen rolling share one request. Those in doubt have another:
- * the service refuses a request as a whole when one of its conveyors is not there any more.
+ * The stops that end these activities. Conveyors that were seen rolling share one request. Those in doubt
+ * have another: the service refuses a request as a whole when one of its conveyors is not there any more.
  */
 export function stopsOf(activities: readonly SeenActivity[]): readonly PlannedStop[] {
   const stops: PlannedStop[] = [];

@@ -24,8 +24,8 @@ export function firstNumber(chance: number): number {
 }
 
 /**
- * What a positive number is. `void` is certain: nothing was or ever will be started under it. `unknown` is
- * a number of which this store cannot tell: never issued, older than those it remembers, or one without a disk.
+ * What a positive number is. `void` is certain: nothing was or ever will be started under it. `unknown` is a
+ * number of which this store cannot tell: never issued, older than those it remembers, or one without a disk.
  */
 export function standing(state: TicketState, id: number): Standing {
   if (id === state.open) return "open";

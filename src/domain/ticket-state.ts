@@ -51,6 +51,9 @@ export interface TakenTicket extends Acceptance {
   readonly requestId: string;
   /** `taking` until its command is in the journal; `running` until the outcome is final. */
   readonly phase: "taking" | "running" | "done";
-  /** The running command that this stop displaces. It owns the slot again if the stop turns out never to have begun. */
+  /**
+   * The running command that this stop displaces. It owns the slot again if the stop turns out never to have
+   * begun.
+   */
   readonly replaces?: TakenTicket;
 }

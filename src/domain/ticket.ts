@@ -39,7 +39,8 @@ export function newTickets(run: string, firstId: number, nowMs: number): TicketS
 
 /**
  * The kept tickets after a start of the gateway. Numbers go on behind the last block: any of it may have been
- * shown. A ticket that is still `taking` is to be ended with `ticketAccepted` or `ticketVoid`, as the journal says.
+ * shown. A ticket that is still `taking` is to be ended with `ticketAccepted` or `ticketVoid`, as the journal
+ * says.
  */
 export function restartTickets(kept: TicketState, run: string, nowMs: number): TicketState {
   return {
@@ -73,7 +74,10 @@ export function writeTicket(
   return number > 0 ? writeStart(state, write, nowMs, chance) : writeClose(state, -number, nowMs, chance);
 }
 
-/** Ends an open or void number for good. A number that stands in `closed` keeps the error that it was given first. */
+/**
+ * Ends an open or void number for good. A number that stands in `closed` keeps the error that it was given
+ * first.
+ */
 export function voidTicket(
   state: TicketState,
   id: number,

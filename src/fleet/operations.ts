@@ -14,10 +14,16 @@ import { sealRequest } from "./operations/request.ts";
 import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
 
-/** As canonical JSON: many times what the longest known request has, and bounds what the gateway holds of each. */
+/**
+ * As canonical JSON: many times what the longest known request has, and bounds what the gateway holds of
+ * each.
+ */
 const LONGEST_REQUEST = 131_072;
 
-/** Every unary operation of the interface document: messages and routes from the descriptors, the rest from the rules. */
+/**
+ * Every unary operation of the interface document: messages and routes from the descriptors, the rest from
+ * the rules.
+ */
 export function createCatalogue(): OperationManual {
   const catalogue = new Map<string, DescribedOperation>();
   for (const [name, rule] of [...missionRules, ...chainRules, ...webhookRules]) {

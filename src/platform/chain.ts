@@ -5,8 +5,8 @@ export interface ChainLink<Value> {
 }
 
 /**
- * Values in the order in which they came, any of which can be taken out at once, however many there are: an array would
- * have to move the others, and a Map walks over the holes that its first keys have left.
+ * Values in the order in which they came, any of which can be taken out at once, however many there are: an
+ * array would have to move the others, and a Map walks over the holes that its first keys have left.
  */
 export interface Chain<Value> {
   append(value: Value): ChainLink<Value>;

@@ -48,8 +48,9 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
 }
 
 /**
- * Runs `task` every `periodMs` until the signal is aborted. All that have the same period run at the same moments, so
- * the first run is half a period to one and a half from now: on a machine at rest, to wake up costs more than most tasks.
+ * Runs `task` every `periodMs` until the signal is aborted. All that have the same period run at the same
+ * moments, so the first run is half a period to one and a half from now: on a machine at rest, to wake up
+ * costs more than most tasks.
  */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, task: () => void): void {
   if (signal.aborted) return;

@@ -1,6 +1,9 @@
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** An ISO 8601 time with a zone (RFC 3339) in milliseconds since 1970; null for anything else, as a date that does not exist. */
+/**
+ * An ISO 8601 time with a zone (RFC 3339) in milliseconds since 1970; null for anything else, as a date that
+ * does not exist.
+ */
 export function dateTimeMs(value: unknown): number | null {
   const parts = typeof value === "string" ? dateTime.exec(value) : null;
   if (parts === null || !isDate(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return null;

@@ -5,8 +5,9 @@ import { dirname } from "node:path";
 export type FreeBytes = (path: string) => number | null;
 
 /**
- * Of `path`, or of the nearest folder above it that exists. Never throws. Local file systems know the figure without
- * asking the disk: some microseconds, also while it hangs, where a thread's answer costs two changes of thread.
+ * Of `path`, or of the nearest folder above it that exists. Never throws. Local file systems know the figure
+ * without asking the disk: some microseconds, also while it hangs, where a thread's answer costs two changes
+ * of thread.
  */
 export function freeBytes(path: string): number | null {
   try {

@@ -1,12 +1,14 @@
 import { type Chain, type ChainLink, createChain } from "./chain.ts";
 
 /**
- * What waits, in a lane for each key and with one bound for all of them. What is too much goes from the longest lane:
- * who sends without end pushes out its own, and nobody's that has less waiting. Every call takes the same short
- * time, however much waits and however many keys there are.
+ * What waits, in a lane for each key and with one bound for all of them. What is too much goes from the
+ * longest lane: who sends without end pushes out its own, and nobody's that has less waiting. Every call
+ * takes the same short time, however much waits and however many keys there are.
  */
 export interface FairLanes<Item> {
-  /** Adds at the end of the key's lane. The result had to go for it: the oldest of the longest lane, or null. */
+  /**
+   * Adds at the end of the key's lane. The result had to go for it: the oldest of the longest lane, or null.
+   */
   push(key: string, item: Item): Gone<Item> | null;
   /** Takes the oldest of a key. */
   shift(key: string): void;

@@ -71,7 +71,10 @@ function shortPath(path: string, handle: FileHandle, name: string): string {
   return process.platform === "linux" ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name);
 }
 
-/** The number of the process that has the folder besides this one; null when none does. What the dead have left is removed. */
+/**
+ * The number of the process that has the folder besides this one; null when none does. What the dead have
+ * left is removed.
+ */
 async function holderBeside(
   path: string,
   reach: (name: string) => string,

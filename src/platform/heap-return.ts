@@ -25,9 +25,10 @@ const GROWN_BYTES = 48 * 1024 * 1024;
 const AT_REST = 0.3;
 
 /**
- * Gives memory back after a flood, until the signal is aborted. The daemon runs without V8's memory reducer, which compacts an
- * idle heap again and again; without it, what a flood has left lies there until the next one. So the heap is collected when
- * it has grown and the process is at rest, and again as long as that gives something back.
+ * Gives memory back after a flood, until the signal is aborted. The daemon runs without V8's memory reducer,
+ * which compacts an idle heap again and again; without it, what a flood has left lies there until the next
+ * one. So the heap is collected when it has grown and the process is at rest, and again as long as that gives
+ * something back.
  */
 export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signal: AbortSignal): void {
   let settledBytes = look().heapBytes;

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 /** Connections that want nothing now, or have not said yet what they want, with a bound for all of them. */
 export interface IdleConnections {
   /**
-   * One more. Beyond the bound the oldest of the address that has most is closed: nobody else's connections go for those
-   * of somebody who opens them without end.
+   * One more. Beyond the bound the oldest of the address that has most is closed: nobody else's connections
+   * go for those of somebody who opens them without end.
    */
   add(socket: Socket): void;
   /** It is idle no more. */

@@ -16,7 +16,9 @@ export interface LineFile {
   /** Queues a line. Never throws and never waits; a line that cannot be written is counted and logged. */
   append(line: string): void;
   figures(): LineFigures;
-  /** Why lines are lost. After too many lines at once it stays for half a minute; null while none are lost. */
+  /**
+   * Why lines are lost. After too many lines at once it stays for half a minute; null while none are lost.
+   */
   problem(): string | null;
   /** Resolves when all queued lines are written. */
   close(): Promise<void>;
@@ -30,8 +32,8 @@ const MAX_WAITING_BYTES = 16_000_000;
 const TOO_MANY = "lines come faster than the disk takes them";
 
 /**
- * Lines are written at once, those that come meanwhile as one batch, and synced within a second. A line that was written
- * survives the end of the process; a power cut may take those of the last second.
+ * Lines are written at once, those that come meanwhile as one batch, and synced within a second. A line that
+ * was written survives the end of the process; a power cut may take those of the last second.
  */
 export function createLineFile(
   options: RotatingFileOptions,

@@ -8,9 +8,10 @@ const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Reads a file of lines from its end on, and on in those that were put aside, newest line first, until `take` says false. At
- * most `mostBytes` are read. Resolves with whether nothing was left unread that `take` would have wanted. A line that a
- * crash cut off is handed over as it stands. Rejects when a file that is there cannot be read.
+ * Reads a file of lines from its end on, and on in those that were put aside, newest line first, until `take`
+ * says false. At most `mostBytes` are read. Resolves with whether nothing was left unread that `take` would
+ * have wanted. A line that a crash cut off is handed over as it stands. Rejects when a file that is there
+ * cannot be read.
  */
 export async function readLinesBack(
   { path, keep }: Pick<RotatingFileOptions, "path" | "keep">,

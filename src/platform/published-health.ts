@@ -1,6 +1,9 @@
 import type { Health } from "./component.ts";
 
-/** The health of a daemon's parts as it is shown outside: the names of figures in snake_case, as in all that is published. */
+/**
+ * The health of a daemon's parts as it is shown outside: the names of figures in snake_case, as in all that
+ * is published.
+ */
 export function publishedHealth(parts: Readonly<Record<string, Health>>): Record<string, Health> {
   const published: Record<string, Health> = {};
   for (const [name, part] of Object.entries(parts)) {

@@ -10,7 +10,9 @@ export interface RotatingFileOptions {
   readonly keep: number;
 }
 
-/** A file that is only appended to, readable by its owner alone. Each method rejects with the disk's error. */
+/**
+ * A file that is only appended to, readable by its owner alone. Each method rejects with the disk's error.
+ */
 export interface RotatingFile {
   /** Appends whole lines. Opens the file if it is closed. */
   write(bytes: Uint8Array): Promise<void>;

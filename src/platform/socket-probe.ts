@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 
 /**
- * Whether a process listens on the Unix socket at `path`. A dead process's socket refuses connections; whatever else
- * happens, somebody may be behind it.
+ * Whether a process listens on the Unix socket at `path`. A dead process's socket refuses connections;
+ * whatever else happens, somebody may be behind it.
  */
 export function isListenedOn(path: string): Promise<boolean> {
   return new Promise((resolve) => {

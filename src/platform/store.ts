@@ -60,9 +60,9 @@ const LONGEST_KEY_BYTES = 1_900;
 const MEGABYTE = 1_000_000;
 
 /**
- * lmdb never gets to meet a full disk: where it cannot write a page it tells of that in more characters than it has
- * allocated (mdb_page_flush of lmdb 3.5.6), and the process dies of its damaged heap then or later. So much is little
- * for a small box, and more than other programs write between the look and the commit.
+ * lmdb never gets to meet a full disk: where it cannot write a page it tells of that in more characters than
+ * it has allocated (mdb_page_flush of lmdb 3.5.6), and the process dies of its damaged heap then or later. So
+ * much is little for a small box, and more than other programs write between the look and the commit.
  */
 export const LEAST_FREE_BYTES = 8 * MEGABYTE;
 /** A copied page, its branches and the list of free pages come with every record. */
@@ -202,7 +202,8 @@ function openDatabase(path: string, { beforeOpen, afterOpen }: StoreParts) {
       encoding: "json",
       // A commit counts only when its own sync is done: the next one waits for it.
       overlappingSync: false,
-      // The transactions that it begins by itself reject a promise that nobody holds when the disk fails: the process would end.
+      // The transactions that it begins by itself reject a promise that nobody holds when the disk fails: the
+      // process would end.
       eventTurnBatching: false,
     });
     afterOpen?.();

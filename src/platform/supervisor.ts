@@ -8,7 +8,10 @@ export interface Step {
   readonly component: Component;
   /** How long it may take to become ready. */
   readonly startTimeoutMs: number;
-  /** How long it may take to clean up; then it is left behind, and that is a failure unless it was still starting. */
+  /**
+   * How long it may take to clean up; then it is left behind, and that is a failure unless it was still
+   * starting.
+   */
   readonly stopTimeoutMs: number;
 }
 
@@ -137,7 +140,8 @@ async function close(
   await new Promise<void>((resolve) => {
     const cancel = clock.after(stopTimeoutMs, () => {
       const problem = `did not stop within ${stopTimeoutMs} ms`;
-      // A start that cannot be interrupted ends by itself; whoever stops the daemon meanwhile has not seen it fail.
+      // A start that cannot be interrupted ends by itself; whoever stops the daemon meanwhile has not seen it
+      // fail.
       if (wasReady()) fail(new ComponentFailed(component.name, problem));
       else log.warn({ component: component.name }, `${problem}: it was still starting`);
       resolve();

@@ -45,7 +45,10 @@ export const httpStatus: Readonly<Record<CodeName, number>> = {
 /** It stands in a header too, and HTTP/2 bounds those: a longer one would not reach anybody. */
 const LONGEST_MESSAGE = 2_048;
 
-/** What the service answers instead of doing what was asked. Over every transport the same; a long message ends in an ellipsis. */
+/**
+ * What the service answers instead of doing what was asked. Over every transport the same; a long message
+ * ends in an ellipsis.
+ */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: CodeName;

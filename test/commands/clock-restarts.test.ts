@@ -37,7 +37,9 @@ function noted(store: Store): Store {
   };
 }
 
-/** A gateway on the journal as the one before it has left it, which is killed: it is told nothing any more. */
+/**
+ * A gateway on the journal as the one before it has left it, which is killed: it is told nothing any more.
+ */
 async function start(): Promise<CommandsHarness> {
   lives += 1;
   // Half a write may be copied otherwise, and which half would be chance.
@@ -47,7 +49,9 @@ async function start(): Promise<CommandsHarness> {
   return createHarness({ clock, journal: openDurableJournal(noted(openStore(path)), limits) });
 }
 
-/** Waits for the disk, for which no clock of ours counts: what does not hold when it is at rest never will. */
+/**
+ * Waits for the disk, for which no clock of ours counts: what does not hold when it is at rest never will.
+ */
 async function until(harness: CommandsHarness, what: string, holds: () => boolean): Promise<void> {
   for (;;) {
     await harness.clock.settle(0);

@@ -18,7 +18,10 @@ const scada = { protocol: "mqtt", name: "scada" } as const;
 describe("a lease and a gateway that is killed", () => {
   const limits = { keepMs: 3_600_000, keepCount: 1_000 };
 
-  /** A gateway that has leased AMR01 to the dock with its belts rolling, killed; and the next one, `list` of stations its own. */
+  /**
+   * A gateway that has leased AMR01 to the dock with its belts rolling, killed; and the next one, `list` of
+   * stations its own.
+   */
   async function restarted(
     list: Parameters<typeof createHarness>[0] = { stations },
   ): Promise<CommandsHarness> {

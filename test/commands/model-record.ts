@@ -2,7 +2,10 @@ import { dispatcherDefaults } from "../../src/commands/options.ts";
 import type { Command } from "../../src/domain/command.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 
-/** What the simulated service knows of one call: the record that outcomes are held against. Times are monotonic. */
+/**
+ * What the simulated service knows of one call: the record that outcomes are held against. Times are
+ * monotonic.
+ */
 export interface Received {
   readonly token: string;
   readonly operation: string;
@@ -32,7 +35,10 @@ export class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
 
-/** A disk that did not take the record took none of this refusal either: asked again, the command may yet be sent. */
+/**
+ * A disk that did not take the record took none of this refusal either: asked again, the command may yet be
+ * sent.
+ */
 export function isUnrecorded({ outcome, code }: Outcome): boolean {
   return outcome === "refused" && code === "JOURNAL_FAILED";
 }

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { type Defect, World } from "./model.ts";
 import { anyStep } from "./model-steps.ts";
 
-/** Random commands, duplicates, faults, crashes: each world is played to its end and held against the service's record. */
+/**
+ * Random commands, duplicates, faults, crashes: each world is played to its end and held against the
+ * service's record.
+ */
 function promise(defect: Defect | null, seen: Map<string, number>) {
   return fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 60 }), async (steps) => {
     const world = new World(defect);

@@ -326,7 +326,9 @@ export class World {
     await this.begin();
   }
 
-  /** Everything comes to its end: the service answers, the disk syncs, senders without an outcome ask again. */
+  /**
+   * Everything comes to its end: the service answers, the disk syncs, senders without an outcome ask again.
+   */
   async finish(): Promise<void> {
     for (let round = 0; round < 40; round += 1) {
       for (const sender of this.senders) if (sender.told.length === 0) this.submit(sender);

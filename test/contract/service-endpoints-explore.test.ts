@@ -64,7 +64,10 @@ overGrpc("END-27 Reflection lists the services, without a token", async ({ simul
   );
 });
 
-/** Wire-facts' numbers, written down a second time: a slip of one is a service that nobody's client understands. */
+/**
+ * Wire-facts' numbers, written down a second time: a slip of one is a service that nobody's client
+ * understands.
+ */
 const numbers: ReadonlyArray<readonly [DescMessage, string]> = [
   [EventMetadataSchema, "timestamp=1 sequence_number=2"],
   [PoseSchema, "x_meters=1 y_meters=2 heading_radians=3"],

@@ -188,7 +188,10 @@ overHttp(
   },
 );
 
-/** Wire-facts and the interface document, written down a second time: the service reads its own from its descriptors. */
+/**
+ * Wire-facts and the interface document, written down a second time: the service reads its own from its
+ * descriptors.
+ */
 const paths = new Map([
   ["CreateMission", "POST /v1/mission/create"],
   ["AppendMission", "POST /v1/mission/append"],

@@ -30,7 +30,9 @@ import { contractTests, type Service } from "./service.ts";
 
 const { onBoth, overGrpc } = contractTests();
 
-/** Longer than any drive of a test's robot, shorter than its stop at a traverse's goal takes it to the next. */
+/**
+ * Longer than any drive of a test's robot, shorter than its stop at a traverse's goal takes it to the next.
+ */
 const DRIVE_MS = 7_000;
 const LONG_MS = 60_000;
 

@@ -241,7 +241,9 @@ function queryOf(fields: JsonObject): [string, string][] {
   );
 }
 
-/** What a REST answer says, once it was held against wire-facts: status, the two headers and the error's body. */
+/**
+ * What a REST answer says, once it was held against wire-facts: status, the two headers and the error's body.
+ */
 export function restAnswer(answer: HttpsAnswer): Answer {
   const code = status[Number(answer.headers["grpc-status"])] ?? "none";
   const message = decodeURIComponent(String(answer.headers["grpc-message"] ?? ""));

@@ -16,7 +16,10 @@ export const delivery = { attempts: 4, backoff: { baseMs: 2_000, capMs: 60_000 }
 
 /** Subscriptions of one file's tests, which all go to one receiver. */
 export interface Subscriptions {
-  /** Creates a subscription for the battery of a robot unless `change` says otherwise, and deletes it after `body`. */
+  /**
+   * Creates a subscription for the battery of a robot unless `change` says otherwise, and deletes it after
+   * `body`.
+   */
   subscribed(
     service: Service,
     robotId: string,

@@ -18,7 +18,10 @@ const KILLS = Number(process.env.CRASH_KILLS ?? 8);
 const EARLY = 3;
 const EARLY_WITHIN_MS = 3_000;
 const ROBOTS = 10;
-/** How often, of all that happens: something goes wrong, a command is sent again, an identity is taken for another. */
+/**
+ * How often, of all that happens: something goes wrong, a command is sent again, an identity is taken for
+ * another.
+ */
 const [MISCHIEF, REPEATED, REUSED] = [0.08, 0.1, 0.04] as const;
 /** Stays below what one client may have in flight: a refusal for that would be no outcome of the journal. */
 const IN_FLIGHT = 24;
@@ -70,7 +73,8 @@ test(
       const daemon = startDaemon(config);
       cleanups.push(() => daemon.kill());
       if (life < KILLS && life % EARLY === EARLY - 1) {
-        // While it starts, or looks into what the one before had sent. Time, for no event may say when: any moment is to be met.
+        // While it starts, or looks into what the one before had sent. Time, for no event may say when: any
+        // moment is to be met.
         await new Promise((resolve) => setTimeout(resolve, chance() * EARLY_WITHIN_MS));
         await daemon.kill();
         lives.push({ startedAtMs, readyAtMs: Date.now() });
@@ -131,8 +135,8 @@ interface Life {
 }
 
 /**
- * What the gateway promises after a start: a command that an earlier life had sent has its outcome `evidenceMs`
- * at the latest after the service could be seen; robots that are good are seen.
+ * What the gateway promises after a start: a command that an earlier life had sent has its outcome
+ * `evidenceMs` at the latest after the service could be seen; robots that are good are seen.
  * @returns how long after that each of them had it, by the gateway's own audit log
  */
 async function searchTimes(auditPath: string, lives: readonly Life[]): Promise<readonly number[]> {
@@ -201,7 +205,10 @@ async function publish(ear: MqttEar, { id, operation, request }: Sent): Promise<
   await ear.sendText(operation, JSON.stringify({ id, expires_at: expiresAt, request }));
 }
 
-/** A new command. Each can be known again in the service's record: by its heading, its reference, or the mission it names. */
+/**
+ * A new command. Each can be known again in the service's record: by its heading, its reference, or the
+ * mission it names.
+ */
 async function sendOne(
   ear: MqttEar,
   robots: readonly TestRobot[],
@@ -259,7 +266,10 @@ async function askAgain(ear: MqttEar, sent: readonly Sent[]): Promise<void> {
   }
 }
 
-/** All replies by command, in the order in which they came, but for those to another command under its identity. */
+/**
+ * All replies by command, in the order in which they came, but for those to another command under its
+ * identity.
+ */
 function repliesOf(ear: MqttEar, sent: readonly Sent[]): ReadonlyMap<string, readonly Reply[]> {
   return new Map(
     sent.map(({ id }) => {

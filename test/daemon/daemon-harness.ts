@@ -21,7 +21,9 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { openWebhookEntrance } from "./webhook-entrance.ts";
 
-/** The real dispatcher on a real session, over TLS and two wires that can be cut, to a real simulated service. */
+/**
+ * The real dispatcher on a real session, over TLS and two wires that can be cut, to a real simulated service.
+ */
 export interface DaemonHarness {
   readonly simulator: RunningSimulator;
   readonly dispatcher: Dispatcher;

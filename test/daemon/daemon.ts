@@ -23,12 +23,15 @@ export interface Daemon {
 /** How long the daemon seeks evidence. */
 export const evidenceMs = 1_500;
 
-/** What it says when it has begun: a loaded machine may take longer to load it than a test waits for anything else. */
+/**
+ * What it says when it has begun: a loaded machine may take longer to load it than a test waits for anything
+ * else.
+ */
 export const READY = '"msg":"ready"';
 
 /**
- * Writes a configuration whose times suit a test, for commands of anybody. `sections` are the file's other ones,
- * by name. @returns its path.
+ * Writes a configuration whose times suit a test, for commands of anybody. `sections` are the file's other
+ * ones, by name. @returns its path.
  */
 export async function writeConfiguration(
   folder: string,

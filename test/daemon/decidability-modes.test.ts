@@ -3,7 +3,10 @@ import { tryAll, violations } from "./decidability.ts";
 import { commandTableIn, freeTableOverRest, modeNames, modes } from "./decidability-modes.ts";
 import { faults } from "./decidability-table.ts";
 
-/** The same table where the service is reached by other ways: what they show must be used, and what they do not is unknown. */
+/**
+ * The same table where the service is reached by other ways: what they show must be used, and what they do
+ * not is unknown.
+ */
 describe.each(modeNames)("%s", (name) => {
   test.each(faults)(
     "after %s every command is told what can be known, and nothing else",

@@ -59,7 +59,9 @@ function travelling({ transport }: Mode, row: DecidabilityRow): DecidabilityRow 
   };
 }
 
-/** Without streams nothing says that a robot may be moved, nor, but for what is delivered, what it has done. */
+/**
+ * Without streams nothing says that a robot may be moved, nor, but for what is delivered, what it has done.
+ */
 function seeing({ hasGrpc, events }: Mode, name: string, row: DecidabilityRow): DecidabilityRow {
   if (hasGrpc) return row;
   if (!passes.has(name)) {
@@ -100,7 +102,9 @@ export function commandTableIn(name: ModeName): readonly DecidabilityRow[] {
   });
 }
 
-/** The table of what may always be asked again, over HTTPS: streams and deliveries make no difference to it. */
+/**
+ * The table of what may always be asked again, over HTTPS: streams and deliveries make no difference to it.
+ */
 export const freeTableOverRest: readonly DecidabilityRow[] = freeTable.map((row) =>
   travelling(modes.rest, row),
 );

@@ -48,7 +48,10 @@ function blinded(parsed: Parsed, isBlind: boolean): Parsed {
   return { ok: true, request: { ...parsed.request, evidence: { kind: "none" } } };
 }
 
-/** A fault after which nothing but evidence can tell that it was done: no repeat, and the state before is known. */
+/**
+ * A fault after which nothing but evidence can tell that it was done: no repeat, and the state before is
+ * known.
+ */
 function tellingFault(row: DecidabilityRow): FaultName | null {
   const isTelling = (fault: FaultName) => row.allowed[fault].join() === "probably_succeeded";
   return (["taken-then-failing", "delay-taken-late"] as const).find(isTelling) ?? null;
@@ -60,7 +63,8 @@ describe("without evidence the table does not hold", () => {
     async (fault) => {
       const trials = await tryAll(commandTable, fault, { catalogue: blindTo(() => true) });
       const broken = new Set(trials.filter((trial) => violations(trial).length > 0).map(({ name }) => name));
-      // Every row whose effect only evidence can show; those that are repeated may still be told by the repeat.
+      // Every row whose effect only evidence can show; those that are repeated may still be told by the
+      // repeat.
       const shown = trials.filter(
         ({ row }) => !row.isRepeatable && row.allowed[fault].join() === "probably_succeeded",
       );

@@ -193,7 +193,10 @@ type ServiceFault = Exclude<
   "cut-before" | "cut-after" | "away" | "delay-taken-expired" | "taken-then-failing"
 >;
 
-/** The service does this to the next call of each (or to so many), and to the next few of those that are polled. */
+/**
+ * The service does this to the next call of each (or to so many), and to the next few of those that are
+ * polled.
+ */
 function befall(
   { simulator }: DaemonHarness,
   attempts: readonly Attempt[],

@@ -21,7 +21,9 @@ if (!hasPrlimit) {
   process.stderr.write("prlimit is not installed: the test of a full disk is skipped\n");
 }
 
-/** Whoever may mount must run these tests: there is nothing to install that would give the right to another. */
+/**
+ * Whoever may mount must run these tests: there is nothing to install that would give the right to another.
+ */
 const hasMount = mayMount();
 if (!hasMount)
   process.stderr.write("no file system can be mounted here: the test of a full one is skipped\n");
@@ -121,8 +123,8 @@ test.skipIf(!hasPrlimit)(
 );
 
 /**
- * Turns the belt again with each refusal for the disk's sake: nothing but a command that is taken tells that commands
- * are, and for how long the store is left alone after a failure is its own affair.
+ * Turns the belt again with each refusal for the disk's sake: nothing but a command that is taken tells that
+ * commands are, and for how long the store is left alone after a failure is its own affair.
  */
 async function commandsTake(ear: MqttEar, run: string): Promise<void> {
   for (let round = 0; ; round += 1) {

@@ -16,9 +16,15 @@ import { createSlotLine, type SlotLine, type Told } from "./slot-line.ts";
 
 /** Others: `SLOT_CRASH_SEED=7 SLOT_CRASH_KILLS=50 npx vitest run test/commands/slot-crash.test.ts`. */
 const SEED = Number(process.env.SLOT_CRASH_SEED ?? 20_261_122);
-/** Each life exchanges a token, and the service allows 20 exchanges in 5 minutes (wire-facts): more kills take longer. */
+/**
+ * Each life exchanges a token, and the service allows 20 exchanges in 5 minutes (wire-facts): more kills take
+ * longer.
+ */
 const KILLS = Number(process.env.SLOT_CRASH_KILLS ?? 14);
-/** More than 200 crashes in all: a start of the gateway takes seconds of a processor, one of a PLC some hundredths. */
+/**
+ * More than 200 crashes in all: a start of the gateway takes seconds of a processor, one of a PLC some
+ * hundredths.
+ */
 const PLC_CRASHES_A_KILL = 14;
 const ROBOTS = 6;
 /** More than the lines ever want: each mission has a destination of its own, by which the record knows it. */

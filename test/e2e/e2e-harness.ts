@@ -15,7 +15,9 @@ import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { listenMqtt, type MqttEar } from "./mqtt-ear.ts";
 import { openPlc, type Plc } from "./plc.ts";
 
-/** The whole of it in one process: a simulated fleet, the gateway as its configuration file says, and clients. */
+/**
+ * The whole of it in one process: a simulated fleet, the gateway as its configuration file says, and clients.
+ */
 export interface E2eHarness {
   /** The service that runs now. */
   simulator(): RunningSimulator;

@@ -30,7 +30,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A service that counts what arrives, with two carts. One goes on with its mission whatever is asked of it. */
+/**
+ * A service that counts what arrives, with two carts. One goes on with its mission whatever is asked of it.
+ */
 async function startService(): Promise<{
   readonly service: ScriptedService;
   /** Pauses of missions so far. */

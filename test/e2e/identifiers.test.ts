@@ -17,7 +17,10 @@ import { openPlc, type Plc } from "./plc.ts";
 
 const BATTERY = "SubscribeBatteryStatus";
 const MISSION = "SubscribeMissionStatus";
-/** Texts that name nothing. The last has 256 characters, and more bytes than a key of a store holds once encoded. */
+/**
+ * Texts that name nothing. The last has 256 characters, and more bytes than a key of a store holds once
+ * encoded.
+ */
 const wrong = [
   "",
   "\u0000",

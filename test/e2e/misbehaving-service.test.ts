@@ -19,7 +19,9 @@ const seed = Number(process.env.FLEETGATE_MISBEHAVE_SEED ?? 7);
 const MESSAGES = 1_500;
 /** Messages between two looks at the good robot. */
 const ROUND = 250;
-/** In a run by hand rounds begin no faster, so that the figures are those of a gateway that is not flooded. */
+/**
+ * In a run by hand rounds begin no faster, so that the figures are those of a gateway that is not flooded.
+ */
 const ROUND_MS = 500;
 const MINUTE_MS = 60_000;
 /** How often each operation is called. */
@@ -76,7 +78,10 @@ test(gateway, { timeout: (minutes + 6) * MINUTE_MS }, async () => {
   }
 });
 
-/** Rounds for a minute. The time is that of the figures, not a wait for something; no round begins before its turn. */
+/**
+ * Rounds for a minute. The time is that of the figures, not a wait for something; no round begins before its
+ * turn.
+ */
 async function runMinute(harness: MisbehavingHarness): Promise<void> {
   const endMs = performance.now() + MINUTE_MS;
   while (performance.now() < endMs) await Promise.all([harness.round(ROUND), sleep(ROUND_MS)]);

@@ -3,7 +3,10 @@ import { createManualClock, type ManualClock } from "../support/manual-clock.ts"
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, text } from "./plc.ts";
 
-/** The world stands still but for the steps of the test: an answer that the service holds back never comes by itself. */
+/**
+ * The world stands still but for the steps of the test: an answer that the service holds back never comes by
+ * itself.
+ */
 let clock: ManualClock;
 let harness: E2eHarness;
 

@@ -76,7 +76,10 @@ interface Answer {
   readonly errorText: unknown;
 }
 
-/** An order through a station's slot, as a PLC gives it: parameters, then the ticket, then it waits for DoneId. */
+/**
+ * An order through a station's slot, as a PLC gives it: parameters, then the ticket, then it waits for
+ * DoneId.
+ */
 async function order(
   plc: Plc,
   station: string,

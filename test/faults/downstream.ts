@@ -83,7 +83,10 @@ export async function startDownstream(
   // A clock that can be told to go on stands still until it is.
   const { advance } = own as Partial<ManualClock>;
 
-  /** One, but for a service that takes so few calls on a connection that the session's own need more. None over HTTPS. */
+  /**
+   * One, but for a service that takes so few calls on a connection that the session's own need more. None
+   * over HTTPS.
+   */
   function forCommands(): number {
     const open = rig.figure("command_connections");
     return rig.figure("stream_limit") < FEW_STREAMS ? open : Math.min(open, 1);

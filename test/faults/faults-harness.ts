@@ -18,7 +18,10 @@ import { type Downstream, startDownstream } from "./downstream.ts";
 export interface FaultsHarness {
   simulator(): RunningSimulator;
   readonly wire: TcpProxy;
-  /** Leads what connects over the wire from now on to another address; null: to the service again. Cuts what is connected. */
+  /**
+   * Leads what connects over the wire from now on to another address; null: to the service again. Cuts what
+   * is connected.
+   */
   divert(address: string | null): void;
   /** Starts a session over the wire and waits until it holds the service's own state. */
   start(overrides?: FleetOverrides): Promise<FleetHarness>;
@@ -230,7 +233,10 @@ function nothing(count: Count): Count {
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 10;
 
-/** Looks until `holds`: handles, sockets and calls go without telling. Rejects after a time in which whatever goes by has gone by. */
+/**
+ * Looks until `holds`: handles, sockets and calls go without telling. Rejects after a time in which whatever
+ * goes by has gone by.
+ */
 async function until(
   holds: () => boolean | Promise<boolean>,
   letTimePass: () => Promise<unknown> = async () => {},

@@ -12,7 +12,8 @@ export interface HttpProxy {
 
 /**
  * Starts one.
- * @param resolve the `host:port` behind a target's; undefined: its name does not resolve, and 502 is the answer
+ * @param resolve the `host:port` behind a target's; undefined: its name does not resolve, and 502 is the
+ * answer
  */
 export async function startHttpProxy(
   user: string,

@@ -12,7 +12,9 @@ const { open, harness } = eachWithItsHarness();
 
 const read = (rig: FleetHarness) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
 
-/** Steps of so much, after each a request to the service's HTTPS side: answered, or refused while it is away. */
+/**
+ * Steps of so much, after each a request to the service's HTTPS side: answered, or refused while it is away.
+ */
 function steps(stepMs: number): Pace {
   return {
     stepMs,
@@ -81,7 +83,8 @@ test.each([
       rig.health().figures ?? {};
     await pass(clock, awayMs, steps(1_000));
     expect(good(rig)).toEqual([]);
-    // Full jitter below 5 s is 2.5 s apart on the average, one attempt at a time; what comes back is another world.
+    // Full jitter below 5 s is 2.5 s apart on the average, one attempt at a time; what comes back is another
+    // world.
     expect(rig.figure("connect_failures") - failuresBefore).toBeLessThan(2 * (awayMs / 2_500) + 10);
     expect(rig.figure("connect_failures") - failuresBefore).toBeGreaterThan(awayMs / 2_500 / 4 - 2);
     await replaceService({ seed: 7 });
@@ -111,7 +114,8 @@ test("while there is no service, one connection at a time is tried", async () =>
   const before = rig.figure("connect_failures");
   await pass(clock, 60_000, steps(200));
   const attempts = rig.figure("connect_failures") - before;
-  // Full jitter below a cap of 5 s: 24 attempts a minute on the average, for nine streams on five connections.
+  // Full jitter below a cap of 5 s: 24 attempts a minute on the average, for nine streams on five
+  // connections.
   expect(attempts).toBeGreaterThan(10);
   expect(attempts).toBeLessThan(48);
 });

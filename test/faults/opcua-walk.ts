@@ -21,7 +21,9 @@ const shownAttributes = [
   AttributeIds.BrowseName,
 ];
 
-/** Everything that a client can read under Objects of a server without security, as text, an attribute a line. */
+/**
+ * Everything that a client can read under Objects of a server without security, as text, an attribute a line.
+ */
 export async function walkOpcUa(url: string): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-walk-"));
   const client = OPCUAClient.create({

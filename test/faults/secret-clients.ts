@@ -90,7 +90,10 @@ export async function failOverHttp(url: string, secret: string): Promise<readonl
   return answers.map(({ status }) => String(status));
 }
 
-/** Sends requests with a secret to the control socket; those that are answered are answered to the client alone. */
+/**
+ * Sends requests with a secret to the control socket; those that are answered are answered to the client
+ * alone.
+ */
 export async function failOverSocket(path: string, secret: string): Promise<void> {
   const request = { robotId: "cart-01", secret };
   const bodies = [

@@ -6,7 +6,10 @@ import type { Mission } from "../../src/domain/mission.ts";
 import type { Presence } from "../../src/domain/presence.ts";
 import type { RobotState } from "../../src/simulator/world/robot-state.ts";
 
-/** What a robot is at, in a form that both sides can be brought to. Enums by their names in the interface document. */
+/**
+ * What a robot is at, in a form that both sides can be brought to. Enums by their names in the interface
+ * document.
+ */
 interface RobotTruth {
   missions?: { current: number; list: readonly Record<string, unknown>[] };
   battery?: readonly unknown[];
@@ -200,7 +203,8 @@ function pose(x: number, y: number, heading: number): string {
   return [x, y, heading].map((value) => Math.fround(value).toFixed(4)).join(" ");
 }
 
-// What the world's words are in those of the interface document, written down once more for these tests alone.
+// What the world's words are in those of the interface document, written down once more for these tests
+// alone.
 
 const missionStates = {
   default: "STATE_DEFAULT",

@@ -27,7 +27,10 @@ const CRASH_SIGNAL = "SIGWINCH";
 /** On a signal, an exception is thrown that nobody catches. */
 const crasher = `process.on("${CRASH_SIGNAL}", () => { throw new Error("planted by the test"); });`;
 
-/** Starts `fleetgate` with these arguments. Its diagnostic reports go to `folder`, its warnings show where they come from. */
+/**
+ * Starts `fleetgate` with these arguments. Its diagnostic reports go to `folder`, its warnings show where
+ * they come from.
+ */
 export function watchDaemon(folder: string, ...args: readonly string[]): WatchedDaemon {
   const child: ChildProcess = spawn(
     process.execPath,

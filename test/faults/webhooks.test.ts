@@ -75,7 +75,9 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
   };
 }
 
-/** The service has both subscriptions of ours: from before, or as soon as the gateway has made what it lacks. */
+/**
+ * The service has both subscriptions of ours: from before, or as soon as the gateway has made what it lacks.
+ */
 async function subscribed(plant: Plant, rig: FleetHarness): Promise<void> {
   for (;;) {
     const made = rig.figure("webhook_subscriptions_made");
@@ -98,7 +100,10 @@ function charge(plant: FaultsHarness, robotId: string): number {
   return percent;
 }
 
-/** How long it takes at most until what was delivered is relied on: a snapshot, and a look at the subscriptions. */
+/**
+ * How long it takes at most until what was delivered is relied on: a snapshot, and a look at the
+ * subscriptions.
+ */
 const RELIEF_MS = 3_000;
 const RELIEF_TRIES = 4;
 

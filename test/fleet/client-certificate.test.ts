@@ -40,7 +40,10 @@ async function createClientCertificate(): Promise<KeyedCertificate> {
   return { certificate: certificate.toString("pem"), key: PemConverter.encode(key, "PRIVATE KEY") };
 }
 
-/** A protocol before `target` that only lets in who shows this certificate. Its connections are TLS on either side. */
+/**
+ * A protocol before `target` that only lets in who shows this certificate. Its connections are TLS on either
+ * side.
+ */
 async function openLink(
   target: string,
   friend: string,

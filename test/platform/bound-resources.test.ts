@@ -10,7 +10,8 @@ const bind = AsyncResource.prototype.bind;
 
 it("what a bound function holds is let go without a full collection", () => {
   setFlagsFromString("--expose-gc");
-  // As the gateway runs. V8 would learn from the first measurement, when it has the time, to make the arrays of the second old at once.
+  // As the gateway runs. V8 would learn from the first measurement, when it has the time, to make the arrays
+  // of the second old at once.
   setFlagsFromString("--no-allocation-site-pretenuring");
   const collect = runInNewContext("gc") as (options: { type: "minor" }) => void;
   const grownBytes = () => {

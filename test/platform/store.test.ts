@@ -158,7 +158,8 @@ describe("store", () => {
       await store.write([{ key: "after", value: 2 }]);
       expect(store.get("after")).toBe(2);
       await store.close();
-      // A promise that nobody holds would end the process. What the failures left came before what was written after them.
+      // A promise that nobody holds would end the process. What the failures left came before what was
+      // written after them.
       await new Promise((resolve) => setImmediate(resolve));
       expect(unheard).toEqual([]);
     } finally {

@@ -3,8 +3,8 @@ export interface Chronicle<T> {
   readonly entries: readonly T[];
   add(entry: T): void;
   /**
-   * The first entry from place `from` on, written already or still to come, for which `is` holds. Rejects after
-   * a time that a loaded machine does not need, and tells the newest entries.
+   * The first entry from place `from` on, written already or still to come, for which `is` holds. Rejects
+   * after a time that a loaded machine does not need, and tells the newest entries.
    */
   first(what: string, is: (entry: T) => boolean, from?: number): Promise<T>;
 }

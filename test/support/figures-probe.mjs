@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 
-// Loaded by `--import` into a program that is started with an IPC channel and `--expose-gc`: answers each message
-// with what the program has used and done since the last one (Figures, measured-daemon.ts).
+// Loaded by `--import` into a program that is started with an IPC channel and `--expose-gc`: answers each
+// message with what the program has used and done since the last one (Figures, measured-daemon.ts).
 
 /** How often the loop is looked at. The delays are what comes on top of it. */
 const BETWEEN_MS = 1;
 const delay = monitorEventLoopDelay({ resolution: BETWEEN_MS });
 delay.enable();
 
-/** The longest that one turn kept the processor: a turn that was preempted looks longer by the clock alone. */
+/**
+ * The longest that one turn kept the processor: a turn that was preempted looks longer by the clock alone.
+ */
 let longestTurnMs = 0;
 let lookedAtMs = performance.now();
 let spentMs = mainThreadMs();
@@ -69,7 +71,10 @@ function mainThreadMs() {
   }
 }
 
-/** Without the pages of mapped files, which the system takes back when it needs them; null on another system than Linux. */
+/**
+ * Without the pages of mapped files, which the system takes back when it needs them; null on another system
+ * than Linux.
+ */
 function rssParts() {
   try {
     const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];

@@ -30,7 +30,9 @@ export interface FleetHarness {
     kind: Kind,
     is?: (event: EventOf<Kind>) => boolean,
   ): Promise<EventOf<Kind>>;
-  /** Resolves when `holds`, which is asked after every event and, for figures change without one, every 20 ms. */
+  /**
+   * Resolves when `holds`, which is asked after every event and, for figures change without one, every 20 ms.
+   */
   until(what: string, holds: () => boolean): Promise<void>;
   /** Ends the session; rejects when it failed. */
   stop(): Promise<void>;

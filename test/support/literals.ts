@@ -7,7 +7,10 @@ export interface Literal {
   readonly calls: readonly string[];
 }
 
-/** Every string and template of a TypeScript source, in order. Comments and regular expressions are passed over. */
+/**
+ * Every string and template of a TypeScript source, in order. Comments and regular expressions are passed
+ * over.
+ */
 export function literalsOf(source: string): readonly Literal[] {
   const found: Literal[] = [];
   const calls: string[] = [];

@@ -10,9 +10,9 @@ export interface LoopProbe {
 const BETWEEN_MS = 1;
 
 /**
- * Looks at the loop every millisecond. On a loaded machine a look comes late without anybody's fault here: so a gap
- * counts as no more than what the processor spent on it meanwhile: on this thread where Linux says so, else on the
- * process, whose collector has threads of its own.
+ * Looks at the loop every millisecond. On a loaded machine a look comes late without anybody's fault here: so
+ * a gap counts as no more than what the processor spent on it meanwhile: on this thread where Linux says so,
+ * else on the process, whose collector has threads of its own.
  */
 export function watchLoop(): LoopProbe {
   let longestMs = 0;

@@ -25,7 +25,9 @@ export interface Figures {
 
 /** The built gateway as a process of its own, which tells its figures. */
 export interface MeasuredDaemon {
-  /** Collects garbage and resolves with the figures since the last call. Rejects when the daemon has ended. */
+  /**
+   * Collects garbage and resolves with the figures since the last call. Rejects when the daemon has ended.
+   */
   figures(): Promise<Figures>;
   /** Rejects when it has ended, and tells what it said last. */
   readonly lost: Promise<never>;

@@ -11,7 +11,9 @@ import { startBareHttp2 } from "./bare-http2.ts";
 /** The bytes of a message on one of the service's streams. */
 export type StreamMessage = Uint8Array;
 
-/** What a scripted service answers. Functions are asked anew each time, so that a test may change its mind. */
+/**
+ * What a scripted service answers. Functions are asked anew each time, so that a test may change its mind.
+ */
 export interface Script {
   /** Each server stream by its method: its first messages, which come at once. It stays open. */
   readonly streams: Readonly<Record<string, () => readonly StreamMessage[]>>;

@@ -15,7 +15,9 @@ const DEEPEST = 6;
 const INT64_MOST = 2n ** 63n - 1n;
 const int32s = [0, 1, 2, 7, -1, 99, 2 ** 31 - 1, -(2 ** 31)] as const;
 const int64s = [0n, 1n, -1n, 2n ** 53n, INT64_MOST, -INT64_MOST - 1n] as const;
-/** Seconds of a Timestamp: now, before 1970, the last year that it can say, and years that no calendar has. */
+/**
+ * Seconds of a Timestamp: now, before 1970, the last year that it can say, and years that no calendar has.
+ */
 const seconds = [
   1_700_000_000n,
   -1n,
@@ -58,7 +60,10 @@ const texts = [
     "\ufeff",
   ],
 ] as const;
-/** Bytes that are no UTF-8: a stray byte, half a character, half a surrogate pair, one that is encoded too long. */
+/**
+ * Bytes that are no UTF-8: a stray byte, half a character, half a surrogate pair, one that is encoded too
+ * long.
+ */
 const noText: readonly [readonly number[], ...(readonly number[])[]] = [
   [0xff],
   [0xe8, 0xaa],
@@ -100,7 +105,9 @@ function countOf(field: DescField, chance: Chance, depth: number): number {
   return kind < 0.997 ? 300 : 10_000;
 }
 
-/** The same element again and again: making each anew would hold up the loop longer than reading them does. */
+/**
+ * The same element again and again: making each anew would hold up the loop longer than reading them does.
+ */
 function repeated(field: DescField, worst: Worst, count: number): Uint8Array {
   const writer = new BinaryWriter();
   write(writer, field, worst, DEEPEST - 2);
@@ -156,7 +163,10 @@ export function worstName({ chance, names }: Worst): string {
   return chance() < 0.7 ? pick(chance, names) : pick(chance, texts);
 }
 
-/** JSON text in the place of an answer, of which every field may be at its worst. Unless it is `whole` it may be no JSON. */
+/**
+ * JSON text in the place of an answer, of which every field may be at its worst. Unless it is `whole` it may
+ * be no JSON.
+ */
 export function worstJson(desc: DescMessage, worst: Worst, extent?: "whole"): string {
   const { chance } = worst;
   const text = objectJson(desc, worst, 0);

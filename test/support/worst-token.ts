@@ -13,8 +13,8 @@ export interface WorstTokens {
 /** The first tokens end soon, so that a short run has renewals. */
 const FIRST_LIVES_SECONDS = [4, 4, 4] as const;
 /**
- * Later ones outlive what a service that answers badly makes of the documented rate. The last two end beyond every
- * calendar, the very last beyond every number of milliseconds.
+ * Later ones outlive what a service that answers badly makes of the documented rate. The last two end beyond
+ * every calendar, the very last beyond every number of milliseconds.
  */
 const LATER_LIVES_SECONDS = [600, 3_600, 1e12, 1e300, 1.7e308] as const;
 

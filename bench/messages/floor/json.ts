@@ -2,7 +2,9 @@ import { type MissionState, MissionState_State } from "../../../src/wire/fleet/v
 import { Feedback_Status, ServeType } from "../../../src/wire/fleet/v1/serve/serve_pb.js";
 import type { SubscribeMissionStatusResponse } from "../../../src/wire/fleet/v1/service_pb.js";
 
-/** The same content as the gateway's mission topic, by the shortest way: an object literal and JSON.stringify. */
+/**
+ * The same content as the gateway's mission topic, by the shortest way: an object literal and JSON.stringify.
+ */
 export function asJson(message: SubscribeMissionStatusResponse): string {
   const queue = message.missionStates;
   const missions = (queue?.missions ?? []).map(missionJson);

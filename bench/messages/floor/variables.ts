@@ -18,7 +18,10 @@ import type { SubscribeMissionStatusResponse } from "../../../src/wire/fleet/v1/
 const NAMESPACE_URI = "urn:fleetgate:fleet";
 const NAMESPACE_INDEX = 2;
 
-/** The values of a robot that change from one message of the load service to the next, as the gateway shows them. */
+/**
+ * The values of a robot that change from one message of the load service to the next, as the gateway shows
+ * them.
+ */
 const changing = {
   SequenceNumber: DataType.Double,
   CurrentGoalIndex: DataType.Int32,

@@ -120,7 +120,9 @@ function sendBatteries(call: Stream): void {
   }
 }
 
-/** The API key is the side's name, and the token says so. It is read, not verified: this is no security test. */
+/**
+ * The API key is the side's name, and the token says so. It is read, not verified: this is no security test.
+ */
 function token(side: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const exp = Math.floor(Date.now() / 1000) + TOKEN_LIFE_S;

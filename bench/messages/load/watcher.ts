@@ -101,7 +101,9 @@ async function allThere(session: ClientSession, nodeIds: readonly string[]): Pro
   }
 }
 
-/** The first sequence number in the payload, read without parsing it: the watcher must not be the bottleneck. */
+/**
+ * The first sequence number in the payload, read without parsing it: the watcher must not be the bottleneck.
+ */
 function sequenceOf(payload: Buffer): number {
   const start = payload.indexOf(SEQUENCE_KEY) + SEQUENCE_KEY.length;
   let end = start;

@@ -44,7 +44,10 @@ export interface HoldKeeper extends Holds {
   observed(changes: readonly StateChange[]): void;
   /** Lifts what was lifted too often to be done at once. To be called about once a second. */
   tick(): void;
-  /** Lifts what is still to be lifted. Resolves when nothing is being written any more: before the journal is closed. */
+  /**
+   * Lifts what is still to be lifted. Resolves when nothing is being written any more: before the journal is
+   * closed.
+   */
   settled(): Promise<void>;
   figures(): Readonly<Record<string, number>>;
 }
@@ -115,7 +118,8 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
           askLift(decision.hold, request.source);
           return null;
         case "keep":
-          // The last word of its user counts, also after an engineer's, as if it had been lifted and held again.
+          // The last word of its user counts, also after an engineer's, as if it had been lifted and held
+          // again.
           lateLifts.delete(decision.hold);
           return null;
         case "nothing":

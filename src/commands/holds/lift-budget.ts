@@ -1,6 +1,6 @@
 /**
- * Bounds how often holds are lifted. A hold begins at once, always, for it is a stop; each begin may send calls to the
- * robot. Who cannot lift a hold cannot begin it anew either, so this bounds both.
+ * Bounds how often holds are lifted. A hold begins at once, always, for it is a stop; each begin may send
+ * calls to the robot. Who cannot lift a hold cannot begin it anew either, so this bounds both.
  */
 export interface LiftBudget {
   /** Whether this user may lift this hold now, which is on so many robots; then it counts. */

@@ -26,7 +26,9 @@ export interface Execution {
   find(id: string): KnownCommand | null;
   /** The journal is closed: of no identity it can be said that nothing was sent under it. */
   isClosed(): boolean;
-  /** Brings a command to its end. To be called at once after `find`, so that no second one slips in between. */
+  /**
+   * Brings a command to its end. To be called at once after `find`, so that no second one slips in between.
+   */
   begin(accepted: AcceptedCommand, onStage?: (stage: CommandStage) => void): Promise<Outcome>;
   /** Refuses a command that never began: audited, counted, and told as an event. */
   refuse(command: Command, outcome: Outcome): void;

@@ -112,7 +112,9 @@ export function dispatcherOptions(
   return { ...times, rights, accounts };
 }
 
-/** What the section says of commands before the dispatcher has them. `mqttRate` is that of each MQTT client. */
+/**
+ * What the section says of commands before the dispatcher has them. `mqttRate` is that of each MQTT client.
+ */
 export function intakeOptions(
   { startByMs, maxCommands }: CommandsSection,
   mqttRate: SourceRate | undefined,

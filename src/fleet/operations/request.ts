@@ -23,7 +23,9 @@ export function openRequest(request: OpaqueRequest): FleetRequest | null {
   return request instanceof FleetRequest ? request : null;
 }
 
-/** A sealed request of the gateway's own. Throws when there is no such operation, or it takes another message. */
+/**
+ * A sealed request of the gateway's own. Throws when there is no such operation, or it takes another message.
+ */
 export function requestOf<Desc extends DescMessage>(
   operation: string,
   desc: Desc,

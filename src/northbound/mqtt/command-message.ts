@@ -23,7 +23,10 @@ const shape: MessageShape = {
   example: '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}',
 };
 
-/** Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: what is not understood is refused, never ignored. */
+/**
+ * Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: what is not understood is refused,
+ * never ignored.
+ */
 export function readCommandMessage(payload: Uint8Array): ReadMessage {
   const read = readObject(payload, shape);
   if (!read.ok) return read;

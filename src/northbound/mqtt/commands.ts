@@ -32,7 +32,10 @@ export interface CommandParts {
   readonly replyBounds?: ReplyBounds;
 }
 
-/** Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its connections. */
+/**
+ * Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its
+ * connections.
+ */
 export interface CommandDesk {
   /** Takes clients' messages out of the bytes of one connection. */
   sorter(): (bytes: Buffer) => Sorted;

@@ -21,7 +21,10 @@ export interface DuplicateParts {
  * session id that is not ours. Both would publish on the same topics.
  */
 export interface DuplicateWatch {
-  /** Subscribes on a new connection. Call it before `online` is published there: the status retained before counts too. */
+  /**
+   * Subscribes on a new connection. Call it before `online` is published there: the status retained before
+   * counts too.
+   */
   serve(client: MqttClient): Promise<void>;
   /** The problem as one sentence; null when there is no other gateway. */
   problem(): string | null;
@@ -68,9 +71,9 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
   }
 
   /**
-   * Publishes our status again over that of another session: the topic is retained, and the late last will of our
-   * previous run would show us as offline. Each other session's `online` is answered once, or two gateways would
-   * answer each other for ever.
+   * Publishes our status again over that of another session: the topic is retained, and the late last will of
+   * our previous run would show us as offline. Each other session's `online` is answered once, or two
+   * gateways would answer each other for ever.
    */
   function hear(client: MqttClient, text: string): void {
     const status = readStatus(text);
@@ -81,7 +84,10 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
     client.publish(topic, payload, { qos: 1, retain: true });
   }
 
-  /** The status retained before ours. A gateway with another client id answers our `online`, and is heard then. */
+  /**
+   * The status retained before ours. A gateway with another client id answers our `online`, and is heard
+   * then.
+   */
   function find(text: string): void {
     const other = readStatus(text)?.sessionId ?? sessionId;
     if (other !== sessionId && !duplicates.has(other)) takeover.foundOther(other);

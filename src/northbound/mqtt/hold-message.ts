@@ -20,7 +20,9 @@ const shape: MessageShape = {
   example: '{"id","hold":true}',
 };
 
-/** Takes what a client says of a hold: `{"id","hold":true|false,"user"?}`. It is taken as often as it comes. */
+/**
+ * Takes what a client says of a hold: `{"id","hold":true|false,"user"?}`. It is taken as often as it comes.
+ */
 export function takeHoldMessage(
   parts: { readonly topics: Topics; readonly holds: Holds },
   topic: HoldTopic,

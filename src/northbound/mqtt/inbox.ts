@@ -2,8 +2,9 @@ import type { Clock } from "../../platform/clock.ts";
 import { createFairLanes } from "../../platform/fair-lanes.ts";
 
 /**
- * Messages of clients between the connection and their handling. All clients share one connection, so a message is taken
- * from it at once, and handled when it is its client's turn: a flood of one client delays no other one's stop.
+ * Messages of clients between the connection and their handling. All clients share one connection, so a
+ * message is taken from it at once, and handled when it is its client's turn: a flood of one client delays no
+ * other one's stop.
  */
 export interface Inbox {
   /** Handles the message now if nothing waits and this turn of the event loop has room for it; else later. */
@@ -26,7 +27,8 @@ interface Waiting {
 
 /**
  * @param clientOf the client in a topic; each has its turn
- * @param handle is called with each message, the messages of one client in their order, and with how long it has waited
+ * @param handle is called with each message, the messages of one client in their order, and with how long it
+ * has waited
  */
 export function createInbox(
   clock: Pick<Clock, "monotonicMs">,

@@ -18,7 +18,9 @@ import { createTopics } from "./topics.ts";
 /** What the MQTT northbound needs of the rest of the gateway. */
 export interface MqttParts {
   readonly options: MqttOptions;
-  /** This run of the gateway: state and status carry it, so that state left by another run is known as such. */
+  /**
+   * This run of the gateway: state and status carry it, so that state left by another run is known as such.
+   */
   readonly sessionId: string;
   readonly clock: Clock;
   readonly log: Log;

@@ -3,7 +3,10 @@ import { isRequestId, jsonFault, requestIdFault } from "../../domain/refusals.ts
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 
-/** A message from a client as an object with an id, or what is wrong with it. `id` is its own where it can be answered. */
+/**
+ * A message from a client as an object with an id, or what is wrong with it. `id` is its own where it can be
+ * answered.
+ */
 export type ReadObject =
   | { readonly ok: true; readonly id: string; readonly object: JsonObject }
   | { readonly ok: false; readonly id: string | null; readonly reason: string };

@@ -61,7 +61,9 @@ export interface MqttOptions {
   readonly clientId: string;
   readonly topics: TopicTemplates;
   readonly stateQos: 0 | 1;
-  /** With MQTT 5, state is published again after this time and expires after three of them, in milliseconds. */
+  /**
+   * With MQTT 5, state is published again after this time and expires after three of them, in milliseconds.
+   */
   readonly refreshMs: number;
   /** Whether the flat one-value topics are published too. */
   readonly tags: boolean;

@@ -27,17 +27,26 @@ export interface Replies {
 
 /** How many replies there may be. */
 export interface ReplyBounds {
-  /** Handed to the broker and not acknowledged. The others wait, so that a flood of one client's does not stand before them. */
+  /**
+   * Handed to the broker and not acknowledged. The others wait, so that a flood of one client's does not
+   * stand before them.
+   */
   readonly unacknowledged: number;
-  /** A client that has fewer of them need not wait: where acknowledgements are late, one who asks little is answered at once. */
+  /**
+   * A client that has fewer of them need not wait: where acknowledgements are late, one who asks little is
+   * answered at once.
+   */
   readonly ofOneAtOnce: number;
-  /** Beyond it the oldest of the client that has most waiting is dropped, and counted: that client may ask again. */
+  /**
+   * Beyond it the oldest of the client that has most waiting is dropped, and counted: that client may ask
+   * again.
+   */
   readonly waiting: number;
 }
 
 /**
- * At 2,000 a second, what a broker a quarter of a second away has in hand; and more than there can be commands in flight, for
- * refusals need none.
+ * At 2,000 a second, what a broker a quarter of a second away has in hand; and more than there can be
+ * commands in flight, for refusals need none.
  */
 const BOUNDS: ReplyBounds = { unacknowledged: 512, ofOneAtOnce: 64, waiting: 8_192 };
 /** Of a client's name, in a log line. */

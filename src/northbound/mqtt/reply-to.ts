@@ -29,7 +29,9 @@ export function replyTo(
   };
 }
 
-/** Why a client cannot be answered as it wants (MQTT 5: response topic, correlation data); null when it can. */
+/**
+ * Why a client cannot be answered as it wants (MQTT 5: response topic, correlation data); null when it can.
+ */
 export function answerProblem(topics: Topics, client: string, packet: IPublishPacket): string | null {
   const { responseTopic, correlationData } = packet.properties ?? {};
   if (isTooLong(correlationData)) return `correlation data of more than ${LONGEST_KEPT_BYTES} bytes`;

@@ -29,8 +29,8 @@ const aboutRobot: MessageShape = {
 const ofNoRobot: MessageShape = { kind: "heartbeat", fields: ["id"], example: '{"id"}, or empty' };
 
 /**
- * Takes what a client says for a station: it asks for a robot, releases it, ends somebody else's lease, or is alive.
- * All of it is done at once, and as often as it is said: so it needs no journal, and no expiry.
+ * Takes what a client says for a station: it asks for a robot, releases it, ends somebody else's lease, or is
+ * alive. All of it is done at once, and as often as it is said: so it needs no journal, and no expiry.
  */
 export function takeStationMessage(
   parts: { readonly topics: Topics; readonly stations: Stations },

@@ -87,14 +87,20 @@ export interface CommandTopic {
   readonly operation: string;
 }
 
-/** What a client asks of a station's leases of robots, by topic. Nothing is decoded: names of stations need no encoding. */
+/**
+ * What a client asks of a station's leases of robots, by topic. Nothing is decoded: names of stations need no
+ * encoding.
+ */
 export interface StationTopic {
   readonly client: string;
   readonly station: string;
   readonly action: string;
 }
 
-/** Whose hold a client asks for, of which robot. Robots are decoded; null: all robots; undefined: no robot's name. */
+/**
+ * Whose hold a client asks for, of which robot. Robots are decoded; null: all robots; undefined: no robot's
+ * name.
+ */
 export interface HoldTopic {
   readonly client: string;
   readonly robotId: RobotId | null | undefined;

@@ -50,9 +50,9 @@ export interface OpcUaParts
 const TICK_MS = 1_000;
 
 /**
- * Gives an initialised server our nodes: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as robots are
- * heard of. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old tickets are replaced.
- * Answers with what shows the gateway's own tags.
+ * Gives an initialised server our nodes: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as
+ * robots are heard of. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old
+ * tickets are replaced. Answers with what shows the gateway's own tags.
  */
 export function openAddressSpace(
   server: OPCUAServer,
@@ -65,7 +65,8 @@ export function openAddressSpace(
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
-  // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and memory.
+  // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
+  // memory.
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions());

@@ -22,8 +22,8 @@ const MOST_LINES = 10;
 const LINES_IN_MS = 60_000;
 
 /**
- * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each certificate that is refused once and how to
- * approve it, and keeps the newest 200 of them.
+ * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each certificate that is refused once and
+ * how to approve it, and keeps the newest 200 of them.
  */
 export function createClientCertificates(folder: string, clock: Clock, log: Log): ClientCertificates {
   const manager = new OPCUACertificateManager({
@@ -49,8 +49,9 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   }
 
   /**
-   * Whether an operator has approved a certificate that the store still refuses. It sees a moved file a while later only,
-   * and a client that knocks in between has it written into the rejected ones again, where it would stay refused.
+   * Whether an operator has approved a certificate that the store still refuses. It sees a moved file a while
+   * later only, and a client that knocks in between has it written into the rejected ones again, where it
+   * would stay refused.
    */
   async function approve(leaf: Buffer): Promise<boolean> {
     const thumbprint = thumbprintOf(leaf);

@@ -8,8 +8,9 @@ import type { OpcUaAuthorities } from "./options.ts";
 const PREFIX = "configured-";
 
 /**
- * Puts the authorities of the configuration into a certificate store that is not open yet, and removes those of an
- * earlier configuration. On a disk that takes nothing, their clients are refused, and the log says so: never rejects.
+ * Puts the authorities of the configuration into a certificate store that is not open yet, and removes those
+ * of an earlier configuration. On a disk that takes nothing, their clients are refused, and the log says so:
+ * never rejects.
  */
 export async function placeAuthorities(
   storeFolder: string,

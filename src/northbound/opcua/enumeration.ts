@@ -72,8 +72,9 @@ export interface Enumerations {
 }
 
 /**
- * Makes each a MultiStateValueDiscrete by hand: node-opcua's own maker costs ten times as much, and refuses numbers
- * that have no name, which the service may well send after its next release. All of a table share one `EnumValues`.
+ * Makes each a MultiStateValueDiscrete by hand: node-opcua's own maker costs ten times as much, and refuses
+ * numbers that have no name, which the service may well send after its next release. All of a table share one
+ * `EnumValues`.
  */
 export function createEnumerations(nodes: LeanNodes, namespace: INamespace): Enumerations {
   const valuesOf = new Map<EnumTable, UAVariable>();

@@ -3,7 +3,10 @@ import type { NodesetSource } from "node-opcua";
 /** Names the namespace of robots and gateway, whatever the gateway is called. */
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 
-/** 0 is OPC UA's, 1 the server's own; ours is loaded before any companion specification, so that no NodeId ever moves. */
+/**
+ * 0 is OPC UA's, 1 the server's own; ours is loaded before any companion specification, so that no NodeId
+ * ever moves.
+ */
 export const FLEET_NAMESPACE_INDEX = 2;
 
 /** An empty nodeset that claims the namespace's index. */

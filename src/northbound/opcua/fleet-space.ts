@@ -19,9 +19,9 @@ export interface RobotNodes {
 }
 
 /**
- * The robots that clients see. Each has its folder at once. The nodes in it are built in the background, in slices,
- * or as soon as somebody asks for one of them. Changes of a robot whose nodes are missing wait, the newest of each
- * value, so that nothing is shown late and nothing grows.
+ * The robots that clients see. Each has its folder at once. The nodes in it are built in the background, in
+ * slices, or as soon as somebody asks for one of them. Changes of a robot whose nodes are missing wait, the
+ * newest of each value, so that nothing is shown late and nothing grows.
  */
 export interface FleetSpace {
   /** Lists `known` robots, heard of or not. Each other robot follows when it is first heard of. */

@@ -21,8 +21,8 @@ export interface Memory {
 }
 
 /**
- * Opens `folder`, which prepareStore has made, as an environment of its own. Where it cannot be used, tags are shown
- * all the same, and slots take nothing but stops: never rejects, never throws.
+ * Opens `folder`, which prepareStore has made, as an environment of its own. Where it cannot be used, tags
+ * are shown all the same, and slots take nothing but stops: never rejects, never throws.
  *
  * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
  */
@@ -38,8 +38,9 @@ export function openMemory(folder: string, log: Log, loss: StoreLoss | null = nu
 }
 
 /**
- * Removes all tickets from a store: with a lost journal, one that is kept would say that its command was never sent.
- * The loss stays until an operator confirms it, and each start until then tries again what fails now.
+ * Removes all tickets from a store: with a lost journal, one that is kept would say that its command was
+ * never sent. The loss stays until an operator confirms it, and each start until then tries again what fails
+ * now.
  */
 export function removeTickets(store: Pick<Store, "range" | "write">, log: Log): void {
   const kept = [...store.range({ from: "t/", to: "t0" })];

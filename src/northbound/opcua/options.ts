@@ -14,7 +14,10 @@ export interface OpcUaUser {
   readonly role: Role;
   /** Names it in a slot's `AcceptedByNo`, for PLCs without strings; null: it has none. */
   readonly number: number | null;
-  /** Commands that it sends through slots wait until ConfirmId repeats the ticket: for clients whose writes are not ordered. */
+  /**
+   * Commands that it sends through slots wait until ConfirmId repeats the ticket: for clients whose writes
+   * are not ordered.
+   */
   readonly confirms: boolean;
 }
 

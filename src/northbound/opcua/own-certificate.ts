@@ -27,8 +27,9 @@ export function ownCertificateFile(manager: OPCUACertificateManager): string {
 }
 
 /**
- * Makes the server's own certificate, or renews it with the same key when it no longer says what it must, or ends within
- * 30 days. One that an authority has signed is left alone. Resolves with whether there is a new one.
+ * Makes the server's own certificate, or renews it with the same key when it no longer says what it must, or
+ * ends within 30 days. One that an authority has signed is left alone. Resolves with whether there is a new
+ * one.
  * @param manager an initialised one, which has the key
  */
 export async function keepOwnCertificate(
@@ -74,7 +75,9 @@ export async function keepOwnCertificate(
   return true;
 }
 
-/** Whether a certificate names a host, as clients compare it: a name, or an address with or without brackets. */
+/**
+ * Whether a certificate names a host, as clients compare it: a name, or an address with or without brackets.
+ */
 export function namesHost(certificate: X509Certificate, host: string): boolean {
   const bare = encodedHost(host.replace(/^\[(.*)\]$/, "$1"));
   const match = isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare);

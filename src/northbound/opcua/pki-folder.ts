@@ -27,8 +27,9 @@ const PROBE_BYTES = 65_536;
 const elsewhere = ["/dev/shm", tmpdir()];
 
 /**
- * `folder`, if the server can start with it: all is there, or can be written. Otherwise a copy of what is there in
- * memory, so that clients are served while the disk is full. Rejects when nothing can be written anywhere.
+ * `folder`, if the server can start with it: all is there, or can be written. Otherwise a copy of what is
+ * there in memory, so that clients are served while the disk is full. Rejects when nothing can be written
+ * anywhere.
  */
 export async function openPkiFolder(folder: string, log: Log): Promise<PkiFolder> {
   const missing = await missingOf(folder);

@@ -3,7 +3,10 @@ import type { Family, RobotId } from "../../domain/robot.ts";
 import type { Store } from "../../platform/store.ts";
 import type { KnownRobot } from "./options.ts";
 
-/** A robot that had nodes once, and keeps them (design, OPC UA): a PLC program must not lose its tags over a restart. */
+/**
+ * A robot that had nodes once, and keeps them (design, OPC UA): a PLC program must not lose its tags over a
+ * restart.
+ */
 export interface SeenRobot {
   readonly robotId: RobotId;
   readonly family: Family;

@@ -155,7 +155,10 @@ export function addRobotTags(
 const EARLIEST_MS = Date.UTC(1601, 0, 1);
 const LATEST_MS = Date.UTC(9999, 11, 31);
 
-/** Conveyors carry no time of their own, and a robot's clock may show any: then the gateway's is the best there is. */
+/**
+ * Conveyors carry no time of their own, and a robot's clock may show any: then the gateway's is the best
+ * there is.
+ */
 function tagTimes({ sourceTimeMs, receivedAtMs }: Stamp): TagTimes {
   const server = new Date(receivedAtMs);
   const isTime = sourceTimeMs !== null && sourceTimeMs >= EARLIEST_MS && sourceTimeMs <= LATEST_MS;

@@ -13,7 +13,8 @@ export interface RobotsFolder {
 }
 
 /**
- * Adds `Robots` with its `NodeVersion`, which changes when robots are added (OPC UA part 3, 5.5.1), and `NodesMissing`.
+ * Adds `Robots` with its `NodeVersion`, which changes when robots are added (OPC UA part 3, 5.5.1), and
+ * `NodesMissing`.
  *
  * @param run unlike that of every run before: a version is never that of another list
  */

@@ -48,8 +48,8 @@ const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
  * The security half of the server's options. Signed and encrypted sessions of known certificates and named
- * users; anonymous and unencrypted ones only on loopback and only when asked for by name. Keys are in `pkiFolder`.
- * Rejects insecureLoopback on any other address, and a user called "anonymous".
+ * users; anonymous and unencrypted ones only on loopback and only when asked for by name. Keys are in
+ * `pkiFolder`. Rejects insecureLoopback on any other address, and a user called "anonymous".
  */
 export async function securityOptions(
   options: OpcUaOptions,
@@ -101,7 +101,10 @@ export async function securityOptions(
   };
 }
 
-/** Who may write the parameters of command slots, as clients see it; write requests are checked again, by user. */
+/**
+ * Who may write the parameters of command slots, as clients see it; write requests are checked again, by
+ * user.
+ */
 export function writerPermissions(): RolePermissionTypeOptions[] {
   const read = makePermissionFlag("Browse | Read | ReadRolePermissions");
   const write = makePermissionFlag("Browse | Read | ReadRolePermissions | Write");
@@ -114,8 +117,8 @@ export function writerPermissions(): RolePermissionTypeOptions[] {
 }
 
 /**
- * Gives sessions without a user the roles of the configuration. Every session has OPC UA's role Anonymous besides its
- * own (node-opcua, getRolesForPermissionEvaluation), so what that one may do, every observer may.
+ * Gives sessions without a user the roles of the configuration. Every session has OPC UA's role Anonymous
+ * besides its own (node-opcua, getRolesForPermissionEvaluation), so what that one may do, every observer may.
  */
 export function giveAnonymousRole(server: OPCUAServer, { insecureLoopback }: OpcUaOptions): void {
   if (insecureLoopback === null) return;
@@ -176,7 +179,9 @@ export function accountOf(context: ISessionContext, options: OpcUaOptions): Acco
 /** A session's client does not change its certificate: it need not be hashed for every write. */
 const thumbprints = new WeakMap<Buffer, string>();
 
-/** The client's address, and its certificate by the thumbprint that OPC UA tools show (SHA-1, hexadecimal). */
+/**
+ * The client's address, and its certificate by the thumbprint that OPC UA tools show (SHA-1, hexadecimal).
+ */
 function originOf({ session }: ISessionContext): NonNullable<Account["origin"]> {
   const channel = session?.channel;
   const address =

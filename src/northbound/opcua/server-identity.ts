@@ -72,7 +72,10 @@ function capacity(limits: OpcUaLimits) {
   };
 }
 
-/** node-opcua shows 100 ms at least, whatever holds: our variables report on change. For an initialised server. */
+/**
+ * node-opcua shows 100 ms at least, whatever holds: our variables report on change. For an initialised
+ * server.
+ */
 export function showSampleRate({ engine }: OPCUAServer): void {
   const id = `ns=0;i=${VariableIds.Server_ServerCapabilities_MinSupportedSampleRate}`;
   const variable = engine.addressSpace?.findNode(id) as UAVariable | null | undefined;

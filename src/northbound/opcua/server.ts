@@ -96,7 +96,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
         const opened = await openServer(options, parts, pki.path, signal);
         ({ server, clients, bounds } = opened);
-        // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not there.
+        // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
+        // there.
         gateway = openAddressSpace(server, space, options, parts, memory, signal);
         // Last: it contains what the handlers throw that were put before node-opcua's.
         guarded = fence(server, parts.clock, log);
@@ -176,7 +177,10 @@ async function openServer(
   }
 }
 
-/** Who reaches this machine by a name of the configuration, or from the machine itself, finds it in the certificate. */
+/**
+ * Who reaches this machine by a name of the configuration, or from the machine itself, finds it in the
+ * certificate.
+ */
 function contentOf({ applicationUri, host, hostname, alternateHostnames }: OpcUaOptions): CertificateContent {
   const bound = isIP(host) !== 0 && !unspecified.has(host) ? [host] : [];
   return { applicationUri, names: [hostname, ...alternateHostnames, "localhost", ...bound] };

@@ -2,7 +2,8 @@ import { type AddressSpace, DataType, StatusCodes, type UAVariable, VariableIds 
 import { Tag } from "./node-opcua/tag.ts";
 
 /**
- * What Server.ServiceLevel says (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one that says most.
+ * What Server.ServiceLevel says (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one that
+ * says most.
  */
 const serviceLevels = {
   /** The fleet service is not reached: no values of robots come. */

@@ -31,7 +31,9 @@ const ASIDE = ".damaged-";
 export interface Preparation {
   /** Whether the store must be there: its owner has run on this data folder before. */
   readonly isExpected: boolean;
-  /** Whether a loss lasts until an operator confirms it; otherwise the store begins empty, and that is all. */
+  /**
+   * Whether a loss lasts until an operator confirms it; otherwise the store begins empty, and that is all.
+   */
   readonly mustBeConfirmed: boolean;
   readonly nowMs: number;
   /** In place of the check by a process of its own, for a test. */
@@ -39,9 +41,9 @@ export interface Preparation {
 }
 
 /**
- * Looks at the store in `folder` before anybody opens it, and makes the folder when it is missing. A store that
- * was not closed since its last change is read by a process of its own first. A damaged one is put aside, under
- * its name with the time behind it, and an empty one takes its place.
+ * Looks at the store in `folder` before anybody opens it, and makes the folder when it is missing. A store
+ * that was not closed since its last change is read by a process of its own first. A damaged one is put
+ * aside, under its name with the time behind it, and an empty one takes its place.
  *
  * @returns what was lost, now or earlier and not yet confirmed; null when all is well
  * @throws StoreTooNew when a newer program has written it
@@ -86,7 +88,8 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
       if (readFormat(folder) === null) writeFormat(folder, format);
       if (existsSync(join(folder, DATA_FILE))) removeClosed(folder);
     },
-    // A process that is killed at its first start leaves a store without a record, or the mark that there is none.
+    // A process that is killed at its first start leaves a store without a record, or the mark that there is
+    // none.
     afterOpen: () => removeClosed(folder),
   });
   return {
@@ -146,7 +149,10 @@ async function makeEmpty(folder: string): Promise<void> {
   markClosed(folder);
 }
 
-/** The losses of the stores in `dataDir`, which are confirmed with this call: the stores count as whole from now on. */
+/**
+ * The losses of the stores in `dataDir`, which are confirmed with this call: the stores count as whole from
+ * now on.
+ */
 export function confirmLosses(dataDir: string): ReadonlyArray<StoreLoss & { readonly folder: string }> {
   const folders = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.includes(ASIDE))

@@ -24,8 +24,8 @@ const FATAL_SIGNALS: readonly (NodeJS.Signals | null)[] = [
 const PROGRAM = fileURLToPath(new URL("./store-walk.js", import.meta.url));
 
 /**
- * Reads every record of the store in a process of its own: lmdb maps the file into memory, and a damaged one ends
- * the process that reads it, without an error that could be caught.
+ * Reads every record of the store in a process of its own: lmdb maps the file into memory, and a damaged one
+ * ends the process that reads it, without an error that could be caught.
  *
  * @throws StoreFailed when the check itself cannot be made: nothing is known of the store then
  */

@@ -63,8 +63,8 @@ export function removeLoss(folder: string): void {
 }
 
 /**
- * Says that the store was closed and its file has not changed since, by size and time. Where there is no file yet,
- * the mark is empty: so it fits on a full disk.
+ * Says that the store was closed and its file has not changed since, by size and time. Where there is no file
+ * yet, the mark is empty: so it fits on a full disk.
  */
 export function markClosed(folder: string): void {
   const data = dataOf(folder);

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { ABORT, open } from "lmdb";
 import { messageOf } from "../error-text.ts";
 
-// A program of its own, `node store-walk.js <folder>`: reads every record of a store and prints what it found, as one
-// JSON line. A damaged file may end it by a signal at any step, and that is an answer too (store-check.ts).
+// A program of its own, `node store-walk.js <folder>`: reads every record of a store and prints what it
+// found, as one JSON line. A damaged file may end it by a signal at any step, and that is an answer too
+// (store-check.ts).
 
 /** What the program prints; without `problem` the store can be opened by anybody. */
 export interface WalkReport {
@@ -20,7 +21,10 @@ const PAGE_SIZES = [PAGE_BYTES, 2 * PAGE_BYTES, 4 * PAGE_BYTES, 8 * PAGE_BYTES, 
 /** Both heads of the file, each a page long, have this word at this place. */
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = 24;
-/** The text of a larger store's records is left to its owner, who reads all of them (the journal): it takes as long again. */
+/**
+ * The text of a larger store's records is left to its owner, who reads all of them (the journal): it takes as
+ * long again.
+ */
 const MOST_PARSED = 50_000;
 /** No free place in the file is so large, so lmdb looks at the whole list of them. */
 const PROBE_BYTES = 16_000_000;

@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readIfThere, writeWhole } from "../data-file.ts";
 
-/** The key that signs tokens, kept in the data folder so that they outlive a restart as a deployed service's do. */
+/**
+ * The key that signs tokens, kept in the data folder so that they outlive a restart as a deployed service's
+ * do.
+ */
 export async function loadSigningKey(dataDir: string): Promise<Uint8Array> {
   const file = join(dataDir, "token.key");
   const stored = Buffer.from((await readIfThere(file)) ?? "", "base64url");

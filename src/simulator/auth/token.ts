@@ -31,7 +31,8 @@ export function createTokens(options: TokenOptions): Tokens {
   const { clock, signingKey, lifeMs } = options;
   let serial = 0;
   let oldestSerial = 0;
-  // Tokens of one process are numbered, so that those of a moment ago can be told from those of this very millisecond.
+  // Tokens of one process are numbered, so that those of a moment ago can be told from those of this very
+  // millisecond.
   const run = crypto.randomUUID();
 
   async function check(token: string): Promise<Caller> {

@@ -37,7 +37,10 @@ const streamFault = z.strictObject({
   count,
 });
 
-/** Connections stay open, pings are answered, and nothing else is: as from a service that hangs behind its load balancer. */
+/**
+ * Connections stay open, pings are answered, and nothing else is: as from a service that hangs behind its
+ * load balancer.
+ */
 const silence = z.strictObject({ kind: z.literal("silence"), forMs });
 
 /** The exchange answers 401, 429 or 503 to whatever it is asked. */
@@ -54,7 +57,9 @@ const earlyExpiry = z.strictObject({
   forMs,
 });
 
-/** Ends every stream under way: as at its 60 minutes, with a status, with GOAWAY, or with RST_STREAM code 0. */
+/**
+ * Ends every stream under way: as at its 60 minutes, with a status, with GOAWAY, or with RST_STREAM code 0.
+ */
 const endStreams = z.strictObject({
   kind: z.literal("end-streams"),
   how: z.enum(["limit", "unavailable", "unauthenticated", "goaway", "reset"]),
@@ -63,7 +68,10 @@ const endStreams = z.strictObject({
 /** Every token issued until now is expired. */
 const expireTokens = z.strictObject({ kind: z.literal("expire-tokens") });
 
-/** A fault as a scenario and the control endpoint write it. `forMs`: it lasts so long, without it until it is cleared. */
+/**
+ * A fault as a scenario and the control endpoint write it. `forMs`: it lasts so long, without it until it is
+ * cleared.
+ */
 export const faultSchema = z.discriminatedUnion("kind", [
   commandFault,
   streamFault,

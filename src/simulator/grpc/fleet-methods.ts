@@ -25,7 +25,10 @@ export interface FleetMethodOptions {
   shape(stream: string, deliver: (message: StreamMessage) => void): (message: StreamMessage) => void;
 }
 
-/** Every method of FleetService, under each of the service names: messages carry no names, so nothing else differs. */
+/**
+ * Every method of FleetService, under each of the service names: messages carry no names, so nothing else
+ * differs.
+ */
 export function fleetMethods(
   serviceNames: readonly string[],
   options: FleetMethodOptions,

@@ -14,7 +14,10 @@ export function frame(payload: Uint8Array): Buffer {
 
 /** Takes the messages out of the bytes of a request, however they were cut. */
 export interface FrameReader {
-  /** The messages that `chunk` completes. Throws a Refusal for one that is too long, or cannot be decompressed. */
+  /**
+   * The messages that `chunk` completes. Throws a Refusal for one that is too long, or cannot be
+   * decompressed.
+   */
   push(chunk: Buffer): readonly Buffer[];
   /** Whether the bytes so far end amid a message. */
   isAmidMessage(): boolean;
@@ -51,7 +54,10 @@ export function createFrameReader(maxMessageBytes: number, encoding: string | un
   };
 }
 
-/** A message that claims to be compressed has to name how. gRPC would say INTERNAL, which stands for our own bugs here. */
+/**
+ * A message that claims to be compressed has to name how. gRPC would say INTERNAL, which stands for our own
+ * bugs here.
+ */
 function checkEncoding(encoding: string | undefined): void {
   if (encoding === "gzip") return;
   if (encoding === undefined || encoding === "identity") {

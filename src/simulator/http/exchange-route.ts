@@ -4,7 +4,10 @@ import { Refusal } from "../refusal.ts";
 import { refuse } from "./answer.ts";
 import { parseBody } from "./request-json.ts";
 
-/** POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (interface document, Authentication 2). */
+/**
+ * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (interface document,
+ * Authentication 2).
+ */
 export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void {
   app.post("/authorizeApiAccess", async (request, reply) => {
     const answer = await exchange.ask(readBody(request.body), request.ip);

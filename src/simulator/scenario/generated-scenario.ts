@@ -5,7 +5,10 @@ import type { ScenarioInput } from "./schema.ts";
 const ROBOTS_PER_HALL = 50;
 const CELLS_PER_ROW = 10;
 const CELL_METERS = 5;
-/** A side or a diagonal of a cell at this speed and the stop take a second: two mission messages for each robot. */
+/**
+ * A side or a diagonal of a cell at this speed and the stop take a second: two mission messages for each
+ * robot.
+ */
 const SPEED_METERS_PER_SECOND = 1.6;
 const STOP_MS = 200;
 

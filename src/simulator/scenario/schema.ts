@@ -103,7 +103,9 @@ const distributor = z.strictObject({
 export const scenarioSchema = z.strictObject({
   seed: z.int().min(0).max(4_294_967_295).default(1),
   timeFactor: z.number().min(0.01).max(1_000).default(1),
-  /** How long a robot takes to confirm a command, and how long the service waits for it. Real milliseconds. */
+  /**
+   * How long a robot takes to confirm a command, and how long the service waits for it. Real milliseconds.
+   */
   confirmMs: durationMs.default(20),
   confirmWaitMs: durationMs.min(1).default(10_000),
   /** What robots do of their own accord. */

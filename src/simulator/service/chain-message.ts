@@ -3,7 +3,9 @@ import type { QueryTaskChainInfoSchema } from "../../wire/fleet/http/v1/task_pb.
 import type { Chain, ChainStatus, TaskStatus } from "../world/chain.ts";
 import { taskTypeOf } from "./chain-request.ts";
 
-/** What the interface document calls origin code, without its meaning: 1 for what came over this interface. */
+/**
+ * What the interface document calls origin code, without its meaning: 1 for what came over this interface.
+ */
 const COME_FROM_INTERFACE = 1;
 
 /** A chain as QueryTaskChain answers it; `wallMs` turns world time into wall time. */

@@ -75,7 +75,9 @@ const types: Readonly<Record<MissionKind, MissionType | undefined>> = {
   charge: undefined,
 };
 
-/** When a robot recorded an event, by its own clock, and as which. `wallMs` turns world time into wall time. */
+/**
+ * When a robot recorded an event, by its own clock, and as which. `wallMs` turns world time into wall time.
+ */
 export function toMetadata(robot: Robot, stamp: Stamp, wallMs: (worldMs: number) => number): EventMetadata {
   return create(EventMetadataSchema, {
     timestamp: timestampFromMs(Math.round(wallMs(stamp.atMs)) + robot.clockAheadMs),

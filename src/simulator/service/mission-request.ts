@@ -87,7 +87,9 @@ export function wish(kind: MissionKind, goals: ReadonlyArray<Goal | undefined>):
   return { kind, goals: readGoals(goals), trayGoals: [] };
 }
 
-/** Looks a mission's goals up on the robot's map, after its family was found to fit. Throws INVALID_ARGUMENT. */
+/**
+ * Looks a mission's goals up on the robot's map, after its family was found to fit. Throws INVALID_ARGUMENT.
+ */
 export function toOrder(robot: Robot, { kind, goals, trayGoals }: MissionWish): MissionOrder {
   for (const goal of trayGoals) find(robot, goal);
   return { kind, targets: goals.map((goal) => find(robot, goal)) };

@@ -33,7 +33,10 @@ import { robotCalls } from "./robot-calls.ts";
 import { createStreams } from "./streams.ts";
 import type { WorldDriver } from "./world-driver.ts";
 
-/** The webhook operations, which somebody else carries out. They reject with a Refusal, never with anything else. */
+/**
+ * The webhook operations, which somebody else carries out. They reject with a Refusal, never with anything
+ * else.
+ */
 export interface WebhookCalls {
   create(
     caller: Caller,
@@ -64,7 +67,9 @@ export interface OperationsParts {
 export interface Operations extends FleetOperations {
   /** Who may name which robot and location. */
   readonly ownership: Ownership;
-  /** Calls `listener` with each mission and battery change of each robot that is online. The result ends it. */
+  /**
+   * Calls `listener` with each mission and battery change of each robot that is online. The result ends it.
+   */
   onEvent(listener: (event: RobotEvent) => void): () => void;
 }
 

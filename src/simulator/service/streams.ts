@@ -25,7 +25,9 @@ type Deliver = (message: StreamMessage) => void;
 export interface Streams {
   /** undefined: the method is none of the three. Throws a Refusal. */
   subscribe(method: DescMethod, caller: Caller, request: unknown, deliver: Deliver): (() => void) | undefined;
-  /** Calls `listener` with each mission and battery change of each robot that is online. The result ends it. */
+  /**
+   * Calls `listener` with each mission and battery change of each robot that is online. The result ends it.
+   */
   onEvent(listener: (event: RobotEvent) => void): () => void;
 }
 

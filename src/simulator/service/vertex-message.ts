@@ -5,7 +5,9 @@ import type { Vertex, VertexKind } from "../world/map.ts";
 /** The interface document gives `type` without its meaning: these are ours. */
 const vertexTypes: Readonly<Record<VertexKind, number>> = { waypoint: 0, station: 1, charger: 2, home: 3 };
 
-/** A point of a map as GetMap answers it. A robot docks and leaves on the spot, so those places are the point. */
+/**
+ * A point of a map as GetMap answers it. A robot docks and leaves on the spot, so those places are the point.
+ */
 export function toVertexInfo(vertex: Vertex, mapId: number): MessageInitShape<typeof VertexInfoSchema> {
   const { id, code, alias, description, x, y, theta, kind, docking } = vertex;
   return {

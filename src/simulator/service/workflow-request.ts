@@ -21,7 +21,10 @@ export function readWorkflow(workflow: MissionWorkflow | undefined): readonly Mi
   }
 }
 
-/** The missions of a workflow in order, the last of them the return to the robot's home. Throws INVALID_ARGUMENT. */
+/**
+ * The missions of a workflow in order, the last of them the return to the robot's home. Throws
+ * INVALID_ARGUMENT.
+ */
 export function toWorkflowOrders(robot: Robot, wishes: readonly MissionWish[]): readonly MissionOrder[] {
   const kind = robot.family === "cart" ? "cart.navigate" : "serve.navigate";
   return [...wishes.map((each) => toOrder(robot, each)), { kind, targets: [homeOf(robot)] }];

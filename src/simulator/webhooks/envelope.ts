@@ -25,7 +25,10 @@ function renderMessage(schema: DescMessage, message: object): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** The value of a field, and whether it is a member of a oneof: then undefined where another one is set, or none. */
+/**
+ * The value of a field, and whether it is a member of a oneof: then undefined where another one is set, or
+ * none.
+ */
 export function readField(
   field: DescField,
   message: object,

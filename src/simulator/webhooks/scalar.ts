@@ -19,7 +19,10 @@ export function leafOf(field: DescField): Leaf | undefined {
   return field.scalar === undefined ? undefined : { kind: "scalar", type: field.scalar };
 }
 
-/** A leaf's value in JSON: enums by name, or by number where they have none; times in ISO 8601 with milliseconds. */
+/**
+ * A leaf's value in JSON: enums by name, or by number where they have none; times in ISO 8601 with
+ * milliseconds.
+ */
 export function leafJson(leaf: Leaf, value: unknown): string | number | boolean | null {
   switch (leaf.kind) {
     case "enum":
@@ -54,7 +57,10 @@ function scalarJson(type: ScalarType, value: unknown): string | number | boolean
   }
 }
 
-/** The whole milliseconds since 1970 of a time: what is finer is cut off, for a time must not show as later than it was. */
+/**
+ * The whole milliseconds since 1970 of a time: what is finer is cut off, for a time must not show as later
+ * than it was.
+ */
 export function wholeMs({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000);
 }

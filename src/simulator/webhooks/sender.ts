@@ -29,11 +29,16 @@ export interface SenderOptions {
   readonly clock: Clock;
   readonly resolve: Resolve;
   readonly timeoutMs: number;
-  /** Lets deliveries go anywhere, and trusts `trustedCa` (PEM) beside the public authorities: for tests only. */
+  /**
+   * Lets deliveries go anywhere, and trusts `trustedCa` (PEM) beside the public authorities: for tests only.
+   */
   readonly unsafe: { readonly trustedCa?: string } | undefined;
 }
 
-/** An address that deliveries must not go to. Not retried: a name that points inside today is no network error. */
+/**
+ * An address that deliveries must not go to. Not retried: a name that points inside today is no network
+ * error.
+ */
 class ForbiddenAddress extends Error {
   override readonly name = "ForbiddenAddress";
 }

@@ -6,7 +6,9 @@ import { readIfThere, writeWhole } from "../data-file.ts";
 /** Keeps subscriptions over a restart. */
 export interface SubscriptionStore {
   load(): Promise<readonly WebhookSubscription[]>;
-  /** Resolves when these, and no others, are on disk. Called again meanwhile, it writes one after the other. */
+  /**
+   * Resolves when these, and no others, are on disk. Called again meanwhile, it writes one after the other.
+   */
   save(subscriptions: readonly WebhookSubscription[]): Promise<void>;
 }
 

@@ -23,7 +23,9 @@ export interface Compiled {
 
 const LONGEST_DESCRIPTION = 1_024;
 
-/** Checks the shape of a request, all that needs neither the fleet nor the network. Throws INVALID_ARGUMENT. */
+/**
+ * Checks the shape of a request, all that needs neither the fleet nor the network. Throws INVALID_ARGUMENT.
+ */
 export function checkShape(request: CreateWebhookRequest): URL {
   const url = readUrl(request.url);
   const { description, headers } = request.options ?? {};
@@ -38,7 +40,10 @@ export function checkShape(request: CreateWebhookRequest): URL {
   return url;
 }
 
-/** Checks that the caller owns what the selector names: foreign and unknown are PERMISSION_DENIED (wire-facts). */
+/**
+ * Checks that the caller owns what the selector names: foreign and unknown are PERMISSION_DENIED
+ * (wire-facts).
+ */
 export function checkOwnership(
   caller: Caller,
   { selector }: CreateWebhookRequest,

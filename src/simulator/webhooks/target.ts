@@ -20,7 +20,10 @@ export function readUrl(text: string): URL {
   return url;
 }
 
-/** The literal address of a URL's host; undefined when it is a name. The URL parser has made 2130706433 and 0x7f.1 plain. */
+/**
+ * The literal address of a URL's host; undefined when it is a name. The URL parser has made 2130706433 and
+ * 0x7f.1 plain.
+ */
 export function literalAddress(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return isIP(host) === 0 ? undefined : host;

@@ -38,7 +38,10 @@ export interface Webhooks {
   readonly calls: WebhookCalls;
   /** Loads the subscriptions of an earlier start. */
   load(): Promise<void>;
-  /** Delivers an event to every subscription that selects it. Returns at once: deliveries never slow the world. */
+  /**
+   * Delivers an event to every subscription that selects it. Returns at once: deliveries never slow the
+   * world.
+   */
   offer(event: RobotEvent): void;
   close(): Promise<void>;
 }

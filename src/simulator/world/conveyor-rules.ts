@@ -6,9 +6,9 @@ import { isFlat, type Robot } from "./robot.ts";
 /** What conveyors do. */
 export interface ConveyorRules {
   /**
-   * Sets motors. A motor turns until it is stopped. Clockwise draws a load on,
-   * counter-clockwise carries it off, each after the rules' `transferMs`.
-   * Refuses with FAILED_PRECONDITION while a conveyor that is meant is in error, or the robot is: blocked or flat.
+   * Sets motors. A motor turns until it is stopped. Clockwise draws a load on, counter-clockwise carries it
+   * off, each after the rules' `transferMs`. Refuses with FAILED_PRECONDITION while a conveyor that is meant
+   * is in error, or the robot is: blocked or flat.
    */
   command(robot: Robot, commands: readonly MotorCommand[], by: string): void;
   /** Stops every motor. */
@@ -82,7 +82,10 @@ export function createConveyorRules(world: WorldContext): ConveyorRules {
   };
 }
 
-/** The error that prevents conveyor control, in words; undefined: none does. GetOnlineRobots shows it as an exception. */
+/**
+ * The error that prevents conveyor control, in words; undefined: none does. GetOnlineRobots shows it as an
+ * exception.
+ */
 export function controlError(robot: Robot): string | undefined {
   if (isFlat(robot)) return "has run flat";
   return robot.body.halts.has("blocked") ? "is blocked" : undefined;

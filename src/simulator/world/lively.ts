@@ -70,7 +70,9 @@ export function enliven(
     incidents.cause({ robotId: robot.id, kind: "battery", percent: 100 });
   };
 
-  /** Somebody at a cart that stands still: a load goes on or off, and the motor is stopped at the next visit. */
+  /**
+   * Somebody at a cart that stands still: a load goes on or off, and the motor is stopped at the next visit.
+   */
   const moveLoad = (robot: Robot) => {
     const conveyor = robot.conveyors.find(({ installed, healthy }) => installed && healthy);
     if (conveyor === undefined || controlError(robot) !== undefined) return;

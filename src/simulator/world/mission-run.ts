@@ -135,7 +135,10 @@ export function createMissionRun(
   };
 }
 
-/** The goal after the present one. An index past the last one ends the mission: no goal is left, or none is free. */
+/**
+ * The goal after the present one. An index past the last one ends the mission: no goal is left, or none is
+ * free.
+ */
 function goalAfter(robot: Robot, mission: Mission, robots: Iterable<Robot>): number {
   const { targets } = mission;
   const following = mission.goalIndex + 1;

@@ -21,7 +21,10 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Starts the process and kills it when it has sent so many commands; resolves with its exit code, or null when killed. */
+/**
+ * Starts the process and kills it when it has sent so many commands; resolves with its exit code, or null
+ * when killed.
+ */
 async function live(life: number, killAfter: number, defect: string): Promise<number | null> {
   const count = String(COMMANDS_A_LIFE * (life + 1));
   const running = fork(child, [directory, count, `life${life}`, String(SEED + life), defect]);

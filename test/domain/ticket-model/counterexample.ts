@@ -33,7 +33,9 @@ export function explain({ violation, setup, moves, origin }: Counterexample): st
   return [...head, ...lines.slice(-LINES)].join("\n");
 }
 
-/** What these moves break, or what fair delivery does not end after them. What cannot happen is passed over. */
+/**
+ * What these moves break, or what fair delivery does not end after them. What cannot happen is passed over.
+ */
 function replay(
   setup: Setup,
   moves: readonly Move[],

@@ -24,8 +24,8 @@ interface Node {
 const SETTLED_EVERY = 64;
 
 /**
- * Goes through every world that `bounds` allow, the nearest first; all programs are connected and idle at first.
- * Of every 64th it is checked that fair delivery ends what is under way. Throws above `mostWorlds`.
+ * Goes through every world that `bounds` allow, the nearest first; all programs are connected and idle at
+ * first. Of every 64th it is checked that fair delivery ends what is under way. Throws above `mostWorlds`.
  */
 export function explore(
   setup: Setup,

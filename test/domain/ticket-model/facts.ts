@@ -1,4 +1,7 @@
-/** How the service ended a command, as a program reads it from `Outcome` and `ErrorId`. `unsent`: it never left. */
+/**
+ * How the service ended a command, as a program reads it from `Outcome` and `ErrorId`. `unsent`: it never
+ * left.
+ */
 export type Ending = "succeeded" | "refused" | "unsent" | "unknown";
 
 /** What a program wants once. Both parameters of its command carry its id. */

@@ -20,7 +20,9 @@ import {
 import { intrude, stray, useMany } from "./strangers.ts";
 import type { World } from "./world.ts";
 
-/** Something that happens. `who` names a program, a command or a connection; `how` is chosen among the ways. */
+/**
+ * Something that happens. `who` names a program, a command or a connection; `how` is chosen among the ways.
+ */
 export interface Move {
   readonly name: MoveName;
   readonly who: number;

@@ -8,8 +8,8 @@ export interface ProgramShape {
   /** `Answer` in one read, or tags one by one. */
   readonly reads: "answer" | "tags";
   /**
-   * `request`: all in one write request. `whole`: the array `Command`. `separate`: one request a tag, `RequestId`
-   * last. `beside`: a driver that runs beside the program copies its tags, in cycles of its own.
+   * `request`: all in one write request. `whole`: the array `Command`. `separate`: one request a tag,
+   * `RequestId` last. `beside`: a driver that runs beside the program copies its tags, in cycles of its own.
    */
   readonly writes: "request" | "whole" | "separate" | "beside";
   /** Writes in every cycle, or only what has changed. */
@@ -83,7 +83,10 @@ export function begin(program: Program): void {
   else program.phase = "finding";
 }
 
-/** The PLC starts again. `keepsRetained` false: its battery was empty. `keepsTags`: the driver's tags survived. */
+/**
+ * The PLC starts again. `keepsRetained` false: its battery was empty. `keepsTags`: the driver's tags
+ * survived.
+ */
 export function crash(program: Program, keepsRetained: boolean, keepsTags: boolean): void {
   if (!keepsRetained) {
     program.my = 0;
@@ -97,7 +100,9 @@ export function crash(program: Program, keepsRetained: boolean, keepsTags: boole
   if (!keepsTags) program.tags = nothing;
 }
 
-/** A new wish, from the operator or from another part of the program. A stop goes before a start that waits. */
+/**
+ * A new wish, from the operator or from another part of the program. A stop goes before a start that waits.
+ */
 export function want(program: Program, facts: Facts, kind: "start" | "stop"): void {
   program.wanted = addIntention(facts, program.shape.user, kind);
   program.tries = 0;

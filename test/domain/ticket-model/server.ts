@@ -196,7 +196,10 @@ export function commandEnds(
   finish(server, facts, number, ending);
 }
 
-/** The gateway stops at once and starts again. Of what was on its way to the disk, `lands` tells what came there. */
+/**
+ * The gateway stops at once and starts again. Of what was on its way to the disk, `lands` tells what came
+ * there.
+ */
 export function restart(server: Server, facts: Facts, lands: { saves: number; records: boolean }): void {
   const { book } = server;
   const landed = book.saves[lands.saves - 1];

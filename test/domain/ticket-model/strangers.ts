@@ -15,7 +15,10 @@ import type { World } from "./world.ts";
 /** A user who may write, and keeps to no rule. */
 const STRAY = 3;
 
-/** A user who may write writes some number, as a start or as a stop: an old one, one that comes, or the open one. */
+/**
+ * A user who may write writes some number, as a start or as a stop: an old one, one that comes, or the open
+ * one.
+ */
 export function stray(world: World, how: number): boolean {
   const { server, facts, programs } = world;
   const { tickets } = server.book;

@@ -39,9 +39,9 @@ export function verdictOfAnswer(answer: Answer, reader: Reader): Verdict {
 }
 
 /**
- * The verdict of tags that were read one by one. Each of the three cycles began after the one before had ended.
- * `DoneId` or `AcceptedId` is seen in the first, what belongs to it in the second, and `AcceptedId` is my number
- * still in the third.
+ * The verdict of tags that were read one by one. Each of the three cycles began after the one before had
+ * ended. `DoneId` or `AcceptedId` is seen in the first, what belongs to it in the second, and `AcceptedId` is
+ * my number still in the third.
  */
 export function verdictOfTags(cycles: readonly Answer[], reader: Reader): Verdict {
   const { my, user, faults } = reader;

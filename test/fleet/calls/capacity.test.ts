@@ -8,7 +8,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** On each of the four connections that there may be; one in ten is kept for stops, and one stream for the sign of life. */
+/**
+ * On each of the four connections that there may be; one in ten is kept for stops, and one stream for the
+ * sign of life.
+ */
 const LIMIT = 10;
 const FOR_ALL = 4 * 8;
 const HANGS_MS = 1_500;

@@ -71,7 +71,10 @@ function connection(): Connection & Told {
   return made;
 }
 
-/** Streams over a pool whose service says GOAWAY to a new connection at once where `isUnwelcome`, by its number. */
+/**
+ * Streams over a pool whose service says GOAWAY to a new connection at once where `isUnwelcome`, by its
+ * number.
+ */
 function start(isUnwelcome: (number: number) => boolean): void {
   // Each stream and each attempt draws its own wait, the same in each run.
   let drawn = 0;

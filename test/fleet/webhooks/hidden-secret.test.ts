@@ -17,7 +17,10 @@ async function openLink() {
   return protocol;
 }
 
-/** A service to which a gateway with webhooks has subscribed, with its secret, and how to start another gateway. */
+/**
+ * A service to which a gateway with webhooks has subscribed, with its secret, and how to start another
+ * gateway.
+ */
 async function openPlant() {
   const protocol = await openLink();
   const simulator = await startSimulator({ unsafeWebhookTargets: { trustedCa: protocol.trustedCa } });

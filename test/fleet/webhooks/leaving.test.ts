@@ -39,7 +39,10 @@ const BUDGET_MS = leavingMs({
 });
 const IDS = ["w1", "w2", "w3", "w4"];
 
-/** A service that has four subscriptions of ours and one of somebody else's, and takes so long for each answer. */
+/**
+ * A service that has four subscriptions of ours and one of somebody else's, and takes so long for each
+ * answer.
+ */
 function slowService(answerMs: (operation: string, ask: number) => number) {
   const clock = createManualClock();
   const lines: Array<Record<string, unknown>> = [];

@@ -22,7 +22,10 @@ let client: Listener;
 let fanOut: FanOut;
 let link: MqttLink;
 
-/** The way of commands and events over a real broker, with room for few of them. Guests may do nothing but flood. */
+/**
+ * The way of commands and events over a real broker, with room for few of them. Guests may do nothing but
+ * flood.
+ */
 beforeEach(async () => {
   const broker = newBroker();
   cleanups.push(await start(broker));
@@ -116,7 +119,8 @@ async function flood(name: string): Promise<void> {
 
 test("a client that only floods takes nobody's events: not those of robots, not those of another sender", async () => {
   valve.shut();
-  // The event of the first is on its way for as long as the valve is shut; what comes after it waits in the queue.
+  // The event of the first is on its way for as long as the valve is shut; what comes after it waits in the
+  // queue.
   for (const id of ["on-its-way", "mine"]) {
     await send("scada", "GetConveyorIndex", id);
     await taken.first("scada's own", (command) => command.requestId === id);

@@ -1,7 +1,10 @@
 import { Duplex } from "node:stream";
 import type { OpenBroker } from "../../../src/northbound/mqtt/client/client.ts";
 
-/** The way from a gateway to its broker, which a test can close: what the gateway sends then waits, in order, and is not lost. */
+/**
+ * The way from a gateway to its broker, which a test can close: what the gateway sends then waits, in order,
+ * and is not lost.
+ */
 export interface Valve {
   /** The broker, seen through the valve. */
   readonly openBroker: OpenBroker;

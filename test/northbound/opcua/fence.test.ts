@@ -160,7 +160,9 @@ async function recordSession(running: RunningServer): Promise<Buffer[]> {
   return framesOf(Buffer.concat(recorded));
 }
 
-/** Sends the frames one for each answer, those of a channel with its id: the answer to OPN says which it is. */
+/**
+ * Sends the frames one for each answer, those of a channel with its id: the answer to OPN says which it is.
+ */
 function inTurn(frames: readonly Buffer[]): Script {
   const turns = [...frames];
   return (answers) => {

@@ -27,8 +27,8 @@ export function hello(url = "opc.tcp://localhost:4840"): Buffer {
 export type Script = (answers: Buffer) => Buffer | null;
 
 /**
- * Sends what the script says, each part when something came back, and ends when the server closes or is silent for so
- * long, or when it is told to hang up.
+ * Sends what the script says, each part when something came back, and ends when the server closes or is
+ * silent for so long, or when it is told to hang up.
  */
 export async function exchange(
   url: string,
@@ -68,7 +68,9 @@ interface Decodable {
 
 /** A secure channel without security, over which anything can be sent. */
 export interface RawChannel {
-  /** Sends a request and resolves with the body of its answer, type id first; null when the server hung up. */
+  /**
+   * Sends a request and resolves with the body of its answer, type id first; null when the server hung up.
+   */
   call(request: Encodable): Promise<RawAnswer | null>;
   /** Sends bytes as they are: a chunk that is not final, or anything else. */
   send(bytes: Buffer): void;

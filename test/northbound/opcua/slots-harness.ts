@@ -41,7 +41,9 @@ export const text = (value: string): VariantOptions => ({ dataType: "String", va
 export const texts = (value: string[]): VariantOptions => ({ dataType: "String", arrayType: "Array", value });
 export const slot = (name: string) => `${SLOT}.${name}`;
 
-/** The number that the slot takes now. 0 means that there is none at this moment: a start is still being kept. */
+/**
+ * The number that the slot takes now. 0 means that there is none at this moment: a start is still being kept.
+ */
 export async function nextId(): Promise<number> {
   for (;;) {
     const number = (await plc.value(slot("NextId"))) as number;

@@ -13,7 +13,9 @@ import { TaskService } from "../../../src/wire/fleet/http/v1/task_pb.js";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import { acme, createService, type ServiceHarness } from "./service-harness.ts";
 
-/** Every code that the interface document's error table knows, without those that only a fault brings about. */
+/**
+ * Every code that the interface document's error table knows, without those that only a fault brings about.
+ */
 const documented = new Set([
   "OK",
   "INVALID_ARGUMENT",

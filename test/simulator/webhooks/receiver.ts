@@ -9,7 +9,9 @@ export interface Received {
   readonly body: string;
 }
 
-/** What a receiver answers to a request: a status, or nothing at all (the connection is cut, or left open). */
+/**
+ * What a receiver answers to a request: a status, or nothing at all (the connection is cut, or left open).
+ */
 export type Answer = number | "cut" | "silence" | { readonly redirect: string };
 
 /** An HTTPS server on loopback, with a certificate of its own authority. */

@@ -13,7 +13,9 @@ import type { Topics } from "../topics.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
 import { type Identity, identify, mayPublish, mayRead, unusableName } from "./rights.ts";
 
-/** The broker that the gateway brings along. It keeps nothing: no sessions, and retained state in memory only. */
+/**
+ * The broker that the gateway brings along. It keeps nothing: no sessions, and retained state in memory only.
+ */
 export interface EmbeddedBroker extends Component {
   /** The port that it listens on. Throws while it does not. */
   port(): number;
@@ -201,7 +203,10 @@ function addressOf(client: Client): string | undefined {
 /** What aedes calls to send a client one message; a retained one at a subscription has no broker id. */
 type Deliver = (packet: { readonly brokerId?: string | null }, done: () => void) => void;
 
-/** Sends a new subscriber the retained messages as fast as it reads: those of a large fleet exceed the backlog. */
+/**
+ * Sends a new subscriber the retained messages as fast as it reads: those of a large fleet exceed the
+ * backlog.
+ */
 function paceReplay(client: Client, sockets: ClientSockets): void {
   const { conn } = client;
   if (!(conn instanceof Socket)) return;
@@ -268,9 +273,9 @@ async function close(aedes: Aedes, server: Server, sockets: ClientSockets): Prom
 }
 
 /**
- * Resolves when all messages so far are written. aedes acknowledges a message before it delivers it, in order;
- * so one more is published, with QoS 1 and retained, on a topic without subscribers. A delivery is written a few
- * turns of the event loop later.
+ * Resolves when all messages so far are written. aedes acknowledges a message before it delivers it, in
+ * order; so one more is published, with QoS 1 and retained, on a topic without subscribers. A delivery is
+ * written a few turns of the event loop later.
  */
 async function delivered(aedes: Aedes): Promise<void> {
   const last = { cmd: "publish", topic: `$SYS/${aedes.id}/closing`, payload: "" } as const;

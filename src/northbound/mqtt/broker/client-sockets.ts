@@ -5,7 +5,9 @@ import { type ClientLimits, createClientLimits } from "./client-limits.ts";
 import { createFrameLimit } from "./frame-limit.ts";
 import { createSlowClients, type SlowClients } from "./slow-clients.ts";
 
-/** The connections of the embedded broker's clients, with what aedes does not bound itself (see README.md). */
+/**
+ * The connections of the embedded broker's clients, with what aedes does not bound itself (see README.md).
+ */
 export interface ClientSockets {
   readonly limits: ClientLimits;
   readonly slow: SlowClients;

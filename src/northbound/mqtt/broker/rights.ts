@@ -31,7 +31,9 @@ export function identify(
   return anonymousLoopback && isLoopback(login.remoteAddress) ? { kind: "anonymous" } : null;
 }
 
-/** A client publishes only what the gateway hears, and only in its own name; the gateway writes everywhere. */
+/**
+ * A client publishes only what the gateway hears, and only in its own name; the gateway writes everywhere.
+ */
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
   if (identity.kind === "gateway") return true;
@@ -58,7 +60,9 @@ export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
 }
 
-/** Digests have one length, so that neither the length nor the content of a password shows in the time taken. */
+/**
+ * Digests have one length, so that neither the length nor the content of a password shows in the time taken.
+ */
 function same(given: Uint8Array, wanted: string): boolean {
   const digest = (data: Uint8Array | string) => createHash("sha256").update(data).digest();
   return timingSafeEqual(digest(given), digest(wanted));

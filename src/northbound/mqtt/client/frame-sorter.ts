@@ -22,8 +22,8 @@ interface Frame {
 }
 
 /**
- * Takes the PUBLISH packets of some topics out of a connection's bytes and acknowledges them. mqtt.js needs 40 µs for each:
- * the stop of one client would wait more than a second behind 30,000 messages of another one.
+ * Takes the PUBLISH packets of some topics out of a connection's bytes and acknowledges them. mqtt.js needs
+ * 40 µs for each: the stop of one client would wait more than a second behind 30,000 messages of another one.
  *
  * @param isWanted which topics' messages are taken
  */

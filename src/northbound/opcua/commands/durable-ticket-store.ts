@@ -22,7 +22,9 @@ function key(slot: string): string {
   return `t/${slot}`;
 }
 
-/** Only this file writes these records, so a look at what decides is enough to catch a broken or foreign one. */
+/**
+ * Only this file writes these records, so a look at what decides is enough to catch a broken or foreign one.
+ */
 function isSlotRecord(value: unknown): value is SlotRecord {
   if (!isObject(value) || !isObject(value.tickets)) return false;
   const { firstId, reservedTo, issuedTo, takenBefore, doneId } = value.tickets;

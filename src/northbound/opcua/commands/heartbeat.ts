@@ -5,8 +5,8 @@ import { addNumberParameter, type Parameter } from "./parameter.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * A number that the PLC changes as long as its program runs. Only a change is a sign of life: a driver repeats the
- * same number for ever.
+ * A number that the PLC changes as long as its program runs. Only a change is a sign of life: a driver
+ * repeats the same number for ever.
  */
 export function addHeartbeat(
   builder: NodeBuilder,

@@ -189,7 +189,9 @@ function timeOf(variant: Variant | undefined): number | null {
   return value instanceof Date && value.getTime() > NO_TIME_MS ? value.getTime() : null;
 }
 
-/** Whether an object that knows its robot's id can fill it in: some operations name theirs by another number. */
+/**
+ * Whether an object that knows its robot's id can fill it in: some operations name theirs by another number.
+ */
 function isOfRobots({ robotField }: DescribedOperation): boolean {
   return robotField?.by === "id" && robotField.path.length === 1;
 }

@@ -19,7 +19,10 @@ export interface MissionRobot {
   readonly family: Family;
   /** The robot's current mission; null when none is known. */
   readonly currentMissionId: string | null;
-  /** What pauses that which the robot does now, a mission or a task chain (domain/stops); null when it does nothing. */
+  /**
+   * What pauses that which the robot does now, a mission or a task chain (domain/stops); null when it does
+   * nothing.
+   */
   readonly pauseNow: () => RequestDraft | null;
 }
 
@@ -72,8 +75,8 @@ export function isMissionOperation(value: number): boolean {
 }
 
 /**
- * Which parameters count for an operation, besides itself. Whatever says where a mission goes counts for every
- * mission: a PLC whose route was refused must not see its robot go to the destination of the last one.
+ * Which parameters count for an operation, besides itself. Whatever says where a mission goes counts for
+ * every mission: a PLC whose route was refused must not see its robot go to the destination of the last one.
  */
 export function missionParametersInUse(
   operation: number,
@@ -102,7 +105,9 @@ export function numberedMission(operation: number, numbers: readonly number[]): 
   return { operation, destination: "", destinationNos, destinations: [], targetMissionId: "" };
 }
 
-/** A mission as in `CommandText`, behind the ticket: the operation, and destinations or the mission by name. */
+/**
+ * A mission as in `CommandText`, behind the ticket: the operation, and destinations or the mission by name.
+ */
 export function missionOfFields(fields: readonly string[]): MissionParameters | { readonly problem: string } {
   const [first = "", ...names] = fields;
   const operation = wholeNumber(first);
@@ -146,9 +151,9 @@ export function missionRequest(
 }
 
 /**
- * Without TargetMissionId the command is for the mission that the robot is on. Where none is known a stop goes out
- * all the same, without a mission: it cancels the starts that wait in the gateway for this robot. What the robot
- * may be doing unseen is the service's to say, which refuses a command that names no mission.
+ * Without TargetMissionId the command is for the mission that the robot is on. Where none is known a stop
+ * goes out all the same, without a mission: it cancels the starts that wait in the gateway for this robot.
+ * What the robot may be doing unseen is the service's to say, which refuses a command that names no mission.
  */
 function updateRequest(
   { name, text }: { readonly name: string; readonly text: string },
@@ -185,7 +190,9 @@ function missionOf(
   return { json: { [wrapperOf(kind, robot.family)]: { [kind.name]: fields } }, goals: goals.list };
 }
 
-/** Each family has its own wrapper; base missions are for all, so also for a robot whose family is not known. */
+/**
+ * Each family has its own wrapper; base missions are for all, so also for a robot whose family is not known.
+ */
 function wrapperOf(kind: MissionKind, family: Family): string {
   const named = kind.family ?? family;
   return named === "unknown" ? "baseMission" : `${named}Mission`;

@@ -11,12 +11,14 @@ import { isTooLong, type Tag } from "../node-opcua/tag.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * A variable of a slot that clients write. Each session has a value of its own, and no other session's counts.
- * The node shows the last one that was written by anybody.
+ * A variable of a slot that clients write. Each session has a value of its own, and no other session's
+ * counts. The node shows the last one that was written by anybody.
  */
 export interface Parameter {
   readonly path: string;
-  /** Why `variant` cannot be written, or Good and it is. `range` is set when only some elements are written. */
+  /**
+   * Why `variant` cannot be written, or Good and it is. `range` is set when only some elements are written.
+   */
   write(variant: Variant, range: NumericRange | null, writer: Writer): StatusCode;
   /** Shows the session's value under `Latched`, where the slot has that folder. */
   echo(sessionId: string): void;

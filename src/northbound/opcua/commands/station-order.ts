@@ -18,7 +18,10 @@ const ownOperations: ReadonlySet<number> = new Set(Object.values(stationOperatio
 /** Finds a robot by name or number; undefined when it has no nodes. An empty name is none. */
 export type FindRobot = (name: string, number: number) => MissionRobot | undefined;
 
-/** The robot of an order: undefined when it has no nodes, `two` when its name and number name different robots. */
+/**
+ * The robot of an order: undefined when it has no nodes, `two` when its name and number name different
+ * robots.
+ */
 export type NamedRobot = MissionRobot | undefined | "two";
 
 /** A command of a station as it was written. */
@@ -46,7 +49,9 @@ export function namedRobot(findRobot: FindRobot, name: string, number: number): 
   return isTwo ? "two" : robot;
 }
 
-/** The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, destinations. */
+/**
+ * The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, destinations.
+ */
 export function orderOfNumbers(findRobot: FindRobot, numbers: readonly number[]): StationOrder | Problem {
   const [operation = 0, number = 0, index = 0, motor = 0, ...destinations] = numbers;
   const isConveyor = operation === stationOperations.conveyor;
@@ -63,7 +68,10 @@ export function orderOfNumbers(findRobot: FindRobot, numbers: readonly number[])
   );
 }
 
-/** The order in `CommandText`, without the ticket: `operation;robot;destination` or `40;robot;conveyor;motor command`. */
+/**
+ * The order in `CommandText`, without the ticket: `operation;robot;destination` or
+ * `40;robot;conveyor;motor command`.
+ */
 export function orderOfFields(
   findRobot: FindRobot,
   [first = "", name = "", ...rest]: readonly string[],

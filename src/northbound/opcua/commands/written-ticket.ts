@@ -4,7 +4,9 @@ import { isTooLong } from "../node-opcua/tag.ts";
 /** `Command`: the ticket, and what it is for. */
 export const COMMAND_LENGTH = 12;
 
-/** How a ticket came: behind the parameters, as a whole command in one value, or to confirm what was latched. */
+/**
+ * How a ticket came: behind the parameters, as a whole command in one value, or to confirm what was latched.
+ */
 export type Order =
   | { readonly kind: "request" }
   /** What follows the ticket in `Command`: 11 numbers. */
@@ -23,7 +25,10 @@ export interface WrittenTicket {
 const LARGEST = 2_147_483_647;
 const SEPARATOR = ";";
 
-/** Reads what was written to `RequestId`, `ConfirmId`, `Command` or `CommandText`; a status code says what is wrong. */
+/**
+ * Reads what was written to `RequestId`, `ConfirmId`, `Command` or `CommandText`; a status code says what is
+ * wrong.
+ */
 export function readTicket(variant: Variant, kind: Order["kind"]): WrittenTicket | StatusCode {
   const isText = kind === "text";
   const shape = kind === "array" ? VariantArrayType.Array : VariantArrayType.Scalar;

@@ -10,9 +10,9 @@ interface Channel {
 type Report = (address: string, error: unknown) => void;
 
 /**
- * Several of node-opcua's handlers are asynchronous, and nobody waits for them: what a client makes them throw
- * (a certificate cut short, say) would end the process as an unhandled rejection. Here it closes the client's channel.
- * For an initialised server that does not listen yet; `report` hears what was thrown.
+ * Several of node-opcua's handlers are asynchronous, and nobody waits for them: what a client makes them
+ * throw (a certificate cut short, say) would end the process as an unhandled rejection. Here it closes the
+ * client's channel. For an initialised server that does not listen yet; `report` hears what was thrown.
  */
 export function containRejections(server: OPCUAServer, report: Report): void {
   for (const name of requestHandlers(server)) {
@@ -38,7 +38,9 @@ function fail(channel: Channel, report: Report): (error: unknown) => void {
   };
 }
 
-/** The channel's own work hangs on this promise with `then`, and nobody on that: what it throws is heard here. */
+/**
+ * The channel's own work hangs on this promise with `then`, and nobody on that: what it throws is heard here.
+ */
 function contained(promise: Promise<void>, onError: (error: unknown) => void): Promise<void> {
   const original = promise.then.bind(promise);
   const then: Promise<void>["then"] = (onDone, onFail) => {

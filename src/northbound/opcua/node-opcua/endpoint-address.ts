@@ -11,9 +11,9 @@ const USUAL_PORT = 4840;
 type Handle = (message: { readonly request: object }, channel: unknown) => void;
 
 /**
- * Lets the server tell its endpoints with the address by which a client reached it, a forwarded port included, as far
- * as the server's certificate names the host (OPC UA part 4, 5.4.4). Other clients are told the configured names.
- * For an initialised server.
+ * Lets the server tell its endpoints with the address by which a client reached it, a forwarded port
+ * included, as far as the server's certificate names the host (OPC UA part 4, 5.4.4). Other clients are told
+ * the configured names. For an initialised server.
  */
 export function answerWithAskedAddress(server: OPCUAServer): void {
   const findMatching = server.findMatchingEndpoints.bind(server);
@@ -52,7 +52,10 @@ function addressOf(url: string, certificate: Buffer): string | null {
   return namesHost(new X509Certificate(certificate), host) ? `opc.tcp://${host}:${Number(port)}` : null;
 }
 
-/** A copy: node-opcua computes some of these each time, and keeps whether discovery alone may use one beside them. */
+/**
+ * A copy: node-opcua computes some of these each time, and keeps whether discovery alone may use one beside
+ * them.
+ */
 function withUrl(endpoint: EndpointDescription, endpointUrl: string): EndpointDescription {
   const { server, serverCertificate, securityMode, securityPolicyUri, userIdentityTokens } = endpoint;
   const { transportProfileUri, securityLevel } = endpoint;

@@ -18,9 +18,9 @@ export interface Fence {
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Lets only what may be frames of a client through to an initialised server's stack. node-opcua 2 takes sizes and
- * types that cannot be for granted in places, and throws: from a socket's listener, that ends the process. Whatever it
- * throws on what is let through closes that one connection.
+ * Lets only what may be frames of a client through to an initialised server's stack. node-opcua 2 takes sizes
+ * and types that cannot be for granted in places, and throws: from a socket's listener, that ends the
+ * process. Whatever it throws on what is let through closes that one connection.
  */
 export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
   const unfinished = createUnfinishedRequests(clock);

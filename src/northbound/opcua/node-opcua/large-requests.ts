@@ -27,8 +27,8 @@ const handlers = [
 const TURN_MS = 8;
 
 /**
- * Builds the robots that a request asks for before node-opcua handles it, a turn at a time: a request for a thousand
- * of them would hold up everybody for seconds. For an initialised server that does not listen yet.
+ * Builds the robots that a request asks for before node-opcua handles it, a turn at a time: a request for a
+ * thousand of them would hold up everybody for seconds. For an initialised server that does not listen yet.
  */
 export function buildBeforeRequests(server: OPCUAServer, robots: MissingRobots, clock: Clock): void {
   async function buildInTurns(names: ReadonlySet<string>): Promise<void> {

@@ -34,8 +34,8 @@ interface VariableOptions {
 }
 
 /**
- * Makes nodes as node-opcua's `addObject` and `addVariable` do, at a fraction of their cost: a plant has some hundred
- * thousand of them. Nobody is told of them by an event.
+ * Makes nodes as node-opcua's `addObject` and `addVariable` do, at a fraction of their cost: a plant has some
+ * hundred thousand of them. Nobody is told of them by an event.
  */
 export interface LeanNodes {
   folder(parent: Parent, path: string, name: string): UAObject;
@@ -46,8 +46,8 @@ export interface LeanNodes {
 }
 
 /**
- * What lies under the interface of node-opcua 2.182. Its `addVariable` checks, copies and looks up for each node what
- * is the same for all of a kind.
+ * What lies under the interface of node-opcua 2.182. Its `addVariable` checks, copies and looks up for each
+ * node what is the same for all of a kind.
  */
 interface LowerNamespace {
   internalCreateNode(options: object): BaseNode;

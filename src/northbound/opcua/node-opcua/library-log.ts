@@ -37,9 +37,9 @@ const REPEAT_AFTER_MS = 10_000;
 const vocabulary = /NODE-OPCUA-[EW]\d+|\b(?:Bad|Uncertain)[A-Z][A-Za-z]{3,60}/g;
 
 /**
- * From here on, `log` hears where node-opcua has something to say: its file and line, and the status codes that it
- * names. Its text stays out of the log, because node-opcua dumps requests and frames, which carry passwords and
- * session tokens. `isStatusCode` tells a status code's name from other words.
+ * From here on, `log` hears where node-opcua has something to say: its file and line, and the status codes
+ * that it names. Its text stays out of the log, because node-opcua dumps requests and frames, which carry
+ * passwords and session tokens. `isStatusCode` tells a status code's name from other words.
  */
 export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: string) => boolean): void {
   const saidAtMs = new Map<string, number>();
@@ -67,8 +67,8 @@ export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: s
 const frameOfLibrary = /^\s+at .*node_modules[\\/]node-opcua[-\w]*[\\/].*?([-\w]+\.[cm]?[jt]s:\d+)/m;
 
 /**
- * What node-opcua threw on a client's bytes: the kind of error and the place. Its message may quote those bytes, and
- * with them a password.
+ * What node-opcua threw on a client's bytes: the kind of error and the place. Its message may quote those
+ * bytes, and with them a password.
  */
 export function describeLibraryError(error: unknown): string {
   if (!(error instanceof Error)) return "something that is no error";

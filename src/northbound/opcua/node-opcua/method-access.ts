@@ -14,8 +14,8 @@ import { roles } from "../../../domain/command.ts";
 import type { Account } from "../security.ts";
 
 /**
- * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua finds a
- * method by its own NodeId, whatever object the client names.
+ * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua
+ * finds a method by its own NodeId, whatever object the client names.
  */
 export function refuseForeignMethods(addressSpace: AddressSpace): void {
   addressSpace.addMethodCallInterceptor((_context, object, method) =>
@@ -42,7 +42,10 @@ function typeOf(object: UAObject | UAObjectType): UAObjectType | null {
   return "typeDefinitionObj" in object ? object.typeDefinitionObj : object;
 }
 
-/** Lets UserExecutable say of each operation whether the user's role may call it; QueryOutcome is for every user. */
+/**
+ * Lets UserExecutable say of each operation whether the user's role may call it; QueryOutcome is for every
+ * user.
+ */
 export function showWhoMayCall(
   addressSpace: AddressSpace,
   namespaceIndex: number,

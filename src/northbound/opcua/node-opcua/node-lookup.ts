@@ -11,8 +11,8 @@ export interface MissingRobots {
 }
 
 /**
- * Builds the nodes of a robot when anybody looks for one of them. Every service of node-opcua 2.182 finds the nodes
- * of a namespace by its `findNode2`: for a read as for a browse, a monitored item or a method.
+ * Builds the nodes of a robot when anybody looks for one of them. Every service of node-opcua 2.182 finds the
+ * nodes of a namespace by its `findNode2`: for a read as for a browse, a monitored item or a method.
  */
 export function findOnDemand(namespace: INamespace, robots: MissingRobots): void {
   const found: unknown = Reflect.get(namespace, "findNode2");
@@ -27,7 +27,9 @@ export function findOnDemand(namespace: INamespace, robots: MissingRobots): void
   });
 }
 
-/** `EnumValues` had a NodeId of its own under each enumeration: a client that has kept it gets the shared one. */
+/**
+ * `EnumValues` had a NodeId of its own under each enumeration: a client that has kept it gets the shared one.
+ */
 function sharedProperty(
   { value: path, namespace }: NodeId,
   find: (nodeId: NodeId) => BaseNode | null,

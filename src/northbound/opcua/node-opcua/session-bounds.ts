@@ -54,8 +54,9 @@ interface Message {
 type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => void;
 
 /**
- * Bounds the sessions and subscriptions of an initialised server for each user (user-shares.ts). At its bound, a user's own longest
- * idle session gives way; nobody else's ever does. Sessions without a user have a bound of their own and 10 s.
+ * Bounds the sessions and subscriptions of an initialised server for each user (user-shares.ts). At its
+ * bound, a user's own longest idle session gives way; nobody else's ever does. Sessions without a user have a
+ * bound of their own and 10 s.
  */
 export function boundSessions(
   server: OPCUAServer,

@@ -12,7 +12,10 @@ import {
 /** Longest text that a PLC's STRING[254] takes, in bytes. */
 const LONGEST_TEXT_BYTES = 254;
 
-/** When a value was true: by the robot's clock where it has one, and when the gateway got it. One for a whole message. */
+/**
+ * When a value was true: by the robot's clock where it has one, and when the gateway got it. One for a whole
+ * message.
+ */
 export interface TagTimes {
   readonly source: Date;
   readonly server: Date;
@@ -97,9 +100,9 @@ export class Tag {
 }
 
 /**
- * The very DataValue that `variable` answers reads from, which node-opcua 2.182 has made for it. It hands out copies
- * of good values, but of any other the value itself, and then strips it of the timestamps that one reader did not ask
- * for: so reads get a copy always.
+ * The very DataValue that `variable` answers reads from, which node-opcua 2.182 has made for it. It hands out
+ * copies of good values, but of any other the value itself, and then strips it of the timestamps that one
+ * reader did not ask for: so reads get a copy always.
  */
 function liveValue(variable: UAVariable): DataValue {
   const live: unknown = Reflect.get(variable, "$dataValue");
@@ -114,7 +117,10 @@ function readCopy(this: UAVariable, ...args: Parameters<UAVariable["readValue"]>
   return value.statusCode.isGoodish() ? value : value.clone();
 }
 
-/** A character is at most three bytes for each of its UTF-16 units: most texts are short enough without a count. */
+/**
+ * A character is at most three bytes for each of its UTF-16 units: most texts are short enough without a
+ * count.
+ */
 export function isTooLong(text: string): boolean {
   return text.length * 3 > LONGEST_TEXT_BYTES && Buffer.byteLength(text) > LONGEST_TEXT_BYTES;
 }

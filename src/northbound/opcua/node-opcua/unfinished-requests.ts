@@ -1,6 +1,9 @@
 import type { Cancel, Clock } from "../../../platform/clock.ts";
 
-/** Chunks of requests that have not ended, of all connections together: what node-opcua keeps of them in memory. */
+/**
+ * Chunks of requests that have not ended, of all connections together: what node-opcua keeps of them in
+ * memory.
+ */
 export interface UnfinishedRequests {
   /** For a connection; `close` is called once at most, when it must go. */
   open(close: (why: string) => void): UnfinishedOfConnection;
@@ -26,8 +29,8 @@ interface Holder {
 }
 
 /**
- * Bounds them: beyond 32 MiB the connection that holds most is closed, so that those who send small requests pay nothing
- * for it; and each that has not ended its request after 30 s.
+ * Bounds them: beyond 32 MiB the connection that holds most is closed, so that those who send small requests
+ * pay nothing for it; and each that has not ended its request after 30 s.
  */
 export function createUnfinishedRequests(clock: Clock, limitBytes = LIMIT_BYTES): UnfinishedRequests {
   const holders = new Set<Holder>();

@@ -21,8 +21,8 @@ export interface UserShares {
 }
 
 /**
- * Each user has a few of its own, those who command more than those who read; the rest is for all, up to a bound for
- * each. So one user never takes what another needs to begin.
+ * Each user has a few of its own, those who command more than those who read; the rest is for all, up to a
+ * bound for each. So one user never takes what another needs to begin.
  */
 export function shareAmongUsers(
   { users, insecureLoopback }: Pick<OpcUaOptions, "users" | "insecureLoopback">,

@@ -18,14 +18,19 @@ import { type Order, readTicket, type WrittenTicket } from "../commands/written-
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 
-/** Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is written. */
+/**
+ * Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is
+ * written.
+ */
 export type WriteTag = (variant: Variant, range: NumericRange | null, account: Account) => StatusCode;
 export type AddWritableTag = (path: string, write: WriteTag) => void;
 
 /** The one way in for writes: by path, to the parameters and tickets of slots, and to other tags. */
 export interface WriteRequests {
   add(slot: Slot): void;
-  /** A tag that counts at once, by itself. Sessions that may write nothing are denied before `write` is asked. */
+  /**
+   * A tag that counts at once, by itself. Sessions that may write nothing are denied before `write` is asked.
+   */
   readonly addTag: AddWritableTag;
   slots(): Iterable<Slot>;
 }
@@ -81,8 +86,8 @@ export function takeWriteRequests(
   });
   server.engine.write = (context, nodes) => {
     const done = last.then(() => writeAll(context, nodes));
-    // Only the place in the row: what went wrong goes to the server with `done`, which logs it and answers its
-    // client BadInternalError. It must not fail the next client's write too.
+    // Only the place in the row: what went wrong goes to the server with `done`, which logs it and answers
+    // its client BadInternalError. It must not fail the next client's write too.
     last = done.catch(() => null);
     return done;
   };
