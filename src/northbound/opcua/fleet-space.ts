@@ -3,9 +3,10 @@ import { changeKey } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { nodeName } from "./node-name.ts";
+import { type Changes, createEarlyChanges } from "./early-changes.ts";
 import type { KnownRobot } from "./options.ts";
 import { createPacer } from "./pacer.ts";
+import { createRobotNames } from "./robot-names.ts";
 import type { RobotChange, RobotTags } from "./robot-tags.ts";
 
 /** Makes the nodes of one robot, in two steps: its folder, and what is in it. */
@@ -55,31 +56,21 @@ type ListedRobot =
     }
   | { readonly state: "built"; readonly robot: KnownRobot; readonly name: string; readonly tags: RobotTags };
 type MissingRobot = Extract<ListedRobot, { state: "missing" }>;
-/** By `changeKey`. */
-type Changes = Map<string, RobotChange>;
-
-/** The tags of the folder `Robots` itself: a robot whose id is one of them gets another name. */
-const reservedNames = ["NodeVersion", "NodesMissing"] as const;
-
 /** Makes the space; robots that are heard of before it is opened wait. */
 export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): FleetSpace {
   const listed = new Map<RobotId, ListedRobot>();
   const missing = new Map<string, MissingRobot>();
-  const early = new Map<RobotId, Changes>();
-  const refused = new Set<RobotId>();
-  const names = new Set<string>(reservedNames);
-  let refusedCount = 0;
+  const refused = createRefusedRobots(maxRobots, log);
+  const early = createEarlyChanges(maxRobots, refused.add);
   let missingNotGoodCount = 0;
   let nodes: RobotNodes | null = null;
-  let aliases: ReadonlySet<string> = new Set();
+  let nameOf = createRobotNames([]);
   const pacer = createPacer(clock, buildNext);
 
   /** Whether there are more to build. */
   function buildNext(): boolean {
-    for (const entry of missing.values()) {
-      build(entry);
-      break;
-    }
+    const [first] = missing.values();
+    if (first !== undefined) build(first);
     return missing.size > 0;
   }
 
@@ -95,22 +86,13 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
     return tags;
   }
 
-  /** An alias is its robot's own; an id that looks like another robot's alias steps aside. */
-  function freeName(robot: KnownRobot): string {
-    let name = robot.alias ?? nodeName(robot.robotId);
-    if (robot.alias === null && aliases.has(name)) name = `${name}~id`;
-    while (names.has(name)) name = `${name}~`;
-    names.add(name);
-    return name;
-  }
-
   function list(robot: KnownRobot, changes: Changes): void {
     if (nodes === null) return;
     if (listed.size >= maxRobots) {
-      refuse(robot.robotId);
+      refused.add(robot.robotId);
       return;
     }
-    const name = freeName(robot);
+    const name = nameOf(robot);
     nodes.list(name);
     const entry: MissingRobot = { state: "missing", robot, name, changes };
     listed.set(robot.robotId, entry);
@@ -122,43 +104,18 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
     list({ robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] }, changes);
   }
 
-  function refuse(robotId: RobotId): void {
-    if (refused.has(robotId)) return;
-    if (refused.size === 0) log.error({ maxRobots }, "too many robots: the others are not shown on OPC UA");
-    if (refused.size < maxRobots) refused.add(robotId);
-    refusedCount += 1;
-  }
-
   function keep(changes: Changes, change: RobotChange): void {
     const wasGood = isGood(changes);
     changes.set(changeKey(change), change);
     missingNotGoodCount += Number(wasGood) - Number(isGood(changes));
   }
 
-  function applyEarly(change: RobotChange): void {
-    const changes = early.get(change.robotId) ?? new Map();
-    if (!early.has(change.robotId)) {
-      // A hold alone is no sign that there is such a robot.
-      if (change.kind === "hold") return;
-      if (early.size >= maxRobots) {
-        refuse(change.robotId);
-        return;
-      }
-      early.set(change.robotId, changes);
-    }
-    changes.set(changeKey(change), change);
-  }
-
   return {
     open(known, made) {
       nodes = made;
-      aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
-      for (const robot of known) {
-        list(robot, early.get(robot.robotId) ?? new Map());
-        early.delete(robot.robotId);
-      }
-      for (const [robotId, changes] of early) listHeard(robotId, changes);
-      early.clear();
+      nameOf = createRobotNames(known);
+      for (const robot of known) list(robot, early.take(robot.robotId));
+      for (const [robotId, changes] of early.takeAll()) listHeard(robotId, changes);
       made.changed();
       pacer.wake();
     },
@@ -169,7 +126,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
     },
     apply(change) {
       if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return;
-      if (nodes === null) return applyEarly(change);
+      if (nodes === null) return early.apply(change);
       const entry = listed.get(change.robotId);
       if (entry?.state === "built") entry.tags.apply(change);
       else if (entry?.state === "missing") keep(entry.changes, change);
@@ -185,13 +142,8 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       if (entry !== undefined) build(entry);
     },
     find(name, number) {
-      for (const entry of listed.values()) {
-        const { robot } = entry;
-        const isNamed = name !== "" && (entry.name === name || robot.robotId === name);
-        if (!isNamed && (name !== "" || number === 0 || robot.number !== number)) continue;
-        return entry.state === "built" ? entry.tags : build(entry);
-      }
-      return undefined;
+      const entry = findListed(listed.values(), name, number);
+      return entry?.state === "missing" ? build(entry) : entry?.tags;
     },
     get listedCount() {
       return listed.size;
@@ -206,9 +158,33 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       return missingNotGoodCount;
     },
     get refusedCount() {
-      return refusedCount;
+      return refused.count();
     },
   };
+}
+
+/** Robots beyond the bound: counted, and logged once. */
+function createRefusedRobots(maxRobots: number, log: Log) {
+  const refused = new Set<RobotId>();
+  let count = 0;
+  return {
+    add(robotId: RobotId): void {
+      if (refused.has(robotId)) return;
+      if (refused.size === 0) log.error({ maxRobots }, "too many robots: the others are not shown on OPC UA");
+      if (refused.size < maxRobots) refused.add(robotId);
+      count += 1;
+    },
+    count: () => count,
+  };
+}
+
+function findListed(listed: Iterable<ListedRobot>, name: string, number: number): ListedRobot | undefined {
+  for (const entry of listed) {
+    const { robotId, number: robotNo } = entry.robot;
+    const isNamed = name !== "" && (entry.name === name || robotId === name);
+    if (isNamed || (name === "" && number !== 0 && robotNo === number)) return entry;
+  }
+  return undefined;
 }
 
 /** Whether the robot was last heard of as one whose values are good. */

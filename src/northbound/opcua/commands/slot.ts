@@ -1,4 +1,4 @@
-import { type DataValue, type NumericRange, type StatusCode, StatusCodes } from "node-opcua";
+import type { DataValue, NumericRange, StatusCode } from "node-opcua";
 import type { ErrorName } from "../../../domain/errors.ts";
 import { isBusy, voidTicket, writeTicket } from "../../../domain/ticket.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
@@ -6,6 +6,7 @@ import { describeError } from "../../../platform/log.ts";
 import { createAttempts } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
+import { createSessionParameters } from "./session-parameters.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
 import { openTicketBook } from "./ticket-book.ts";
@@ -44,8 +45,7 @@ interface Latched {
 export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const { tags } = kind;
   const { clock, chance } = parts;
-  /** The parameters of each session whose last write was refused. */
-  const refusedWrites = new Map<string, Set<string>>();
+  const parameters = createSessionParameters(kind);
   let latched: Latched | null = null;
   let result: SlotResult = stageResult("idle");
   let rejected: TicketState["rejected"] | null = null;
@@ -84,38 +84,18 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     show(book.tickets());
   }
 
-  /**
-   * A client that does not look at status codes must not start a command with a value that it thinks it has
-   * replaced. Values that the command does not use hold nothing back: least of all a stop.
-   */
-  function draftOfParameters({ sessionId }: Writer): Draft {
-    const refused = refusedWrites.get(sessionId);
-    const spoilt = kind.reads(sessionId).find(({ path }) => refused?.has(path));
-    if (spoilt !== undefined) return { problem: `the last write to ${spoilt.path} was refused` };
-    const draft = kind.draft(sessionId);
-    if (!("problem" in draft) || refused === undefined) return draft;
-    const paths = [...refused].join(", ");
-    return { problem: `${draft.problem}; a refused write to ${paths} emptied the session's parameters` };
-  }
-
-  function draftOf(order: Order, writer: Writer): Draft {
-    switch (order.kind) {
-      case "array":
-        return kind.draftOfNumbers(order.numbers);
-      case "text":
-        return kind.draftOfFields(order.fields);
-      case "confirm":
-        return latched?.draft ?? { problem: "nothing is latched" };
-      case "request":
-        return draftOfParameters(writer);
-    }
+  function draftOf(order: Order, { sessionId }: Writer): Draft {
+    if (order.kind === "array") return kind.draftOfNumbers(order.numbers);
+    if (order.kind === "text") return kind.draftOfFields(order.fields);
+    if (order.kind === "request") return parameters.draft(sessionId);
+    return latched?.draft ?? { problem: "nothing is latched" };
   }
 
   /** Keeps the parameters as they are now, and shows them, so that the client can see what it would start. */
   function latch(ticket: number, writer: Writer): void {
     // A ticket that is written in every cycle must not take a parameter in that came after the echo.
     if (latched?.ticket === ticket && latched.sessionId === writer.sessionId) return;
-    latched = { ticket, sessionId: writer.sessionId, draft: draftOfParameters(writer) };
+    latched = { ticket, sessionId: writer.sessionId, draft: parameters.draft(writer.sessionId) };
     for (const parameter of kind.parameters) parameter.echo(writer.sessionId);
     tags.showLatched(ticket);
   }
@@ -144,21 +124,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     path: kind.path,
     parameters: kind.parameters,
     refusedWriter: kind.refusedWriter,
-    writeParameter(parameter, { value, statusCode }, range, writer) {
-      const { sessionId } = writer;
-      const isGood = statusCode.isGood();
-      const status = isGood ? parameter.write(value, range, writer) : StatusCodes.BadWriteNotSupported;
-      if (parameter.isFree === true) return status;
-      const refused = refusedWrites.get(sessionId) ?? new Set();
-      if (status === StatusCodes.Good) refused.delete(parameter.path);
-      else {
-        refused.add(parameter.path);
-        for (const { isFree, forget } of kind.parameters) if (isFree !== true) forget(sessionId);
-      }
-      if (refused.size === 0) refusedWrites.delete(sessionId);
-      else refusedWrites.set(sessionId, refused);
-      return status;
-    },
+    writeParameter: parameters.write,
     writeTicket(written, writer) {
       const { number, order } = written;
       tags.showWritten(written);
@@ -172,18 +138,22 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       } else if (isOpen) {
         take(written, writer);
       } else {
-        const idle = { number, isStop: false, user: "", userNo: 0, text: "" };
-        const { state } = writeTicket(tickets, idle, clock.nowMs(), chance());
+        const state = withoutCommand(tickets, number, clock.nowMs(), chance());
         if (state !== tickets) void book.adopt(state);
       }
     },
     tick: book.tick,
     forgetSession(sessionId) {
-      refusedWrites.delete(sessionId);
       if (latched?.sessionId === sessionId) unlatch();
-      for (const { forget } of kind.parameters) forget(sessionId);
+      parameters.forget(sessionId);
     },
   };
+}
+
+/** The tickets after a number was written that starts nothing. */
+function withoutCommand(tickets: TicketState, number: number, nowMs: number, chance: number): TicketState {
+  const idle = { number, isStop: false, user: "", userNo: 0, text: "" };
+  return writeTicket(tickets, idle, nowMs, chance).state;
 }
 
 /** Why a number was put into `Closed`, for `RejectedText`; `trouble` is the disk's. */

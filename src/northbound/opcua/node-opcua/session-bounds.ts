@@ -13,6 +13,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { ANONYMOUS } from "../security.ts";
+import { createClientRefusals } from "./client-refusals.ts";
 import { shareAmongUsers } from "./user-shares.ts";
 
 /** Who has which sessions, for health. */
@@ -29,8 +30,6 @@ const MOST_UNACTIVATED_OF_CLIENT = 25;
 const ACTIVATION_MS = 10_000;
 /** A session is idle when its connection is gone, or after so long without a request. */
 const IDLE_MS = 30_000;
-/** How long health tells of a refusal, and the log only once. */
-const TELL_MS = 60_000;
 
 /** The parts of node-opcua's session and channel that are needed here. */
 interface Session {
@@ -77,18 +76,7 @@ export function boundSessions(
     ofCommander: 8,
     ofReader: 2,
   });
-  const toldAtMs = new Map<string, number>();
-  let refusedCount = 0;
-  let last: { readonly atMs: number; readonly text: string } | null = null;
-
-  function refuse(who: string, text: string): void {
-    refusedCount += 1;
-    const nowMs = clock.monotonicMs();
-    last = { atMs: nowMs, text };
-    if (nowMs - (toldAtMs.get(who) ?? Number.NEGATIVE_INFINITY) < TELL_MS) return;
-    toldAtMs.set(who, nowMs);
-    log.warn({ reason: text }, "an OPC UA client was refused for want of room");
-  }
+  const refusals = createClientRefusals(clock, log);
 
   function mayCreate(channel: Channel): boolean {
     // One whose connection is gone cannot be activated any more (OPC UA part 4, 5.6.3).
@@ -100,7 +88,7 @@ export function boundSessions(
       (session) => session.channel !== undefined && clientOf(session.channel) === client,
     );
     if (waiting.length < MOST_UNACTIVATED && own.length < MOST_UNACTIVATED_OF_CLIENT) return true;
-    refuse(
+    refusals.refuse(
       "(unactivated)",
       `${waiting.length} sessions wait for a user, ${own.length} of ${channel.remoteAddress}`,
     );
@@ -123,7 +111,7 @@ export function boundSessions(
       log.info({ user }, "an idle OPC UA session gave way to a new one of the same user");
       return true;
     }
-    refuse(user, `user ${user} has ${own.length} sessions, of ${others.length} in all`);
+    refusals.refuse(user, `user ${user} has ${own.length} sessions, of ${others.length} in all`);
     return false;
   }
 
@@ -138,7 +126,7 @@ export function boundSessions(
       ({ currentSubscriptionCount }) => currentSubscriptionCount,
     );
     if (subscriptionShares.hasRoom(user, counts)) return true;
-    refuse(`${user} subscriptions`, `user ${user} has ${counts.get(user) ?? 0} subscriptions`);
+    refusals.refuse(`${user} subscriptions`, `user ${user} has ${counts.get(user) ?? 0} subscriptions`);
     return false;
   }
 
@@ -171,9 +159,9 @@ export function boundSessions(
 
   return {
     get refusedCount() {
-      return refusedCount;
+      return refusals.count;
     },
-    problem: () => (last !== null && clock.monotonicMs() - last.atMs < TELL_MS ? last.text : null),
+    problem: refusals.problem,
   };
 }
 

@@ -9,7 +9,6 @@ import {
   type WriteValue,
 } from "node-opcua";
 import type { RefusalAudit } from "../../../contracts/commander.ts";
-import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Parameter } from "../commands/parameter.ts";
 import type { Slot } from "../commands/slot.ts";
@@ -17,6 +16,7 @@ import type { Writer } from "../commands/writer.ts";
 import { type Order, readTicket, type WrittenTicket } from "../commands/written-ticket.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
+import { createSlotWriters } from "./slot-writers.ts";
 
 /**
  * Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is
@@ -49,9 +49,6 @@ interface Asked {
   readonly isAmbiguous: boolean;
 }
 
-/** How often the same user is audited for writing to the same slot without the right. */
-const AUDITED_EVERY_MS = 60_000;
-
 /**
  * Takes every write request of the server over. Values for slots are checked and kept here; all others go the
  * server's own way. Requests are done one after the other, so that no two mix. A ticket counts when its
@@ -61,28 +58,16 @@ export function takeWriteRequests(
   server: OPCUAServer,
   namespaceIndex: number,
   options: OpcUaOptions,
-  { audit, clock }: { readonly audit: RefusalAudit; readonly clock: Clock },
+  parts: { readonly audit: RefusalAudit; readonly clock: Clock },
 ): WriteRequests {
-  /** When each user was last told to the audit log for each slot: a program may write in every cycle. */
-  const auditedAtMs = new Map<string, number>();
+  const writersOf = createSlotWriters(options, parts);
   const targets = new Map<string, Target>();
   const slots: Slot[] = [];
-  /** The user of each session that is active. */
-  const users = new Map<string, string>();
   const writeElsewhere = server.engine.write.bind(server.engine);
   let last: Promise<unknown> = Promise.resolve();
 
-  server.on("session_activated", (session) => {
-    const sessionId = session.getSessionId().toString();
-    const user = accountOf(session.sessionContext, options)?.name ?? "";
-    const before = users.get(sessionId);
-    users.set(sessionId, user);
-    if (before !== undefined && before !== user) forget(sessionId);
-  });
-  server.on("session_closed", (session) => {
-    const sessionId = session.getSessionId().toString();
-    users.delete(sessionId);
-    forget(sessionId);
+  forgetSessions(server, options, (sessionId) => {
+    for (const slot of slots) slot.forgetSession(sessionId);
   });
   server.engine.write = (context, nodes) => {
     const done = last.then(() => writeAll(context, nodes));
@@ -92,14 +77,10 @@ export function takeWriteRequests(
     return done;
   };
 
-  function forget(sessionId: string): void {
-    for (const slot of slots) slot.forgetSession(sessionId);
-  }
-
   async function writeAll(context: ISessionContext, nodes: WriteValue[]): Promise<StatusCode[]> {
     const results: StatusCode[] = [];
     const asked = new Map<Slot, Asked>();
-    const mayWrite = rightsOf(context);
+    const mayWrite = writersOf(context);
     for (const [place, node] of nodes.entries()) {
       const target = targetOf(node);
       if (target === undefined) {
@@ -141,64 +122,6 @@ export function takeWriteRequests(
     return write(node.value.value, node.indexRange.isEmpty() ? null : node.indexRange, account);
   }
 
-  function writeTarget(
-    target: SlotTarget,
-    node: WriteValue,
-    place: number,
-    asked: Map<Slot, Asked>,
-    writer: Writer,
-  ): StatusCode {
-    const { slot } = target;
-    const { value: variant, statusCode } = node.value;
-    const range = node.indexRange.isEmpty() ? null : node.indexRange;
-    if (target.kind === "parameter") {
-      return slot.writeParameter(target.parameter, node.value, range, writer);
-    }
-    if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
-    if (range !== null) return StatusCodes.BadTypeMismatch;
-    const written = readTicket(variant, target.kind);
-    if (!("number" in written)) return written;
-    const before = asked.get(slot);
-    const isSame = before?.written.number === written.number && before.written.order.kind === target.kind;
-    asked.set(slot, {
-      written,
-      places: [...(before?.places ?? []), place],
-      isAmbiguous: before !== undefined && (before.isAmbiguous || !isSame),
-    });
-    return StatusCodes.Good;
-  }
-
-  /** Tells for one request who writes to a slot; null when that user may not: audited once a minute. */
-  function rightsOf(context: ISessionContext): (slot: Slot, isTicket: boolean) => Writer | null {
-    const { session } = context;
-    const account = accountOf(context, options);
-    return (slot, isTicket) => {
-      const reason = refusalOf(slot);
-      if (session !== undefined && account !== null && reason === null) {
-        return { sessionId: session.getSessionId().toString(), account };
-      }
-      if (isTicket && reason !== null) auditRefused(slot, reason);
-      return null;
-    };
-
-    function refusalOf(slot: Slot): string | null {
-      if (account === null) return "the session has no user, and a slot needs operator";
-      if (account.role !== "observer") return slot.refusedWriter(account);
-      return `"${account.name}" is ${account.role}, and a slot needs operator`;
-    }
-
-    function auditRefused({ path }: Slot, reason: string): void {
-      const { name = "", origin = {} } = account ?? {};
-      const key = `${path} ${name}`;
-      const nowMs = clock.monotonicMs();
-      if (nowMs - (auditedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < AUDITED_EVERY_MS) return;
-      auditedAtMs.set(key, nowMs);
-      const source = { protocol: "opcua", name } as const;
-      const request = { source, requestId: null, operation: path, robotId: null, origin };
-      audit.refused(request, refusal("NOT_ALLOWED", reason));
-    }
-  }
-
   return {
     add(slot) {
       slots.push(slot);
@@ -213,4 +136,53 @@ export function takeWriteRequests(
     addTag: (path, write) => void targets.set(path, { kind: "tag", write }),
     slots: () => slots,
   };
+}
+
+/** Writes a parameter, or keeps a ticket until its request is done. */
+function writeTarget(
+  target: SlotTarget,
+  node: WriteValue,
+  place: number,
+  asked: Map<Slot, Asked>,
+  writer: Writer,
+): StatusCode {
+  const { slot } = target;
+  const { value: variant, statusCode } = node.value;
+  const range = node.indexRange.isEmpty() ? null : node.indexRange;
+  if (target.kind === "parameter") {
+    return slot.writeParameter(target.parameter, node.value, range, writer);
+  }
+  if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+  if (range !== null) return StatusCodes.BadTypeMismatch;
+  const written = readTicket(variant, target.kind);
+  if (!("number" in written)) return written;
+  const before = asked.get(slot);
+  const isSame = before?.written.number === written.number && before.written.order.kind === target.kind;
+  asked.set(slot, {
+    written,
+    places: [...(before?.places ?? []), place],
+    isAmbiguous: before !== undefined && (before.isAmbiguous || !isSame),
+  });
+  return StatusCodes.Good;
+}
+
+/** Calls `forget` when a session has ended, or has another user. */
+function forgetSessions(
+  server: OPCUAServer,
+  options: OpcUaOptions,
+  forget: (sessionId: string) => void,
+): void {
+  const users = new Map<string, string>();
+  server.on("session_activated", (session) => {
+    const sessionId = session.getSessionId().toString();
+    const user = accountOf(session.sessionContext, options)?.name ?? "";
+    const before = users.get(sessionId);
+    users.set(sessionId, user);
+    if (before !== undefined && before !== user) forget(sessionId);
+  });
+  server.on("session_closed", (session) => {
+    const sessionId = session.getSessionId().toString();
+    users.delete(sessionId);
+    forget(sessionId);
+  });
 }
