@@ -28,13 +28,13 @@ async function afterAllThat(id: string): Promise<void> {
   expect(reply).toMatchObject({ outcome: "succeeded" });
 }
 
-/** How many messages the MQTT link says that it has refused. */
+/** How many commands the intake says that it has refused. */
 async function refusedMessages(): Promise<unknown> {
   const health = await fetch(`${harness.webUrl}/healthz`);
   const { components } = (await health.json()) as {
     components: Record<string, { figures: Record<string, number> }>;
   };
-  return components.mqtt?.figures.refused_messages;
+  return components.commands?.figures.refused_at_intake;
 }
 
 test("a command without an id is counted and logged, and the gateway goes on", async () => {
@@ -47,11 +47,12 @@ test("a command without an id is counted and logged, and the gateway goes on", a
   expect(await refusedMessages()).toBe(bad.length);
   const lines = harness.log.entries
     .slice(logged)
-    .filter((line) => line.includes("an MQTT command was refused"));
+    .filter((line) => line.includes("a command was refused"));
   expect(lines).toHaveLength(bad.length);
   for (const line of lines) {
     expect(JSON.parse(line)).toMatchObject({
-      client: "e2e",
+      protocol: "mqtt",
+      user: "e2e",
       operation: "CreateMission",
       id: null,
       code: "MALFORMED",
@@ -86,7 +87,7 @@ test.each([
     /expires_at/,
   ],
   ["an operation that there is not", "Fly", `{"id":"b10",${expiry},"request":{}}`, /Fly/],
-  ["a number for an id", "CreateMission", `{"id":11,${expiry},"request":{}}`, /^id: must be text/],
+  ["a number for an id", "CreateMission", `{"id":11,${expiry},"request":{}}`, /^id: must be 1 to 128 printable ASCII characters/],
 ] as const)(
   "a command with %s is refused with a reason, and not sent",
   async (_what, operation, message, reason) => {

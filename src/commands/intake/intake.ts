@@ -99,19 +99,19 @@ export function createIntake(parts: IntakeParts): Intake {
     const { operation, request } = read;
     const { source, expiry } = envelope;
     const sourceKey = keyOf(source);
-    const lacks = expiry?.lacks ?? null;
-    if (request.effect === "moves" && lacks !== null) {
-      return refuse(opened, refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`));
-    }
-    if (inFlight.isFull(sourceKey, request.effect === "stops")) {
-      return refuse(opened, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
-    }
     const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
     const notAllowed = refusedRequest(rights, anywhere, source, operation, request);
     if (notAllowed !== null) {
       const outcome = refusal("NOT_ALLOWED", notAllowed);
       execution.refuse(command, outcome);
       return outcome;
+    }
+    const lacks = expiry?.lacks ?? null;
+    if (request.effect === "moves" && lacks !== null) {
+      return refuse(opened, refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`));
+    }
+    if (inFlight.isFull(sourceKey, request.effect === "stops")) {
+      return refuse(opened, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
     }
     const digest = digestOf(operation.name, request.json);
     return inFlight.follow(sourceKey, execution.begin({ id, digest, command, operation, request }, onStage));
