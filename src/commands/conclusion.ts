@@ -1,5 +1,6 @@
 import { type Command, commandId } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Attribution } from "./attribution/attribution.ts";
@@ -35,7 +36,7 @@ const LONGEST_KEPT_REQUEST = 1_024;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
   const { journal, clock, log, attribution, events } = parts;
-  const unknown = new Map<string, FinishedCommand>();
+  const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
 
   /**
    * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
@@ -58,12 +59,6 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     attribution.settle(job);
   }
 
-  function remember(finished: FinishedCommand): void {
-    unknown.set(commandId(finished.command), finished);
-    const [oldest] = unknown.size > MAX_UNKNOWN ? unknown.keys() : [];
-    if (oldest !== undefined) unknown.delete(oldest);
-  }
-
   return {
     refuse(command, outcome) {
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
@@ -77,7 +72,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const isUnknown = outcome.outcome === "unknown";
       parts.search.release(job.id, isUnknown);
       claimMissions(job, outcome);
-      if (isUnknown) remember(finished);
+      if (isUnknown) unknown.set(commandId(finished.command), finished);
       const finalAtMs = clock.nowMs();
       await record(job, outcome, finalAtMs);
       parts.onEnd(job);

@@ -45,9 +45,7 @@ test("a command without an id is counted and logged, and the gateway goes on", a
   for (const message of bad) await harness.mqtt.sendText("CreateMission", message);
   await afterAllThat("after no id");
   expect(await refusedMessages()).toBe(bad.length);
-  const lines = harness.log.entries
-    .slice(logged)
-    .filter((line) => line.includes("a command was refused"));
+  const lines = harness.log.entries.slice(logged).filter((line) => line.includes("a command was refused"));
   expect(lines).toHaveLength(bad.length);
   for (const line of lines) {
     expect(JSON.parse(line)).toMatchObject({
@@ -87,7 +85,12 @@ test.each([
     /expires_at/,
   ],
   ["an operation that there is not", "Fly", `{"id":"b10",${expiry},"request":{}}`, /Fly/],
-  ["a number for an id", "CreateMission", `{"id":11,${expiry},"request":{}}`, /^id: must be 1 to 128 printable ASCII characters/],
+  [
+    "a number for an id",
+    "CreateMission",
+    `{"id":11,${expiry},"request":{}}`,
+    /^id: must be 1 to 128 printable ASCII characters/,
+  ],
 ] as const)(
   "a command with %s is refused with a reason, and not sent",
   async (_what, operation, message, reason) => {

@@ -1,6 +1,7 @@
 import type { CommandIdentity } from "../../domain/command.ts";
 import type { Mission } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
 
 /**
@@ -56,7 +57,7 @@ export function createAttribution(
 ): Attribution {
   /** One for a robot: its queue has one command in flight. */
   const expected = new Map<RobotId, string>();
-  const claims = new Map<string, CommandIdentity>();
+  const claims = new BoundedMap<string, CommandIdentity>(MAX_CLAIMS);
   const suspects = new Map<RobotId, number>();
   const unclaimed: Unclaimed[] = [];
   let foreign = 0;
@@ -84,11 +85,6 @@ export function createAttribution(
       if (claims.has(missionId)) return;
       // Not the command itself, whose request may be long.
       claims.set(missionId, { source, requestId });
-      if (claims.size <= MAX_CLAIMS) return;
-      for (const oldest of claims.keys()) {
-        claims.delete(oldest);
-        return;
-      }
     },
     suspect: (robotId) => void suspects.set(robotId, clock.monotonicMs()),
     expect({ id, robotId }) {

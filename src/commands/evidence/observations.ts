@@ -5,6 +5,7 @@ import type { Observed } from "../../domain/observed.ts";
 import type { Presence } from "../../domain/presence.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
 
 /** Called for each value that is new. */
 export interface ObservationListener {
@@ -37,7 +38,7 @@ export function createObservations(listener: ObservationListener): Observations 
   const presences = new Map<RobotId, Observed<Presence>>();
   const conveyors = new Map<RobotId, Map<number, Observed<Conveyor>>>();
   const byNumber = new Map<number, RobotId>();
-  const chains = new Map<number, number>();
+  const chains = new BoundedMap<number, number>(MAX_CHAINS);
 
   /** A value with the stamp of the one before is told again because its quality changed: nothing new. */
   function onMissions(robotId: RobotId, observed: Observed<MissionQueue>): void {
@@ -75,14 +76,7 @@ export function createObservations(listener: ObservationListener): Observations 
             presences.set(change.robotId, change.observed);
             break;
           case "task_chain":
-            chains.delete(change.chainId);
             chains.set(change.chainId, change.observed.value.amrId);
-            if (chains.size > MAX_CHAINS) {
-              for (const oldest of chains.keys()) {
-                chains.delete(oldest);
-                break;
-              }
-            }
             break;
           default:
             break;

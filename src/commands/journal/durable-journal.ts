@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import { type Store, type StoreChange, StoreFailed } from "../../platform/store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 import {
@@ -40,7 +41,7 @@ const MAX_ENDED = 10_000;
 export function openDurableJournal(store: Store, limits: JournalLimits, loss: string | null = null): Journal {
   const shares = createJournalShares();
   const order = readOrder(store, shares);
-  const unkept = new Map<string, JournalRecord>();
+  const unkept = new BoundedMap<string, JournalRecord>(MAX_UNKEPT);
   const pending = new Map<string, JournalRecord>();
   /** Numbers of commands of which nothing is on the disk yet. */
   const unnumbered = new Map<string, number>();
@@ -64,8 +65,6 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
 
   function keepInMemory(record: JournalRecord): void {
     unkept.set(record.id, record);
-    const [oldest] = unkept.size > MAX_UNKEPT ? unkept.keys() : [];
-    if (oldest !== undefined) unkept.delete(oldest);
   }
 
   /** The numbers of finished commands that are older than they are kept, oldest first. */

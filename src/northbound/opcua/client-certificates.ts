@@ -2,6 +2,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 
@@ -30,7 +31,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     rootFolder: folder,
     automaticallyAcceptUnknownCertificate: false,
   });
-  const logged = new Set<string>();
+  const logged = new BoundedMap<string, true>(MOST_REMEMBERED);
   let lines: number[] = [];
   let refusedCount = 0;
   let reloading: Promise<void> = Promise.resolve();
@@ -42,9 +43,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     lines = lines.filter((atMs) => nowMs - atMs < LINES_IN_MS);
     if (lines.length >= MOST_LINES) return false;
     lines.push(nowMs);
-    logged.add(key);
-    const [oldest] = logged;
-    if (logged.size > MOST_REMEMBERED && oldest !== undefined) logged.delete(oldest);
+    logged.set(key, true);
     return true;
   }
 

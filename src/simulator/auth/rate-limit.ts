@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../platform/bounded-map.ts";
 /** At most `count` requests in any `windowMs`. */
 export interface Limit {
   readonly count: number;
@@ -10,7 +11,7 @@ export interface RateLimit {
   admit(client: string): boolean;
 }
 
-// Somebody with many addresses must not fill our memory: past this the longest known are forgotten.
+/** Clients that are remembered: one client with many addresses must not fill the memory. */
 const MOST_CLIENTS = 10_000;
 
 /**
@@ -18,23 +19,15 @@ const MOST_CLIENTS = 10_000;
  * that keeps asking gets in as soon as its window allows.
  */
 export function createRateLimit(limit: Limit, nowMs: () => number): RateLimit {
-  const admittedMs = new Map<string, number[]>();
+  const admittedMs = new BoundedMap<string, number[]>(MOST_CLIENTS);
   return {
     admit(client) {
       const now = nowMs();
       const recent = (admittedMs.get(client) ?? []).filter((at) => now - at < limit.windowMs);
       const admitted = recent.length < limit.count;
       if (admitted) recent.push(now);
-      admittedMs.delete(client);
       admittedMs.set(client, recent);
-      forgetOldest(admittedMs);
       return admitted;
     },
   };
-}
-
-function forgetOldest(admittedMs: Map<string, number[]>): void {
-  if (admittedMs.size <= MOST_CLIENTS) return;
-  const [oldest] = admittedMs.keys();
-  if (oldest !== undefined) admittedMs.delete(oldest);
 }
