@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import { noLaterThan } from "../../platform/no-later-than.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
@@ -74,12 +75,7 @@ async function endingBeforeTaken(
   permit: StreamPermit,
   { clock, connectMs }: CallOpeningParts,
 ): Promise<StreamEnding | null> {
-  let cancelTimer = () => {};
-  const late = new Promise<"late">((resolve) => {
-    cancelTimer = clock.after(connectMs, () => resolve("late"));
-  });
-  const first = await Promise.race([stream.accepted, late]);
-  cancelTimer();
+  const first = await noLaterThan(clock, connectMs, stream.accepted, "late" as const);
   if (first === true) return null;
   if (first === false) return stream.ended;
   // A server with nothing to send yet need not answer a stream. But if it leaves a plain call unanswered too,

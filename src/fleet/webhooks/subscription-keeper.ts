@@ -5,6 +5,7 @@ import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { noLaterThan } from "../../platform/no-later-than.ts";
 import { CreateWebhookRequestSchema } from "../../wire/fleet/v1/service_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
 import { requestOf } from "../operations/request.ts";
@@ -132,9 +133,7 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
     async remove(budgetMs) {
       isLeaving = true;
       const untilMs = clock.monotonicMs() + budgetMs;
-      const budgetOver = new AbortController();
-      await Promise.race([underWay, sleep(clock, budgetMs, budgetOver.signal)]);
-      budgetOver.abort();
+      await noLaterThan(clock, budgetMs, underWay, undefined);
       try {
         tellLeft(await removeUntil(calls, identity, untilMs, budgetMs / 2, clock));
       } catch (error) {

@@ -3,7 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
 import type { CommandStage } from "../../domain/command.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
-import { type Clock, sleep } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { noLaterThan } from "../../platform/no-later-than.ts";
 import { readEnvelope } from "./command-envelope.ts";
 import { SILENCE_MS } from "./connections.ts";
 import { waitSeconds } from "./prefer.ts";
@@ -42,9 +43,8 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     waiting += 1;
     socket.once("close", end).setTimeout(waitMs + SILENCE_MS);
     try {
-      const timeUp = sleep(parts.clock, waitMs, over.signal).then(() => null);
       const outcome = parts.commander.submit(envelope, over.signal, onStage).catch(() => null);
-      return await Promise.race([outcome, timeUp]);
+      return await noLaterThan(parts.clock, waitMs, outcome, null);
     } finally {
       waiting -= 1;
       socket.off("close", end).setTimeout(SILENCE_MS);
