@@ -54,7 +54,7 @@ export interface Gateway {
    * are bound, whether or not the fleet answers. Rejects with ComponentFailed.
    */
   run(signal: AbortSignal, ready: () => void): Promise<void>;
-  /** One more northbound, for whoever embeds the gateway. Before `run`. */
+  /** Adds a northbound of a program that embeds the gateway. Call it before `run`. */
   attach(name: string, sink: Sink): void;
 }
 

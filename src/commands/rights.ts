@@ -101,7 +101,7 @@ export function refusedOnRobot(
 }
 
 /**
- * The rights without their robots: by these, whoever is refused may send the operation to no robot at all.
+ * The rights without their robots: a source that these refuse may send the operation to no robot at all.
  */
 export function rightsAnywhere({ rules, accounts }: Rights): Rights {
   return { rules: rules.map(({ robots: _robots, ...rule }) => rule), accounts };

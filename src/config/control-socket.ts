@@ -13,7 +13,7 @@ export type PathResult =
 
 /**
  * The control socket of a configuration file. Only the two sections that name it are
- * read: whoever calls need not be able to read the gateway's secrets.
+ * read: callers need not be able to read the gateway's secrets.
  */
 export async function readSocketPath(path: string, env: Environment): Promise<PathResult> {
   const folder = await readDataDir(path, env);

@@ -62,7 +62,7 @@ function fleetFindings(fleet: FleetSection): readonly Finding[] {
   if (times.backoffBaseMs > times.backoffCapMs) {
     findings.push(wrong(["fleet", "times", "backoffBaseMs"], "must not be more than backoffCapMs"));
   }
-  return [...findings, ...numberFindings(fleet), ...strangers(fleet)];
+  return [...findings, ...numberFindings(fleet), ...unknownRobots(fleet)];
 }
 
 /**
@@ -109,15 +109,15 @@ function numberFindings(fleet: FleetSection): readonly Finding[] {
 }
 
 /** Robots that are described and not the gateway's: most likely misspelt. */
-function strangers(fleet: FleetSection): readonly Finding[] {
-  const stranger = strangerCheck(fleet);
+function unknownRobots(fleet: FleetSection): readonly Finding[] {
+  const unknownRobot = unknownRobotCheck(fleet);
   return (["robotNumbers", "families"] as const).flatMap((key) =>
-    Object.keys(fleet[key]).flatMap((robotId) => stranger(robotId, ["fleet", key, robotId])),
+    Object.keys(fleet[key]).flatMap((robotId) => unknownRobot(robotId, ["fleet", key, robotId])),
   );
 }
 
 /** Where the gateway's robots are listed, a robot that is not among them is a mistake. */
-function strangerCheck(fleet: FleetSection | undefined) {
+function unknownRobotCheck(fleet: FleetSection | undefined) {
   const known = fleet?.robots ?? null;
   const ids = new Set(known);
   return (robotId: string, path: Finding["path"]): readonly Finding[] => {
@@ -128,9 +128,11 @@ function strangerCheck(fleet: FleetSection | undefined) {
 }
 
 function rightsFindings(rights: RightsSection, fleet: FleetSection | undefined): readonly Finding[] {
-  const stranger = strangerCheck(fleet);
+  const unknownRobot = unknownRobotCheck(fleet);
   return rights.flatMap((rule, index) =>
-    (rule.robots ?? []).flatMap((robotId, place) => stranger(robotId, ["rights", index, "robots", place])),
+    (rule.robots ?? []).flatMap((robotId, place) =>
+      unknownRobot(robotId, ["rights", index, "robots", place]),
+    ),
   );
 }
 

@@ -66,7 +66,7 @@ export async function readNamedFiles(
     read.push(place.path);
     if (result.warning !== null) warnings.push(problemAt(document, place.path, result.warning));
   }
-  problems.push(...strangers(byKey, read, document));
+  problems.push(...wrongPairs(byKey, read, document));
   const validity = validityFindings(byKey, read, document, nowMs);
   warnings.push(...validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [] : [problem])));
   const outdated = validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [problem] : []));
@@ -91,7 +91,7 @@ function validityFindings(
 }
 
 /** Certificates whose key is another's: found here and not by the first client that is turned away. */
-function strangers(
+function wrongPairs(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],
   document: ConfigDocument,

@@ -27,7 +27,7 @@ export interface Stations {
   /** The station's PLC is alive: keeps the leases that this user has for it. */
   beat(station: string, source: Source): void;
   /**
-   * Ends a lease whoever owns it: for engineers. Null when it is ended, or there was none, as with `release`.
+   * Ends the lease of any owner: for engineers. Null when it is ended, or there was none, as with `release`.
    */
   override(source: Source, robotId: RobotId): Outcome | null;
   leaseOf(robotId: RobotId): RobotLease | null;

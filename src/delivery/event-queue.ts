@@ -1,6 +1,6 @@
 import type { FleetNotice } from "../domain/change.ts";
 import { type Chain, type ChainLink, createChain } from "../platform/chain.ts";
-import { createFairLanes, type FairLanes } from "../platform/fair-lanes.ts";
+import { createFairQueues, type FairQueues } from "../platform/fair-queues.ts";
 
 /**
  * Events in order until they are acknowledged. Those of robots and those of commands have a bound each,
@@ -37,7 +37,7 @@ interface Entry extends QueuedEvent {
 /** The events of robots, or those of commands. */
 interface Half {
   readonly inOrder: Chain<Entry>;
-  readonly lanes: FairLanes<Entry>;
+  readonly queues: FairQueues<Entry>;
 }
 
 /** @param limit of the events of robots, and of those of commands */
@@ -59,7 +59,7 @@ export function createEventQueue(limit: number): EventQueue {
       };
       pushed += 1;
       entry.place = half.inOrder.append(entry);
-      const evicted = half.lanes.push(entry.key, entry);
+      const evicted = half.queues.push(entry.key, entry);
       if (evicted === null) return null;
       dropped += 1;
       leaveOrder(evicted.item);
@@ -67,11 +67,11 @@ export function createEventQueue(limit: number): EventQueue {
     },
     peek(most) {
       const ofRobots = Math.min(
-        robots.lanes.length,
-        Math.max(Math.ceil(most / 2), most - commands.lanes.length),
+        robots.queues.length,
+        Math.max(Math.ceil(most / 2), most - commands.queues.length),
       );
       const taken = [...firstOf(robots, ofRobots), ...firstOf(commands, most - ofRobots)];
-      const isAll = taken.length === robots.lanes.length + commands.lanes.length;
+      const isAll = taken.length === robots.queues.length + commands.queues.length;
       return isAll ? taken.sort((one, other) => one.number - other.number) : taken;
     },
     release(held) {
@@ -79,11 +79,11 @@ export function createEventQueue(limit: number): EventQueue {
         if (entry.place === null) continue;
         leaveOrder(entry);
         // Events are released in the order of their half, so this one is the oldest of its key.
-        entry.half.lanes.shift(entry.key);
+        entry.half.queues.shift(entry.key);
       }
     },
     get length() {
-      return robots.lanes.length + commands.lanes.length;
+      return robots.queues.length + commands.queues.length;
     },
     get dropped() {
       return dropped;
@@ -92,7 +92,7 @@ export function createEventQueue(limit: number): EventQueue {
 }
 
 function createHalf(limit: number): Half {
-  return { inOrder: createChain(), lanes: createFairLanes(limit) };
+  return { inOrder: createChain(), queues: createFairQueues(limit) };
 }
 
 function leaveOrder(entry: Entry): void {

@@ -70,7 +70,7 @@ export const gatewayErrors = {
   QUEUE_FULL: {
     id: 1008,
     class: "fleet_unavailable",
-    // The second is the answer to whoever asks for a command that is there: under a new id it would be
+    // The second answers a source that asks for a known command: under a new id it would be
     // another one.
     advice:
       "Wait for earlier commands to end. `refused`: then send it under a new id. `unknown`: ask again with the same id.",

@@ -37,10 +37,10 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
     const cancel = clock.after(delayMs, () => {
-      letGo();
+      stopListening();
       resolve(true);
     });
-    const letGo = onAbort(signal, () => {
+    const stopListening = onAbort(signal, () => {
       cancel();
       resolve(false);
     });

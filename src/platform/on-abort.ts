@@ -7,8 +7,8 @@ interface Waiting {
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls `task` when the signal is aborted, at once when it already is. What is returned lets go; it is to be
- * called when the signal does not matter any more, and is harmless afterwards.
+ * Calls `task` when the signal is aborted, at once when it already is. What is returned stops that; it is to
+ * be called when the signal does not matter any more, and is harmless afterwards.
  *
  * One listener for all: a signal looks through its listeners at each that is added and each that is removed,
  * and hundreds of streams wait for the same signal. It goes with the last who waits.

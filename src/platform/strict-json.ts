@@ -16,7 +16,7 @@ export type JsonReading =
 
 /**
  * Reads JSON and refuses what RFC 8259 leaves open: an object with the same key twice, of which JSON.parse
- * takes the last, another reader the first. Whoever commands a robot must not be understood in two ways.
+ * takes the last, another reader the first. A command must not be understood in two ways.
  */
 export function readJson(text: string): JsonReading {
   let value: unknown;

@@ -140,8 +140,8 @@ async function close(
   await new Promise<void>((resolve) => {
     const cancel = clock.after(stopTimeoutMs, () => {
       const problem = `did not stop within ${stopTimeoutMs} ms`;
-      // A start that cannot be interrupted ends by itself; whoever stops the daemon meanwhile has not seen it
-      // fail.
+      // A start that cannot be interrupted ends by itself; a user who stops the daemon meanwhile has not seen
+      // it fail.
       if (wasReady()) fail(new ComponentFailed(component.name, problem));
       else log.warn({ component: component.name }, `${problem}: it was still starting`);
       resolve();

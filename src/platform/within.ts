@@ -2,7 +2,7 @@ import { onAbort } from "./on-abort.ts";
 
 /**
  * Does `work` with a signal that is aborted with `signal`, or after `timeoutMs` with a TimeoutError, and
- * lets go of both when the work is over. AbortSignal.any would leave an entry in `signal` each time
+ * releases both when the work is over. AbortSignal.any would leave an entry in `signal` each time
  * (Node 20 never removes them), which adds up in one that lives as long as the daemon.
  */
 export async function within<T>(
@@ -11,16 +11,16 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const bounded = new AbortController();
-  const giveUp = () => bounded.abort(signal.reason);
+  const abort = () => bounded.abort(signal.reason);
   const late = () =>
     bounded.abort(new DOMException(`not done within ${Math.round(timeoutMs)} ms`, "TimeoutError"));
   const timer = setTimeout(late, timeoutMs);
   timer.unref();
-  const letGo = onAbort(signal, giveUp);
+  const stopListening = onAbort(signal, abort);
   try {
     return await work(bounded.signal);
   } finally {
     clearTimeout(timer);
-    letGo();
+    stopListening();
   }
 }

@@ -14,7 +14,7 @@ const SHOWN = 8;
 const SHOWN_CHARACTERS = 300;
 
 /** An empty chronicle; `describe` makes a line of an entry for whoever reads a failure. */
-export function createChronicle<T>(describe: (entry: T) => string, patienceMs = PATIENCE_MS): Chronicle<T> {
+export function createChronicle<T>(describe: (entry: T) => string, waitMs = PATIENCE_MS): Chronicle<T> {
   const entries: T[] = [];
   const watchers = new Set<() => void>();
 
@@ -45,8 +45,8 @@ export function createChronicle<T>(describe: (entry: T) => string, patienceMs = 
         };
         const giveUp = setTimeout(() => {
           settle();
-          reject(new Error(`in ${patienceMs} ms not: ${what}. The newest entries:\n${newest()}`));
-        }, patienceMs);
+          reject(new Error(`in ${waitMs} ms not: ${what}. The newest entries:\n${newest()}`));
+        }, waitMs);
         const settle = () => {
           watchers.delete(look);
           clearTimeout(giveUp);

@@ -62,8 +62,8 @@ export function stationFindings(
     return [unwise(["stations"], "cannot be asked for: there is neither a section opcua nor mqtt")];
   }
   return entries.flatMap(([name, { users = [], clients = [] }]) => [
-    ...(opcua === undefined ? [] : strangers(["stations", name, "users"], users, opcUaNames(opcua))),
-    ...(mqtt === undefined ? [] : strangers(["stations", name, "clients"], clients, mqttNames(mqtt))),
+    ...(opcua === undefined ? [] : unknownNames(["stations", name, "users"], users, opcUaNames(opcua))),
+    ...(mqtt === undefined ? [] : unknownNames(["stations", name, "clients"], clients, mqttNames(mqtt))),
   ]);
 }
 
@@ -82,7 +82,11 @@ function mqttNames({ broker, users, anonymousLoopback }: MqttSection): Known {
   return { names: isOpen ? null : Object.keys(users ?? {}), problem: "is no user of mqtt.users" };
 }
 
-function strangers(path: readonly string[], given: readonly string[], { names, problem }: Known): Finding[] {
+function unknownNames(
+  path: readonly string[],
+  given: readonly string[],
+  { names, problem }: Known,
+): Finding[] {
   return given.flatMap((name, place) =>
     names === null || names.includes(name) ? [] : [wrong([...path, place], problem)],
   );

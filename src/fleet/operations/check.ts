@@ -58,8 +58,8 @@ function checkTwice(
 ): Problem | null {
   const before = seen.get(field);
   if (before !== undefined) return { path, message: `has the same field twice: ${before} and ${key}` };
-  const rival = field.oneof?.fields.find((other) => seen.has(other));
-  return rival === undefined ? null : { path, message: `may have only one of ${seen.get(rival)} and ${key}` };
+  const other = field.oneof?.fields.find((each) => seen.has(each));
+  return other === undefined ? null : { path, message: `may have only one of ${seen.get(other)} and ${key}` };
 }
 
 function checkField(field: DescField, json: Json, path: string): Problem | null {

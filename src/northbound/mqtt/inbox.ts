@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
-import { createFairLanes } from "../../platform/fair-lanes.ts";
+import { createFairQueues } from "../../platform/fair-queues.ts";
 
 /**
  * Messages of clients between the connection and their handling. All clients share one connection, so a
@@ -35,13 +35,13 @@ export function createInbox(
   clientOf: (topic: string) => string,
   handle: (topic: string, frame: Buffer, waitedMs: number) => void,
 ): Inbox {
-  const lanes = createFairLanes<Waiting>(Number.POSITIVE_INFINITY);
+  const queues = createFairQueues<Waiting>(Number.POSITIVE_INFINITY);
   let waitingBytes = 0;
   let handledThisTurn = 0;
   let isTurnPlanned = false;
 
   function handleNext(): boolean {
-    const next = lanes.next();
+    const next = queues.next();
     if (next === null) return false;
     waitingBytes -= next.frame.length;
     handledThisTurn += 1;
@@ -53,7 +53,7 @@ export function createInbox(
     isTurnPlanned = false;
     handledThisTurn = 0;
     while (handledThisTurn < A_TURN && handleNext());
-    if (lanes.length > 0) planTurn();
+    if (queues.length > 0) planTurn();
   }
 
   function planTurn(): void {
@@ -65,17 +65,17 @@ export function createInbox(
   return {
     put(topic, frame) {
       planTurn();
-      if (lanes.length === 0 && handledThisTurn < A_TURN) {
+      if (queues.length === 0 && handledThisTurn < A_TURN) {
         handledThisTurn += 1;
         handle(topic, frame, 0);
         return;
       }
-      lanes.push(clientOf(topic), { topic, frame, sinceMs: clock.monotonicMs() });
+      queues.push(clientOf(topic), { topic, frame, sinceMs: clock.monotonicMs() });
       waitingBytes += frame.length;
-      while (lanes.length > MOST_WAITING || waitingBytes > MOST_WAITING_BYTES) handleNext();
+      while (queues.length > MOST_WAITING || waitingBytes > MOST_WAITING_BYTES) handleNext();
     },
     get length() {
-      return lanes.length;
+      return queues.length;
     },
   };
 }

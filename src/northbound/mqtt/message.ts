@@ -16,7 +16,7 @@ export interface MessageShape {
   /** What it is, as in "not a field of a command". */
   readonly kind: string;
   readonly fields: readonly string[];
-  /** The whole of it, for whoever sends something else. */
+  /** A whole message, shown to a client that sends something else. */
   readonly example: string;
 }
 
@@ -39,8 +39,8 @@ export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject
     return { ok: false, id: null, reason: `the message must be a JSON object ${shape.example}` };
   const id = own(value, "id");
   if (!isRequestId(id)) return { ok: false, id: readableId(value), reason: requestIdFault(id) };
-  const stranger = unknownField(value, shape);
-  return stranger === null ? { ok: true, id, object: value } : { ok: false, id, reason: stranger };
+  const unknown = unknownField(value, shape);
+  return unknown === null ? { ok: true, id, object: value } : { ok: false, id, reason: unknown };
 }
 
 /** `Object.hasOwn`, so that no inherited name is taken for a field. */

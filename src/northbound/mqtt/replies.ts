@@ -2,7 +2,7 @@ import type { MqttClient } from "mqtt";
 import { clip } from "../../domain/clip.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { createFairLanes } from "../../platform/fair-lanes.ts";
+import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 
@@ -64,7 +64,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
   let isPublishing = false;
   let droppedWhenLogged = 0;
   let reason = "";
-  const waiting = createFairLanes<Reply>(bounds.waiting);
+  const waiting = createFairQueues<Reply>(bounds.waiting);
   const counts = { replies: 0, repliesDropped: 0 };
 
   const dropping = createRecurringProblem(clock, () => {

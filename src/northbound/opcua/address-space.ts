@@ -2,8 +2,8 @@ import type { ISessionContext, OPCUAServer } from "node-opcua";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
+import { watchMethodWait } from "./commands/method-wait.ts";
 import { addMethods } from "./commands/methods.ts";
-import { watchPatience } from "./commands/patience.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
@@ -79,7 +79,7 @@ export function openAddressSpace(
   const methods = addMethods(builder, {
     ...slots,
     accountOf: account,
-    patienceMs: watchPatience(server, clock),
+    waitMs: watchMethodWait(server, clock),
   });
   refuseForeignMethods(addressSpace);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account);

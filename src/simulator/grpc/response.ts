@@ -17,7 +17,7 @@ export interface Response {
   /** Cuts the call off with an HTTP/2 error code and no status. */
   reset(http2Code: number): void;
   isClosed(): boolean;
-  /** Runs `task` once the call is over, whoever ended it; at once when it already is. */
+  /** Runs `task` once the call is over, for any reason; at once when it already is. */
   onClosed(task: () => void): void;
 }
 

@@ -45,7 +45,7 @@ export interface Robot extends Omit<RobotSpec, "home" | "dock" | "map"> {
   /** Loaded by a task of a chain. */
   loaded: boolean;
   online: boolean;
-  /** Rises with each obstacle, so that the patience with one does not end another. */
+  /** Rises with each obstacle, so that the time limit of one does not end another. */
   blockages: number;
   readonly missionStamp: Stamp;
   readonly batteryStamp: Stamp;

@@ -24,7 +24,7 @@ export interface MethodParts
   /** Who calls; null: nobody who may. */
   readonly accountOf: (context: ISessionContext) => Account | null;
   /** How long this caller may be kept waiting from now on, in milliseconds. */
-  readonly patienceMs: (context: ISessionContext) => number;
+  readonly waitMs: (context: ISessionContext) => number;
 }
 
 /** Methods for clients that can call: one for each operation, shared by every object that has it. */
@@ -93,10 +93,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const progress: Progress = { stage: "idle" };
     const expiresAtMs = timeOf(values[1]);
     try {
-      return await run(
-        { account, requestId, expiresAtMs, text, robotId, progress },
-        parts.patienceMs(context),
-      );
+      return await run({ account, requestId, expiresAtMs, text, robotId, progress }, parts.waitMs(context));
     } catch (error) {
       if (parts.signal.aborted) return pending(progress.stage);
       parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
@@ -104,14 +101,14 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     }
   }
 
-  /** The outcome, or how far it has come when the caller's patience is over. */
-  async function inTime(outcome: Promise<Outcome>, patienceMs: number, progress: Progress) {
-    const told = await noLaterThan(parts.clock, patienceMs, outcome, null);
+  /** The outcome, or the stage when the caller must not wait any longer. */
+  async function inTime(outcome: Promise<Outcome>, waitMs: number, progress: Progress) {
+    const told = await noLaterThan(parts.clock, waitMs, outcome, null);
     return told === null ? pending(progress.stage) : answered(told);
   }
 
   function runOperation({ name }: DescribedOperation): Run {
-    return ({ account, requestId, expiresAtMs, text, robotId, progress }, patienceMs) => {
+    return ({ account, requestId, expiresAtMs, text, robotId, progress }, waitMs) => {
       const envelope: Envelope = {
         source: sourceOf(account),
         requestId,
@@ -126,11 +123,11 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       const submitted = parts.commander.submit(envelope, parts.signal, (stage) => {
         progress.stage = stage;
       });
-      return inTime(submitted, patienceMs, progress);
+      return inTime(submitted, waitMs, progress);
     };
   }
 
-  const queryOutcome: Run = ({ account, requestId, progress }, patienceMs) => {
+  const queryOutcome: Run = ({ account, requestId, progress }, waitMs) => {
     const onStage = (stage: CommandStage) => {
       progress.stage = stage;
     };
@@ -138,7 +135,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const found = recalled.then(
       (outcome) => outcome ?? refusal("UNKNOWN_REQUEST", "no command of yours with this RequestId is known"),
     );
-    return inTime(found, patienceMs, progress);
+    return inTime(found, waitMs, progress);
   };
 
   for (const operation of parts.catalogue.values()) {
@@ -170,7 +167,7 @@ interface Call {
 interface Progress {
   stage: keyof typeof stageNumbers;
 }
-type Run = (call: Call, patienceMs: number) => Promise<CallMethodResultOptions>;
+type Run = (call: Call, waitMs: number) => Promise<CallMethodResultOptions>;
 
 /** A call may have been held up on its way for any time: only its sender knows how long it is wanted. */
 function lackOf(expiresAtMs: number | null, nowMs: number): string | null {

@@ -1,5 +1,5 @@
 /**
- * What is wrong with `Command` when it has numbers where its operation uses none: whoever wrote them means
+ * What is wrong with `Command` when it has numbers where its operation uses none: the writer means
  * another command than this one. Null when there are none. `numbers` is what follows the ticket. Not for
  * stops: nothing that they do not use holds them back.
  */

@@ -14,7 +14,7 @@ export interface Fence {
   readonly closedCount: number;
 }
 
-/** One line in so long, whoever sends whatever. */
+/** At most one log line in this time, for all connections. */
 const LOG_EVERY_MS = 10_000;
 
 /**

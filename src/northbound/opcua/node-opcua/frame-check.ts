@@ -109,7 +109,7 @@ export function createFrameCheck(
   };
 }
 
-/** Bytes of a stranger, fit for a log. */
+/** Bytes of an unknown sender, made safe for a log. */
 function shown(bytes: string): string {
   return JSON.stringify(bytes);
 }

@@ -1,24 +1,24 @@
 import { CallRequest, type ISessionContext, type OPCUAServer } from "node-opcua";
 import type { Clock } from "../../../platform/clock.ts";
 
-/** How long a call is kept waiting at most, whatever its client would endure. */
+/** The longest wait, for any timeout of the client. */
 const LONGEST_MS = 4_000;
-/** Of the client's own timeout: the answer has a way to go too. */
+/** The share of the client's timeout: the answer needs time on its way, too. */
 const SHARE = 0.5;
 
 /**
  * How long the caller of a method may still be kept waiting: a part of the timeout that its client
  * has told. All methods of one request share it, for the server does them one after the other.
  */
-export function watchPatience(server: OPCUAServer, clock: Clock): (context: ISessionContext) => number {
+export function watchMethodWait(server: OPCUAServer, clock: Clock): (context: ISessionContext) => number {
   const deadlines = new WeakMap<object, number>();
   server.on("request", (request) => {
     if (!(request instanceof CallRequest)) return;
     const session = server.engine.getSession(request.requestHeader.authenticationToken);
     if (session === null) return;
     const { timeoutHint } = request.requestHeader;
-    const patienceMs = timeoutHint === 0 ? LONGEST_MS : Math.min(LONGEST_MS, timeoutHint * SHARE);
-    deadlines.set(session, clock.monotonicMs() + patienceMs);
+    const waitMs = timeoutHint === 0 ? LONGEST_MS : Math.min(LONGEST_MS, timeoutHint * SHARE);
+    deadlines.set(session, clock.monotonicMs() + waitMs);
   });
   return ({ session }) => {
     const deadlineMs = session === undefined ? undefined : deadlines.get(session);

@@ -1,24 +1,24 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFairLanes } from "../../src/platform/fair-lanes.ts";
+import { createFairQueues } from "../../src/platform/fair-queues.ts";
 
-describe("fair lanes", () => {
+describe("fair queues", () => {
   it("push out the oldest of the key that has most waiting, and say so", () => {
-    const lanes = createFairLanes<string>(4);
-    for (const item of ["a1", "a2", "a3", "b1"]) expect(lanes.push(item.slice(0, 1), item)).toBeNull();
-    expect(lanes.push("c", "c1")).toEqual({ key: "a", item: "a1" });
-    expect(lanes.push("b", "b2")).toEqual({ key: "a", item: "a2" });
-    expect(lanes.push("b", "b3")).toEqual({ key: "b", item: "b1" });
-    expect(lanes.length).toBe(4);
+    const queues = createFairQueues<string>(4);
+    for (const item of ["a1", "a2", "a3", "b1"]) expect(queues.push(item.slice(0, 1), item)).toBeNull();
+    expect(queues.push("c", "c1")).toEqual({ key: "a", item: "a1" });
+    expect(queues.push("b", "b2")).toEqual({ key: "a", item: "a2" });
+    expect(queues.push("b", "b3")).toEqual({ key: "b", item: "b1" });
+    expect(queues.length).toBe(4);
   });
 
   it("serve each key in turn, the oldest of each first", () => {
-    const lanes = createFairLanes<string>(10);
-    for (const item of ["a1", "a2", "a3", "b1", "c1", "c2"]) lanes.push(item.slice(0, 1), item);
+    const queues = createFairQueues<string>(10);
+    for (const item of ["a1", "a2", "a3", "b1", "c1", "c2"]) queues.push(item.slice(0, 1), item);
     const served: Array<string | null> = [];
-    while (lanes.length > 0) served.push(lanes.next());
+    while (queues.length > 0) served.push(queues.next());
     expect(served).toEqual(["a1", "b1", "c1", "a2", "c2", "a3"]);
-    expect(lanes.next()).toBeNull();
+    expect(queues.next()).toBeNull();
   });
 
   it("do what a search through all of them would do", () => {
@@ -29,7 +29,7 @@ describe("fair lanes", () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), fc.integer({ min: 1, max: 12 }), (steps, limit) => {
-        const lanes = createFairLanes<number>(limit);
+        const queues = createFairQueues<number>(limit);
         const model = new Map<string, number[]>();
         let turns: string[] = [];
         let pushed = 0;
@@ -41,27 +41,27 @@ describe("fair lanes", () => {
           }
           return oldest;
         };
-        const held = () => [...model.values()].reduce((sum, lane) => sum + lane.length, 0);
+        const held = () => [...model.values()].reduce((sum, queue) => sum + queue.length, 0);
         for (const { do: what, key } of steps) {
           if (what === "push") {
             pushed += 1;
             if (!model.has(key)) turns.push(key);
             model.set(key, [...(model.get(key) ?? []), pushed]);
-            const most = Math.max(...Array.from(model.values(), (lane) => lane.length));
-            const gone = lanes.push(key, pushed);
+            const most = Math.max(...Array.from(model.values(), (queue) => queue.length));
+            const gone = queues.push(key, pushed);
             expect(gone !== null).toBe(held() > limit);
             if (gone === null) continue;
             expect(model.get(gone.key)).toHaveLength(most);
             expect(take(gone.key)).toBe(gone.item);
           } else if (what === "shift") {
             take(key);
-            lanes.shift(key);
+            queues.shift(key);
           } else {
             const [first] = turns;
             turns = [...turns.slice(1), ...turns.slice(0, 1)];
-            expect(lanes.next()).toBe(first === undefined ? null : take(first));
+            expect(queues.next()).toBe(first === undefined ? null : take(first));
           }
-          expect(lanes.length).toBe(held());
+          expect(queues.length).toBe(held());
         }
       }),
       { numRuns: 500 },

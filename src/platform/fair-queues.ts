@@ -1,0 +1,124 @@
+import { type Chain, type ChainLink, createChain } from "./chain.ts";
+
+/**
+ * A queue for each key, with one bound for all items together. Above it the oldest item of the longest queue
+ * is evicted: a sender that floods evicts its own items. Every call takes the same short time, with any
+ * number of items and keys.
+ */
+export interface FairQueues<Item> {
+  /** Adds at the end of the key's queue. Returns the item that was evicted for it, or null. */
+  push(key: string, item: Item): Evicted<Item> | null;
+  /** Takes the oldest of a key. */
+  shift(key: string): void;
+  /** Whether something of the key waits. */
+  has(key: string): boolean;
+  /** Takes the oldest of the key whose turn it is; null when nothing waits. */
+  next(): Item | null;
+  readonly length: number;
+}
+
+/** An evicted item, and the key of its queue. */
+export interface Evicted<Item> {
+  readonly key: string;
+  readonly item: Item;
+}
+
+/** It exists only while it has items. */
+interface Queue<Item> {
+  readonly key: string;
+  readonly items: Chain<Item>;
+  /** Its place among all queues, in the order of their turns. */
+  turn: ChainLink<Queue<Item>> | null;
+  /** Its place among the queues of its length. */
+  peer: ChainLink<Queue<Item>> | null;
+}
+
+/** Queues for at most `limit` items together. */
+export function createFairQueues<Item>(limit: number): FairQueues<Item> {
+  const queues = new Map<string, Queue<Item>>();
+  const turns = createChain<Queue<Item>>();
+  // A queue grows and shrinks by one, so that the longest is known without a search.
+  const byLength = new Map<number, Chain<Queue<Item>>>();
+  /** An empty one: a queue that grows alone would leave one behind, and need one, with each item. */
+  let spare: Chain<Queue<Item>> | null = null;
+  let longest = 0;
+  let length = 0;
+
+  function lineUp(queue: Queue<Item>): void {
+    if (queue.turn !== null) turns.remove(queue.turn);
+    queue.turn = turns.append(queue);
+  }
+
+  function open(key: string): Queue<Item> {
+    const queue: Queue<Item> = { key, items: createChain(), turn: null, peer: null };
+    queues.set(key, queue);
+    lineUp(queue);
+    return queue;
+  }
+
+  function close(queue: Queue<Item>): void {
+    if (queue.turn !== null) turns.remove(queue.turn);
+    queues.delete(queue.key);
+  }
+
+  function leavePeers(queue: Queue<Item>): void {
+    const peers = byLength.get(queue.items.length);
+    if (peers === undefined || queue.peer === null) return;
+    peers.remove(queue.peer);
+    queue.peer = null;
+    if (peers.length > 0) return;
+    byLength.delete(queue.items.length);
+    spare = peers;
+    if (queue.items.length === longest) longest -= 1;
+  }
+
+  function joinPeers(queue: Queue<Item>): void {
+    let peers = byLength.get(queue.items.length);
+    if (peers === undefined) {
+      peers = spare ?? createChain();
+      spare = null;
+      byLength.set(queue.items.length, peers);
+    }
+    queue.peer = peers.append(queue);
+    longest = Math.max(longest, queue.items.length);
+  }
+
+  function takeOldest(queue: Queue<Item>): Item | null {
+    const oldest = queue.items.first;
+    if (oldest === null) return null;
+    leavePeers(queue);
+    queue.items.remove(oldest);
+    length -= 1;
+    if (queue.items.length > 0) joinPeers(queue);
+    else close(queue);
+    return oldest.value;
+  }
+
+  return {
+    push(key, item) {
+      const queue = queues.get(key) ?? open(key);
+      leavePeers(queue);
+      queue.items.append(item);
+      joinPeers(queue);
+      length += 1;
+      if (length <= limit) return null;
+      const from = byLength.get(longest)?.first?.value;
+      const gone = from === undefined ? null : takeOldest(from);
+      return from === undefined || gone === null ? null : { key: from.key, item: gone };
+    },
+    shift(key) {
+      const queue = queues.get(key);
+      if (queue !== undefined) takeOldest(queue);
+    },
+    has: (key) => queues.has(key),
+    next() {
+      const queue = turns.first?.value;
+      if (queue === undefined) return null;
+      lineUp(queue);
+      return takeOldest(queue);
+    },
+    get length() {
+      return length;
+    },
+  };
+}
