@@ -21,7 +21,7 @@ const places = [
   "src/northbound/mqtt/reply-to.ts",
   "src/northbound/mqtt/station-desk.ts",
   "src/northbound/opcua/commands/",
-  "src/northbound/opcua/node-opcua/write-requests.ts",
+  "src/northbound/opcua/node-opcua/slot-writers.ts",
   "src/cli/call-request.ts",
 ];
 
