@@ -214,7 +214,13 @@ function build(
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
   const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
-  const intake = createIntake({ ...commands, options: config.intake, rights, execution: dispatcher });
+  const intake = createIntake({
+    ...commands,
+    options: config.intake,
+    rights,
+    execution: dispatcher,
+    areRecordsLost: stores.areRecordsLost,
+  });
   const dependencies: Dependencies = {
     ...parts,
     config,

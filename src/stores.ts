@@ -18,6 +18,8 @@ import { type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/s
 export interface Stores {
   /** It records only stops while a loss is not confirmed, so nothing else is sent. */
   readonly journal: Journal;
+  /** The journal is lost, and no operator has confirmed it: nobody knows what earlier runs have sent. */
+  readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
   readonly ticketsLoss: StoreLoss | null;
   /** Names what was lost. */
@@ -97,6 +99,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   }
   return {
     journal,
+    areRecordsLost: journalLoss !== null,
     ticketsFolder,
     ticketsLoss: lossOf(ticketsFormat),
     health: () =>

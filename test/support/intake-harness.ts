@@ -81,6 +81,7 @@ export function createTestIntake(parts: {
   readonly rights?: Rights;
   readonly log?: Log;
   readonly audit?: AuditSink;
+  readonly areRecordsLost?: boolean;
 }): Intake {
   return createIntake({
     rights: allRights,

@@ -29,6 +29,8 @@ export interface IntakeParts {
   readonly rights: Rights;
   readonly catalogue: Catalogue;
   readonly execution: Execution;
+  /** The records of earlier commands are lost: nobody knows which identities were sent. */
+  readonly areRecordsLost?: boolean;
   readonly audit: AuditSink;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,7 +71,8 @@ export function createIntake(parts: IntakeParts): Intake {
     if ("outcome" in read) return refuse(opened, read);
     const { unanswerable = null } = envelope;
     if (unanswerable !== null && known === null) return refuse(opened, refusal("MALFORMED", unanswerable));
-    return known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
+    const outcome = known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
+    return parts.areRecordsLost === true ? told(read, outcome) : outcome;
   }
 
   /** A command that is not sent again: how its repetition was sent does not matter. */
@@ -153,6 +156,22 @@ function readOnce(
     log.error({ err: error, operation: envelope.operation }, "an operation could not read its request");
     return fault();
   }
+}
+
+/**
+ * What is said of a command that is not sent while records are lost: this run did not send it, but an earlier
+ * one may have. "Not done" would let its sender do it twice.
+ */
+function withDoubt(outcome: Outcome): Outcome {
+  if (outcome.outcome !== "refused" && outcome.outcome !== "expired") return outcome;
+  const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
+  return { ...outcome, outcome: "unknown", message, retrySafe: false };
+}
+
+/** What is told while records are lost. */
+function told({ request: { effect } }: ReadRequest, outcome: Promise<Outcome> | Outcome) {
+  const mayActTwice = effect === "moves" || effect === "changes";
+  return mayActTwice ? Promise.resolve(outcome).then(withDoubt) : outcome;
 }
 
 function isStop(read: ReadRequest | Outcome): boolean {

@@ -73,7 +73,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
         thumbprint,
         subject: subjectOf(leaf),
         status: status.name,
-        ...(file === null ? {} : { approve: `move ${file} to ${manager.trustedFolder}` }),
+        ...(file === null ? {} : { approve: `mv '${file}' '${manager.trustedFolder}'` }),
       },
       file === null
         ? "an OPC UA client was refused for its certificate"

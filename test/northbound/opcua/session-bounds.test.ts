@@ -88,6 +88,25 @@ it("at its bound, a user's own session whose connection is gone gives way, and n
   await wire.close();
 });
 
+it("subscriptions that outlive their session count for their user", async () => {
+  await start({ ...limits, maxSubscriptions: 20 });
+  const subscribe = ({ session }: Caller) =>
+    session.createSubscription2({
+      requestedPublishingInterval: 1_000,
+      requestedLifetimeCount: 4_000_000_000,
+      requestedMaxKeepAliveCount: 10,
+      publishingEnabled: true,
+    });
+  for (let round = 0; round < 2; round += 1) {
+    const eyes = await open("eyes");
+    for (let count = 0; count < 5; count += 1) await subscribe(eyes);
+    await eyes.session.close(false);
+  }
+  await expect(subscribe(await open("eyes"))).rejects.toThrow("BadTooManySubscriptions");
+  await subscribe(await open("hands"));
+  expect(running.server.health().detail).toContain("user eyes has 10 subscriptions");
+});
+
 it("a user who takes all the subscriptions that it may leaves some for every other", async () => {
   await start({ ...limits, maxSubscriptions: 20 });
   const subscribe = ({ session }: Caller) =>

@@ -125,6 +125,7 @@ export function boundSessions(
       sessionsOf(server),
       ({ currentSubscriptionCount }) => currentSubscriptionCount,
     );
+    for (const owner of ownersOfOrphans(server)) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     if (subscriptionShares.hasRoom(user, counts)) return true;
     refusals.refuse(`${user} subscriptions`, `user ${user} has ${counts.get(user) ?? 0} subscriptions`);
     return false;
@@ -213,6 +214,20 @@ function sessionsOf({ engine }: OPCUAServer): readonly Session[] {
 
 function close({ engine }: OPCUAServer, session: Session): void {
   Reflect.apply(Reflect.get(engine, "closeSession"), engine, [session.authenticationToken, false, "Timeout"]);
+}
+
+/** The users of the subscriptions that outlived their session: node-opcua 2.182 keeps them apart. */
+function ownersOfOrphans({ engine }: OPCUAServer): readonly string[] {
+  const kept: unknown = Reflect.get(engine, "_orphanPublishEngine");
+  if (kept === undefined) return [];
+  const subscriptions: unknown =
+    typeof kept === "object" && kept !== null && Reflect.get(kept, "subscriptions");
+  if (!Array.isArray(subscriptions)) throw new Error("node-opcua keeps orphaned subscriptions elsewhere now");
+  return subscriptions.map((each: object) => {
+    const owner: unknown = Reflect.get(each, "$transferSessionIdentity");
+    const name: unknown = typeof owner === "object" && owner !== null && Reflect.get(owner, "userName");
+    return typeof name === "string" ? name : ANONYMOUS;
+  });
 }
 
 function userOf(token: unknown): string {
