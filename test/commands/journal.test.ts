@@ -152,4 +152,16 @@ describe("the durable journal", () => {
     expect(() => openDurableJournal(store, limits)).toThrow("something that is not a command");
     await store.close();
   });
+
+  it("does not open when a record's key is another one than its order names: it would count as never sent", async () => {
+    const store = openStore(directory);
+    await openDurableJournal(store, limits).write(entry("x", 0));
+    const record = store.get("c/x");
+    await store.write([
+      { key: "c/x", value: undefined },
+      { key: "c/y", value: record },
+    ]);
+    expect(() => openDurableJournal(store, limits)).toThrow("names a record that it does not have");
+    await store.close();
+  });
 });

@@ -149,7 +149,10 @@ function readOrder(store: Store, shares: JournalShares) {
   for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
     nextNumber = Number(key.slice(2)) + 1;
     const record = typeof value === "string" ? readRecord(value, store.get(recordKey(value))) : undefined;
-    if (record === undefined) continue;
+    // Both are written, and removed, in one step. A record that is missing would count as never sent.
+    if (record === undefined || !Number.isSafeInteger(nextNumber)) {
+      throw new Error("the journal's order names a record that it does not have");
+    }
     if (record.outcome === null) {
       unfinished.push(record);
       numbered.set(record.id, nextNumber - 1);
