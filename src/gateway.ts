@@ -10,7 +10,7 @@ import { createFanOut, type FanOut } from "./delivery/fan-out.ts";
 import type { QueueLimits } from "./delivery/feed.ts";
 import { createLinkRunner } from "./delivery/link-runner.ts";
 import { QUALITY_TICK_MS } from "./domain/detection.ts";
-import type { FleetEvent } from "./domain/event.ts";
+import type { FleetUpdate } from "./domain/update.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
@@ -63,7 +63,7 @@ const MAX_TASK_CHAINS = 10_000;
 const START_TIMEOUT_MS = 60_000;
 /** A part that hangs while it closes is left behind, so that the others can close too. */
 const STOP_TIMEOUT_MS = 1_500;
-const NOTICE_DRAIN_MS = 1_000;
+const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
 /**
  * How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood
@@ -73,7 +73,7 @@ const AUDIT_READ_BYTES = 16_000_000;
 const COMMANDS = "commands";
 const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
-const QUEUE: QueueLimits = { changes: 200_000, notices: 50_000, perTurn: 500 };
+const QUEUE: QueueLimits = { changes: 200_000, events: 50_000, perTurn: 500 };
 
 /** Everything that the northbounds share. */
 interface Dependencies extends GatewayParts {
@@ -175,16 +175,16 @@ function build(
   let isFleetLinkUp = false;
 
   const tell = (batch: Batch) => dispatcher.observe(view.withHolds(batch));
-  function hear(event: FleetEvent): void {
-    if (event.kind === "link") {
-      isFleetLinkUp = event.state === "up";
+  function hear(update: FleetUpdate): void {
+    if (update.kind === "link") {
+      isFleetLinkUp = update.state === "up";
       dispatcher.fleetLink(isFleetLinkUp);
     }
-    tell(state.apply(event));
+    tell(state.apply(update));
   }
 
-  const tellAlarm = createGatewayAlarms(sessionId, clock, (notice) =>
-    fanOut.offer({ changes: [], notices: [notice] }),
+  const tellAlarm = createGatewayAlarms(sessionId, clock, (event) =>
+    fanOut.offer({ changes: [], events: [event] }),
   );
   const clockAlarm = createClockAlarm(
     log,
@@ -210,7 +210,7 @@ function build(
     stations: config.stations,
     stopRequest,
     deliver: fanOut.offer,
-    onHold: (robotId) => fanOut.offer({ changes: view.changesOf(robotId), notices: [] }),
+    onHold: (robotId) => fanOut.offer({ changes: view.changesOf(robotId), events: [] }),
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
   const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
@@ -357,7 +357,7 @@ function mqtt(options: MqttOptions, dependencies: Dependencies): Component[] {
     outlet: fanOut.attachOutlet(link.name, QUEUE),
     backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
     writeTimeoutMs: WRITE_TIMEOUT_MS,
-    drainMs: NOTICE_DRAIN_MS,
+    drainMs: EVENT_DRAIN_MS,
     clock,
     chance,
     log,

@@ -1,5 +1,5 @@
 import type { Batch, Sink } from "../contracts/link.ts";
-import type { FleetNotice } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Goal } from "../domain/goal.ts";
 import { holderName } from "../domain/hold.ts";
 import { currentGoal, currentMission, type Mission, type MissionQueue } from "../domain/mission.ts";
@@ -44,34 +44,32 @@ export function createNarrator(writeLine: WriteLine): Sink {
         missions.set(change.robotId, change.observed.value);
         noteArrival(change.robotId, change.observed.value, change.observed.stamp.receivedAtMs);
       }
-      for (const notice of batch.notices) {
-        if (notice.kind === "conveyor" && notice.from === null) continue;
-        tell(notice.atMs, notice.robotId, noticeText(notice, missions));
+      for (const event of batch.events) {
+        if (event.kind === "conveyor" && event.from === null) continue;
+        tell(event.atMs, event.robotId, eventText(event, missions));
       }
     },
   };
 }
 
-function noticeText(notice: FleetNotice, missions: ReadonlyMap<RobotId, MissionQueue>): string {
-  switch (notice.kind) {
+function eventText(event: FleetEvent, missions: ReadonlyMap<RobotId, MissionQueue>): string {
+  switch (event.kind) {
     case "mission": {
-      const verb = typeof notice.to === "string" ? verbs[notice.to] : undefined;
-      const mission = missions
-        .get(notice.robotId)
-        ?.missions.find((one) => one.missionId === notice.missionId);
-      const goals = notice.to === "STATE_RUNNING" && mission !== undefined ? ` → ${goalsText(mission)}` : "";
-      return `mission ${notice.missionId} ${verb ?? "changed"}${goals}`;
+      const verb = typeof event.to === "string" ? verbs[event.to] : undefined;
+      const mission = missions.get(event.robotId)?.missions.find((one) => one.missionId === event.missionId);
+      const goals = event.to === "STATE_RUNNING" && mission !== undefined ? ` → ${goalsText(mission)}` : "";
+      return `mission ${event.missionId} ${verb ?? "changed"}${goals}`;
     }
     case "conveyor":
-      return `conveyor ${notice.to.index} ${word(notice.to.operation)}, ${word(notice.to.payload)}`;
+      return `conveyor ${event.to.index} ${word(event.to.operation)}, ${word(event.to.payload)}`;
     case "alarm":
-      return `${notice.active ? "ALARM" : "alarm over"}: ${notice.text}`;
+      return `${event.active ? "ALARM" : "alarm over"}: ${event.text}`;
     case "command":
-      return `command ${notice.operation} ${notice.outcome.outcome}`;
+      return `command ${event.operation} ${event.outcome.outcome}`;
     case "lease":
-      return `${notice.to === "leased" ? "leased to" : "no longer leased to"} station ${notice.station}`;
+      return `${event.to === "leased" ? "leased to" : "no longer leased to"} station ${event.station}`;
     case "hold":
-      return `${notice.to === "held" ? "held" : "no longer held"} by ${holderName(notice.owner)}`;
+      return `${event.to === "held" ? "held" : "no longer held"} by ${holderName(event.owner)}`;
   }
 }
 

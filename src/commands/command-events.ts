@@ -1,7 +1,7 @@
 import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Catalogue } from "../contracts/operation.ts";
-import type { FleetNotice } from "../domain/change.ts";
 import type { Command, CommandIdentity } from "../domain/command.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -13,7 +13,7 @@ export interface CommandEventParts {
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
   /** Where the outcome of every command goes as an event. Synchronous; never throws. */
-  readonly notify: (notice: FleetNotice) => void;
+  readonly notify: (event: FleetEvent) => void;
   readonly audit: AuditSink;
   /** The robot with its quality of this moment; undefined when it was never heard of. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
@@ -35,7 +35,7 @@ export interface CommandEvents {
   counts(): Readonly<Record<string, number>>;
 }
 
-type CommandFrom = Extract<FleetNotice, { kind: "command" }>["from"];
+type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
 
 export function createCommandEvents(parts: CommandEventParts): CommandEvents {
   const counts: Record<string, number> = {};

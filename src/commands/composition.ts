@@ -3,8 +3,8 @@ import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { MakeStopRequest } from "../contracts/stop-request.ts";
-import type { FleetNotice } from "../domain/change.ts";
 import { commandId } from "../domain/command.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -67,7 +67,7 @@ export interface DispatcherParts {
 type Shared = Omit<DispatcherParts, "journal"> & {
   readonly journal: WatchedJournal;
   /** Publishes an event, behind those of its robot that wait to be attributed. Synchronous; never throws. */
-  readonly notify: (notice: FleetNotice) => void;
+  readonly notify: (event: FleetEvent) => void;
   readonly gate: EventGate;
   /** The commands in hand, by identity. */
   readonly running: Map<string, Job>;
@@ -114,12 +114,12 @@ export function composeCommands(parts: DispatcherParts): Composition {
     clock,
     isExpected: (robotId) => attribution.isExpected(robotId),
     commandOf: (missionId) => attribution.commandOf(missionId),
-    pass: (notices) => parts.deliver({ changes: [], notices }),
+    pass: (events) => parts.deliver({ changes: [], events }),
   });
   const shared: Shared = {
     ...parts,
     gate,
-    notify: (notice) => parts.deliver(gate.admit({ changes: [], notices: [notice] })),
+    notify: (event) => parts.deliver(gate.admit({ changes: [], events: [event] })),
     journal: watchJournal(journal, clock),
     running: new Map(),
     stopping: new AbortController(),

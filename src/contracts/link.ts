@@ -1,14 +1,15 @@
-import type { FleetNotice, StateChange } from "../domain/change.ts";
+import type { StateChange } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 
 /** What a northbound is given in one turn: the newest values, and the events in order. */
 export interface Batch {
   readonly changes: readonly StateChange[];
-  readonly notices: readonly FleetNotice[];
+  readonly events: readonly FleetEvent[];
 }
 
 /** An open connection of a client northbound. */
 export interface Connection extends AsyncDisposable {
-  /** Resolves when the batch is handed over (notices: acknowledged). One write at a time. */
+  /** Resolves when the batch is handed over (events: acknowledged). One write at a time. */
   write(batch: Batch): Promise<void>;
   /** Resolves with the cause when the connection is gone. Never rejects. */
   readonly lost: Promise<Error>;

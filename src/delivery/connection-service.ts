@@ -33,7 +33,7 @@ export function serveConnection(
       resolve(cause);
     };
     const onStop = () => {
-      if (outlet.noticesQueued() === 0) return end(null);
+      if (outlet.eventsQueued() === 0) return end(null);
       over.signal.addEventListener(
         "abort",
         clock.after(drainMs, () => end(null)),
@@ -74,7 +74,7 @@ async function write(
     // Also if the connection is closed by now: what was acknowledged is not sent again.
     outlet.release(slice);
     onWritten();
-    if (stop.aborted && outlet.noticesQueued() === 0) return;
+    if (stop.aborted && outlet.eventsQueued() === 0) return;
   }
 }
 

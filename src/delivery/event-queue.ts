@@ -1,4 +1,4 @@
-import type { FleetNotice } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import { type Chain, type ChainLink, createChain } from "../platform/chain.ts";
 import { createFairQueues, type FairQueues } from "../platform/fair-queues.ts";
 
@@ -9,7 +9,7 @@ import { createFairQueues, type FairQueues } from "../platform/fair-queues.ts";
  */
 export interface EventQueue {
   /** Returns the robot or source of which an event was dropped for it; null when none was. */
-  push(notice: FleetNotice): string | null;
+  push(event: FleetEvent): string | null;
   /**
    * At most `most` events, which stay in the queue. While more wait, half of them are of robots and come
    * first, so that they do not wait behind a flood of commands.
@@ -23,7 +23,7 @@ export interface EventQueue {
 
 /** An event in the queue. */
 export interface QueuedEvent {
-  readonly notice: FleetNotice;
+  readonly event: FleetEvent;
   readonly number: number;
 }
 
@@ -48,13 +48,13 @@ export function createEventQueue(limit: number): EventQueue {
   let dropped = 0;
 
   return {
-    push(notice) {
-      const half = notice.kind === "command" ? commands : robots;
+    push(event) {
+      const half = event.kind === "command" ? commands : robots;
       const entry: Entry = {
-        notice: withoutAnswer(notice),
+        event: withoutAnswer(event),
         number: pushed,
         half,
-        key: causeOf(notice),
+        key: causeOf(event),
         place: null,
       };
       pushed += 1;
@@ -111,17 +111,17 @@ function firstOf(half: Half, count: number): Entry[] {
  * No event shows the answer of the service, which may be a list of all robots, and tens of thousands may
  * wait.
  */
-function withoutAnswer(notice: FleetNotice): FleetNotice {
-  if (notice.kind !== "command" || notice.outcome.responseJson === null) return notice;
-  return { ...notice, outcome: { ...notice.outcome, responseJson: null } };
+function withoutAnswer(event: FleetEvent): FleetEvent {
+  if (event.kind !== "command" || event.outcome.responseJson === null) return event;
+  return { ...event, outcome: { ...event.outcome, responseJson: null } };
 }
 
 /**
  * The robot of an event, or the source of a command's event. Not its request id: each event would have a
  * share of its own.
  */
-function causeOf(notice: FleetNotice): string {
-  if (notice.kind !== "command") return notice.robotId;
-  const { protocol, name } = notice.command.source;
+function causeOf(event: FleetEvent): string {
+  if (event.kind !== "command") return event.robotId;
+  const { protocol, name } = event.command.source;
   return `${protocol}:${name}`;
 }

@@ -14,7 +14,7 @@ export interface FanOut {
   /** A queue from which a link runner reads. */
   attachOutlet(name: string, limits: QueueLimits): Outlet;
   /**
-   * Depths and losses by northbound: `opcua.noticesDropped`. Degraded while events are lost, and for half a
+   * Depths and losses by northbound: `opcua.eventsDropped`. Degraded while events are lost, and for half a
    * minute after.
    */
   health(): Health;
@@ -57,13 +57,13 @@ export function createFanOut(parts: FeedParts): FanOut {
 
   return {
     offer(batch) {
-      if (batch.changes.length === 0 && batch.notices.length === 0) return;
+      if (batch.changes.length === 0 && batch.events.length === 0) return;
       for (const change of batch.changes) {
         const key = changeKey(change);
         for (const { feed } of subscribers.values()) feed.pushChange(key, change);
       }
-      for (const notice of batch.notices) {
-        for (const { feed } of subscribers.values()) feed.pushNotice(notice);
+      for (const event of batch.events) {
+        for (const { feed } of subscribers.values()) feed.pushEvent(event);
       }
       schedule();
     },

@@ -1,7 +1,8 @@
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
-import type { FleetNotice, StateChange } from "../domain/change.ts";
+import type { StateChange } from "../domain/change.ts";
 import { clip } from "../domain/clip.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecurringProblem } from "../platform/recurring-problem.ts";
@@ -19,7 +20,7 @@ export interface QueueLimits {
    * Events of robots, and events of commands. Beyond it, the oldest of the robot or source with most are
    * lost.
    */
-  readonly notices: number;
+  readonly events: number;
   /** Changes, and events, handed over in one turn of the event loop. */
   readonly perTurn: number;
 }
@@ -32,13 +33,13 @@ export interface Slice extends Batch {
 
 /** Whether it has nothing to hand over, as a snapshot of an empty fleet. */
 export function isEmpty(slice: Slice): boolean {
-  return slice.changes.length === 0 && slice.notices.length === 0;
+  return slice.changes.length === 0 && slice.events.length === 0;
 }
 
 /** All that waits for one northbound. */
 export interface Feed {
   pushChange(key: string, change: StateChange): void;
-  pushNotice(notice: FleetNotice): void;
+  pushEvent(event: FleetEvent): void;
   /** The next slice. Its changes leave the feed; its events and evictions stay until they are released. */
   take(): Slice;
   /** This slice has arrived. */
@@ -46,7 +47,7 @@ export interface Feed {
   /** Begins again from a snapshot. Events stay. */
   restart(): void;
   hasWork(): boolean;
-  noticesQueued(): number;
+  eventsQueued(): number;
   /** Whether events were lost within the last half minute. */
   isLosing(): boolean;
   figures(): Readonly<Record<string, number>>;
@@ -61,41 +62,41 @@ export interface FeedParts {
 
 export function createFeed(name: string, limits: QueueLimits, { state, clock, log }: FeedParts): Feed {
   const changes = createChangeQueue(limits.changes, state);
-  const notices = createEventQueue(limits.notices);
+  const events = createEventQueue(limits.events);
   let droppedWhenLogged = 0;
   const losing = createRecurringProblem(clock, () => {
-    const lost = notices.dropped - droppedWhenLogged;
-    droppedWhenLogged = notices.dropped;
+    const lost = events.dropped - droppedWhenLogged;
+    droppedWhenLogged = events.dropped;
     log.info({ northbound: name, lost }, "events are not lost any more");
   });
 
   return {
     pushChange: changes.push,
-    pushNotice(notice) {
-      const of = notices.push(notice);
+    pushEvent(event) {
+      const of = events.push(event);
       if (of === null || !losing.note()) return;
-      const fields = { northbound: name, limit: limits.notices, of: clip(of, LONGEST_NAME) };
+      const fields = { northbound: name, limit: limits.events, of: clip(of, LONGEST_NAME) };
       log.warn(fields, "event queue is full: the oldest events are lost");
     },
     take() {
       const taken: StateChange[] = [];
       changes.take(limits.perTurn, taken);
-      const held = notices.peek(limits.perTurn);
-      return { changes: taken, notices: held.map(({ notice }) => notice), held };
+      const held = events.peek(limits.perTurn);
+      return { changes: taken, events: held.map(({ event }) => event), held };
     },
     release(slice) {
       changes.arrived(slice.changes);
-      notices.release(slice.held);
+      events.release(slice.held);
     },
     restart: changes.restart,
-    hasWork: () => changes.length > 0 || notices.length > 0,
-    noticesQueued: () => notices.length,
+    hasWork: () => changes.length > 0 || events.length > 0,
+    eventsQueued: () => events.length,
     isLosing: losing.isRecurring,
     figures: () => ({
       changesQueued: changes.length,
       changesSkipped: changes.skipped,
-      noticesQueued: notices.length,
-      noticesDropped: notices.dropped,
+      eventsQueued: events.length,
+      eventsDropped: events.dropped,
     }),
   };
 }

@@ -12,7 +12,7 @@ export interface LinkRunnerOptions {
   readonly backoff: BackoffOptions;
   /** A write that takes longer counts as a lost connection. */
   readonly writeTimeoutMs: number;
-  /** How long waiting notices may hold up a shutdown. */
+  /** How long waiting events may hold up a shutdown. */
   readonly drainMs: number;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -89,7 +89,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
         if (connection !== null) await serve(connection, signal);
         if (!signal.aborted) await sleep(clock, backoff.nextMs(), signal);
       }
-      log.info({ noticesLeft: outlet.noticesQueued() }, "closed");
+      log.info({ eventsLeft: outlet.eventsQueued() }, "closed");
     },
     health: () => ({
       ...describe(state, clock.nowMs()),

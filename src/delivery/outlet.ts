@@ -11,7 +11,7 @@ export interface Outlet {
   /** The slice has arrived. Otherwise its events come again after the next `open`. */
   release(slice: Slice): void;
   /** How many events wait. */
-  noticesQueued(): number;
+  eventsQueued(): number;
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -52,7 +52,7 @@ export function createOutlet(
       });
     },
     release: feed.release,
-    noticesQueued: feed.noticesQueued,
+    eventsQueued: feed.eventsQueued,
     figures: feed.figures,
   };
 

@@ -1,68 +1,92 @@
-import type { Battery } from "./battery.ts";
+import type { Coded } from "./coded.ts";
+import type { CommandIdentity, CommandStage, Source } from "./command.ts";
 import type { Conveyor } from "./conveyor.ts";
-import type { MissionQueue } from "./mission.ts";
-import type { Stamp } from "./observed.ts";
-import type { Presence } from "./presence.ts";
-import type { Family, RobotId } from "./robot.ts";
-import type { TaskChain } from "./task-chain.ts";
+import type { MissionStateName } from "./mission.ts";
+import type { Outcome } from "./outcome.ts";
+import type { RobotId } from "./robot.ts";
 
-/** What robots send on streams of their own. */
-export type StreamAspect = "mission" | "battery" | "conveyors";
+/** Why a station's lease of a robot began, or ended. */
+export type LeaseReason =
+  | "asked"
+  | "released"
+  | "overridden"
+  | "left"
+  | "out_of_sight"
+  | "lapsed"
+  | "not_configured"
+  | "not_allowed";
 
-/** The logical name of a subscription; it outlives the calls that serve it one after the other. */
-export type StreamId = string;
-
-/**
- * What the southbound tells the state, already translated and passed by the
- * sequence rules. Times are the gateway's wall clock in milliseconds.
- */
+/** Something that happened once and may not be lost. `eventId` is unique and stable. */
 export type FleetEvent =
   | {
       readonly kind: "mission";
+      readonly eventId: string;
       readonly robotId: RobotId;
-      readonly stream: StreamId;
-      readonly stamp: Stamp;
-      readonly queue: MissionQueue;
-    }
-  | {
-      readonly kind: "battery";
-      readonly robotId: RobotId;
-      readonly stream: StreamId;
-      readonly stamp: Stamp;
-      readonly battery: Battery;
-    }
-  | {
-      readonly kind: "conveyors";
-      readonly robotId: RobotId;
-      readonly stream: StreamId;
-      readonly stamp: Stamp;
-      readonly conveyors: readonly Conveyor[];
-    }
-  /** A repeat, or a poll that found the same: no new value, but the old one is confirmed. */
-  | {
-      readonly kind: "confirmed";
-      readonly robotId: RobotId;
-      readonly aspect: StreamAspect;
-      readonly stream: StreamId;
       readonly atMs: number;
+      readonly missionId: string;
+      /** Null when the mission was not seen before. */
+      readonly from: Coded<MissionStateName> | null;
+      readonly to: Coded<MissionStateName>;
+      readonly owner: string;
+      /**
+       * The command that made this mission; null while attribution does not know it, or it was none of ours.
+       */
+      readonly command: CommandIdentity | null;
     }
-  /** A robot is expected: configured, listed, or of a location. */
-  | { readonly kind: "robot"; readonly robotId: RobotId; readonly family: Family }
-  /** The whole answer of one GetOnlineRobots. */
   | {
-      readonly kind: "roster";
+      readonly kind: "conveyor";
+      readonly eventId: string;
+      readonly robotId: RobotId;
       readonly atMs: number;
-      readonly robots: ReadonlyArray<{ readonly robotId: RobotId; readonly presence: Presence }>;
-      /** Listed too, with a record that cannot be read: present, and nothing is known of where. */
-      readonly unread?: readonly RobotId[];
+      readonly from: Conveyor | null;
+      readonly to: Conveyor;
     }
-  | { readonly kind: "task_chain"; readonly atMs: number; readonly chain: TaskChain }
-  /** A stream is proven alive, or known to be cut. */
   | {
-      readonly kind: "stream";
-      readonly stream: StreamId;
-      readonly state: "live" | "lost";
+      readonly kind: "alarm";
+      readonly eventId: string;
+      readonly robotId: RobotId;
       readonly atMs: number;
+      readonly code: string;
+      readonly active: boolean;
+      readonly text: string;
     }
-  /** The session to the service as a whole. */
-  | { readonly kind: "link"; readonly state: "up" | "down"; readonly atMs: number; readonly cause: string };
+  | {
+      readonly kind: "command";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly command: CommandIdentity;
+      readonly operation: string;
+      /** How far it had come before its outcome; `unknown` when something was found later. */
+      readonly from: "received" | CommandStage | "unknown";
+      /** Final: it never changes. `robotId` is "" when the command concerns no single robot. */
+      readonly outcome: Outcome;
+      /** What was seen of the command after its outcome was final, as one sentence. */
+      readonly foundLater?: string;
+    }
+  /** A station's lease of a robot has begun, or ended. */
+  | {
+      readonly kind: "lease";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      readonly station: string;
+      /** Whose lease it is, or was. */
+      readonly owner: Source;
+      readonly to: "leased" | "free";
+      readonly reason: LeaseReason;
+      /** Who asked for it, released it or ended it; null: the gateway has ended it by itself. */
+      readonly by: Source | null;
+    }
+  /** A user's hold has begun, or was lifted. `robotId` is "" where it is of all robots. */
+  | {
+      readonly kind: "hold";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      /** Whose hold it is, or was. */
+      readonly owner: Source;
+      readonly to: "held" | "free";
+      /** Who has begun or lifted it: the owner, or an engineer. */
+      readonly by: Source;
+    };

@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import { isMessage } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
-import type { EventSink } from "../contracts/event-sink.ts";
 import type { CallEnding, FleetPort } from "../contracts/fleet-port.ts";
+import type { UpdateSink } from "../contracts/update-sink.ts";
 import type { Chance } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
@@ -39,7 +39,7 @@ export interface FleetSessionParts {
   readonly chance: Chance;
   readonly log: Log;
   /** Where everything goes that is heard of the fleet. */
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   /** The service's clock minus this machine's, in milliseconds: every second, once it is known. */
   readonly onClockSkew?: (skewMs: number) => void;
 }

@@ -1,6 +1,6 @@
-import type { FleetNotice } from "../domain/change.ts";
 import { sameCode } from "../domain/coded.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { EventContext } from "./event-context.ts";
 
@@ -14,25 +14,25 @@ export function conveyorEvents(
   before: readonly Conveyor[] | null,
   after: readonly Conveyor[],
   atMs: number,
-  notices: FleetNotice[],
+  events: FleetEvent[],
 ): void {
   for (let place = 0; place < after.length; place += 1) {
     const to = after[place];
     if (to === undefined) continue;
     const from = earlierSelf(before, to.index, place);
     if (from !== null && sameConveyor(from, to)) continue;
-    notices.push({ kind: "conveyor", eventId: context.nextEventId(), robotId, atMs, from, to });
+    events.push({ kind: "conveyor", eventId: context.nextEventId(), robotId, atMs, from, to });
     const wasInError = from?.health === "HEALTH_STATE_ERROR";
     const isInError = to.health === "HEALTH_STATE_ERROR";
     if (wasInError === isInError) continue;
     const text = `conveyor ${to.index} ${isInError ? "reports an error" : "reports no error any more"}`;
-    notices.push(context.alarm(robotId, atMs, `CONVEYOR_ERROR_${to.index}`, isInError, text));
+    events.push(context.alarm(robotId, atMs, `CONVEYOR_ERROR_${to.index}`, isInError, text));
   }
   if (before === null) return;
   for (const gone of before) {
     if (gone.health !== "HEALTH_STATE_ERROR" || after.some((there) => there.index === gone.index)) continue;
     const text = `conveyor ${gone.index} is no longer listed`;
-    notices.push(context.alarm(robotId, atMs, `CONVEYOR_ERROR_${gone.index}`, false, text));
+    events.push(context.alarm(robotId, atMs, `CONVEYOR_ERROR_${gone.index}`, false, text));
   }
 }
 

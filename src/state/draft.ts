@@ -1,12 +1,13 @@
 import type { Batch } from "../contracts/link.ts";
-import type { FleetNotice, StateChange } from "../domain/change.ts";
+import type { StateChange } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 
 /** A batch while one event is being applied. */
 export interface Draft extends Batch {
   readonly changes: StateChange[];
-  readonly notices: FleetNotice[];
+  readonly events: FleetEvent[];
 }
 
 export function createDraft(): Draft {
-  return { changes: [], notices: [] };
+  return { changes: [], events: [] };
 }

@@ -1,4 +1,4 @@
-import type { FleetNotice } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /** The alarms that the fleet state raises. A conveyor's code carries its index. */
@@ -8,7 +8,7 @@ export type AlarmCode = "ROBOT_LOST" | "ROBOT_EXCEPTION" | "MISSION_FAILED" | `C
 export interface EventContext {
   /** Unique over all sessions of this gateway. */
   nextEventId(): string;
-  alarm(robotId: RobotId, atMs: number, code: AlarmCode, active: boolean, text: string): FleetNotice;
+  alarm(robotId: RobotId, atMs: number, code: AlarmCode, active: boolean, text: string): FleetEvent;
 }
 
 /** @param sessionId names this run of the gateway: event ids are counted within it */

@@ -1,9 +1,9 @@
 import type { FleetView, RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { FleetEvent } from "../domain/event.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { currentChange } from "./current.ts";
@@ -32,8 +32,8 @@ export interface FleetStateOptions {
 
 /** The fleet as it is known: what came in, and what is to be told of it. */
 export interface FleetState extends FleetView {
-  /** Takes one event in and says what it changed. Never throws on what a service sends. */
-  apply(event: FleetEvent): Batch;
+  /** Takes one update in and says what it changed. Never throws on what a service sends. */
+  apply(update: FleetUpdate): Batch;
   /** What time alone has changed since the last telling. To be called about twice a second. */
   tick(): Batch;
   /** The robot with its quality of this moment; undefined when it was never heard of. */
@@ -45,7 +45,7 @@ export interface FleetState extends FleetView {
 
 /**
  * Holds the last of everything and judges it when it is read (design, Truth over time).
- * Ages are measured on the monotonic clock from the moment an event is applied, so a wall
+ * Ages are measured on the monotonic clock from the moment an update is applied, so a wall
  * clock that is set can neither revive a dead value nor kill a live one.
  */
 export function createFleetState(options: FleetStateOptions): FleetState {
@@ -82,18 +82,18 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   });
 
   return {
-    apply(event) {
+    apply(update) {
       const nowMs = clock.monotonicMs();
       const draft = createDraft();
-      switch (event.kind) {
+      switch (update.kind) {
         case "link":
-          onLink(event.state, nowMs, draft);
+          onLink(update.state, nowMs, draft);
           break;
         case "task_chain":
-          chains.receive(event.chain, event.atMs, nowMs, draft.changes);
+          chains.receive(update.chain, update.atMs, nowMs, draft.changes);
           break;
         default:
-          updates.receive(event, nowMs, draft);
+          updates.receive(update, nowMs, draft);
       }
       return draft;
     },

@@ -1,4 +1,4 @@
-import type { FleetNotice } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Clock } from "../platform/clock.ts";
 
 /** Raises or ends an alarm that concerns no single robot. */
@@ -10,7 +10,7 @@ type GatewayAlarmCode = "DUPLICATE_GATEWAY" | "CLOCK_SKEW";
 export function createGatewayAlarms(
   sessionId: string,
   clock: Clock,
-  notify: (notice: FleetNotice) => void,
+  notify: (event: FleetEvent) => void,
 ): TellGatewayAlarm {
   let events = 0;
   return (code, active, text) => {

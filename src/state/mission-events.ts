@@ -1,5 +1,5 @@
-import type { FleetNotice } from "../domain/change.ts";
 import { sameCode } from "../domain/coded.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Mission, MissionQueue } from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { AlarmCode, EventContext } from "./event-context.ts";
@@ -17,14 +17,14 @@ export function missionEvents(
   before: MissionQueue | null,
   after: MissionQueue,
   atMs: number,
-  notices: FleetNotice[],
+  events: FleetEvent[],
 ): void {
   for (let place = 0; place < after.missions.length; place += 1) {
     const mission = after.missions[place];
     if (mission === undefined) continue;
     const known = earlierSelf(before, mission.missionId, place);
     if (known !== undefined && sameCode(known.state, mission.state)) continue;
-    notices.push({
+    events.push({
       kind: "mission",
       eventId: context.nextEventId(),
       robotId,
@@ -36,11 +36,11 @@ export function missionEvents(
       command: null,
     });
     if (mission.state === "STATE_FAILED") {
-      notices.push(context.alarm(robotId, atMs, FAILED, true, `mission ${mission.missionId} failed`));
+      events.push(context.alarm(robotId, atMs, FAILED, true, `mission ${mission.missionId} failed`));
     }
   }
   if (before !== null && holdsFailure(before) && !holdsFailure(after)) {
-    notices.push(context.alarm(robotId, atMs, FAILED, false, "no failed mission is left in the queue"));
+    events.push(context.alarm(robotId, atMs, FAILED, false, "no failed mission is left in the queue"));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FleetNotice } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Presence } from "../domain/presence.ts";
 import type { EventContext } from "./event-context.ts";
 import type { RobotEntry } from "./robot-entry.ts";
@@ -11,13 +11,13 @@ export function presenceEvents(
   robot: RobotEntry,
   presence: Presence,
   atMs: number,
-  notices: FleetNotice[],
+  events: FleetEvent[],
 ): void {
   const text = exceptionText(presence.info.amr_exception);
   if (text === robot.exceptionText) return;
   robot.exceptionText = text;
   const active = text !== null;
-  notices.push(
+  events.push(
     context.alarm(robot.robotId, atMs, "ROBOT_EXCEPTION", active, text ?? "the robot reports no exception"),
   );
 }

@@ -1,5 +1,5 @@
-import type { FleetEvent } from "../domain/event.ts";
 import type { QualityTimes } from "../domain/quality.ts";
+import type { FleetUpdate } from "../domain/update.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
 import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
@@ -12,12 +12,12 @@ import type { StreamBook } from "./stream-book.ts";
 import type { Teller } from "./teller.ts";
 
 /** Events that concern robots and the streams they come by. */
-type RobotEvent = Exclude<FleetEvent, { kind: "link" } | { kind: "task_chain" }>;
-type EventOf<Kind extends RobotEvent["kind"]> = Extract<RobotEvent, { kind: Kind }>;
+type RobotUpdate = Exclude<FleetUpdate, { kind: "link" } | { kind: "task_chain" }>;
+type UpdateOf<Kind extends RobotUpdate["kind"]> = Extract<RobotUpdate, { kind: Kind }>;
 
 /** Takes in what robots and their streams send. */
 export interface RobotUpdates {
-  receive(event: RobotEvent, nowMs: number, draft: Draft): void;
+  receive(update: RobotUpdate, nowMs: number, draft: Draft): void;
   /** Every value that is held may miss something from now on. */
   doubtAll(nowMs: number): void;
   conveyorsRefused(): number;
@@ -45,89 +45,89 @@ export function createRobotUpdates({
     return robots.findOrAdd(robotId, (robot) => teller.tellRobot(robot, nowMs, draft));
   }
 
-  function onMission(event: EventOf<"mission">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(event.robotId, nowMs, draft);
+  function onMission(update: UpdateOf<"mission">, nowMs: number, draft: Draft): void {
+    const robot = entryOf(update.robotId, nowMs, draft);
     if (robot === undefined) return;
     const slot = robot.mission;
     const before = slot.received?.value ?? null;
-    streams.confirm(robot, slot, event.stream, nowMs);
-    slot.received = { value: event.queue, stamp: event.stamp };
+    streams.confirm(robot, slot, update.stream, nowMs);
+    slot.received = { value: update.queue, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    missionEvents(context, event.robotId, before, event.queue, event.stamp.receivedAtMs, draft.notices);
+    missionEvents(context, update.robotId, before, update.queue, update.stamp.receivedAtMs, draft.events);
   }
 
-  function onBattery(event: EventOf<"battery">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(event.robotId, nowMs, draft);
+  function onBattery(update: UpdateOf<"battery">, nowMs: number, draft: Draft): void {
+    const robot = entryOf(update.robotId, nowMs, draft);
     if (robot === undefined) return;
-    streams.confirm(robot, robot.battery, event.stream, nowMs);
-    robot.battery.received = { value: event.battery, stamp: event.stamp };
+    streams.confirm(robot, robot.battery, update.stream, nowMs);
+    robot.battery.received = { value: update.battery, stamp: update.stamp };
     teller.tellValue(robot, robot.battery, nowMs, draft);
   }
 
-  function onConveyors(event: EventOf<"conveyors">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(event.robotId, nowMs, draft);
+  function onConveyors(update: UpdateOf<"conveyors">, nowMs: number, draft: Draft): void {
+    const robot = entryOf(update.robotId, nowMs, draft);
     if (robot === undefined) return;
     const slot = robot.conveyors;
     const before = slot.received?.value ?? null;
-    const value = listedConveyors(slot, event.conveyors);
-    conveyorsRefused += event.conveyors.length - value.length;
+    const value = listedConveyors(slot, update.conveyors);
+    conveyorsRefused += update.conveyors.length - value.length;
     if (before !== null) slot.gone = goneConveyors(slot, value);
-    streams.confirm(robot, slot, event.stream, nowMs);
-    slot.received = { value, stamp: event.stamp };
+    streams.confirm(robot, slot, update.stream, nowMs);
+    slot.received = { value, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    conveyorEvents(context, event.robotId, before, value, event.stamp.receivedAtMs, draft.notices);
+    conveyorEvents(context, update.robotId, before, value, update.stamp.receivedAtMs, draft.events);
   }
 
   /**
    * A repeat proves that the value held is still the robot's; it is told only if that makes it good again.
    */
-  function onConfirmed(event: EventOf<"confirmed">, nowMs: number, draft: Draft): void {
-    const robot = robots.find(event.robotId);
-    const slot = robot?.[event.aspect];
+  function onConfirmed(update: UpdateOf<"confirmed">, nowMs: number, draft: Draft): void {
+    const robot = robots.find(update.robotId);
+    const slot = robot?.[update.aspect];
     if (robot === undefined || slot === undefined || slot.received === null) return;
-    streams.confirm(robot, slot, event.stream, nowMs);
+    streams.confirm(robot, slot, update.stream, nowMs);
     teller.retellValue(robot, slot, nowMs, draft);
   }
 
-  function onRobot(event: EventOf<"robot">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(event.robotId, nowMs, draft);
-    if (robot === undefined || event.family === "unknown" || event.family === robot.family) return;
-    robot.family = event.family;
+  function onRobot(update: UpdateOf<"robot">, nowMs: number, draft: Draft): void {
+    const robot = entryOf(update.robotId, nowMs, draft);
+    if (robot === undefined || update.family === "unknown" || update.family === robot.family) return;
+    robot.family = update.family;
     teller.tellRobot(robot, nowMs, draft);
   }
 
-  function onStream(event: EventOf<"stream">, nowMs: number, draft: Draft): void {
-    const stream = streams.find(event.stream);
+  function onStream(update: UpdateOf<"stream">, nowMs: number, draft: Draft): void {
+    const stream = streams.find(update.stream);
     if (stream === undefined) return;
-    if (event.state === "live") {
+    if (update.state === "live") {
       const wasSilent = nowMs - stream.provenAtMs > times.streamSilenceMs;
       stream.provenAtMs = nowMs;
       if (!wasSilent) return;
     }
     for (const [slot, robot] of stream.slots) {
       // A new call on the old name does not undo this: only the robot's own snapshot does.
-      if (event.state === "lost") slot.doubtedSinceMs ??= nowMs;
+      if (update.state === "lost") slot.doubtedSinceMs ??= nowMs;
       teller.retellValue(robot, slot, nowMs, draft);
     }
   }
 
   return {
-    receive(event, nowMs, draft) {
-      switch (event.kind) {
+    receive(update, nowMs, draft) {
+      switch (update.kind) {
         case "mission":
-          return onMission(event, nowMs, draft);
+          return onMission(update, nowMs, draft);
         case "battery":
-          return onBattery(event, nowMs, draft);
+          return onBattery(update, nowMs, draft);
         case "conveyors":
-          return onConveyors(event, nowMs, draft);
+          return onConveyors(update, nowMs, draft);
         case "confirmed":
-          return onConfirmed(event, nowMs, draft);
+          return onConfirmed(update, nowMs, draft);
         case "robot":
-          return onRobot(event, nowMs, draft);
+          return onRobot(update, nowMs, draft);
         case "roster":
-          return updateRoster(event, nowMs, draft);
+          return updateRoster(update, nowMs, draft);
         case "stream":
-          return onStream(event, nowMs, draft);
+          return onStream(update, nowMs, draft);
       }
     },
     doubtAll(nowMs) {

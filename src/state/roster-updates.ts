@@ -1,7 +1,7 @@
-import type { FleetEvent } from "../domain/event.ts";
 import type { Stamp } from "../domain/observed.ts";
 import type { Presence } from "../domain/presence.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { FleetUpdate } from "../domain/update.ts";
 import type { Draft } from "./draft.ts";
 import type { EventContext } from "./event-context.ts";
 import { presenceEvents } from "./presence-events.ts";
@@ -9,7 +9,7 @@ import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry, Stream } from "./robot-entry.ts";
 import type { Teller } from "./teller.ts";
 
-type RosterEvent = Extract<FleetEvent, { kind: "roster" }>;
+type RosterUpdate = Extract<FleetUpdate, { kind: "roster" }>;
 
 export interface RosterUpdateParts {
   readonly robots: RobotBook;
@@ -34,7 +34,7 @@ export function createRosterUpdates({ robots, teller, context, entryOf }: Roster
     teller.retellRobot(robot, nowMs, draft);
   }
 
-  function update(robot: RobotEntry, presence: Presence, stamp: Stamp, nowMs: number, draft: Draft): void {
+  function show(robot: RobotEntry, presence: Presence, stamp: Stamp, nowMs: number, draft: Draft): void {
     const slot = robot.presence;
     slot.stream = stream;
     slot.confirmedAtMs = nowMs;
@@ -46,20 +46,20 @@ export function createRosterUpdates({ robots, teller, context, entryOf }: Roster
     }
     slot.received = { value: presence, stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    presenceEvents(context, robot, presence, stamp.receivedAtMs, draft.notices);
+    presenceEvents(context, robot, presence, stamp.receivedAtMs, draft.events);
   }
 
-  return (event: RosterEvent, nowMs: number, draft: Draft): void => {
+  return (update: RosterUpdate, nowMs: number, draft: Draft): void => {
     rosters += 1;
     stream.provenAtMs = nowMs;
-    const stamp: Stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: event.atMs };
-    for (const { robotId, presence } of event.robots) {
+    const stamp: Stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: update.atMs };
+    for (const { robotId, presence } of update.robots) {
       const robot = entryOf(robotId, nowMs, draft);
       if (robot === undefined) continue;
-      update(robot, presence, stamp, nowMs, draft);
+      show(robot, presence, stamp, nowMs, draft);
       list(robot, nowMs, draft);
     }
-    for (const robotId of event.unread ?? []) {
+    for (const robotId of update.unread ?? []) {
       const robot = robots.find(robotId);
       if (robot !== undefined) list(robot, nowMs, draft);
     }

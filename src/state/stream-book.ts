@@ -1,4 +1,4 @@
-import type { StreamId } from "../domain/event.ts";
+import type { StreamId } from "../domain/update.ts";
 import type { RobotEntry, Slot, Stream } from "./robot-entry.ts";
 
 /** Every stream that some value comes by. Monotonic milliseconds. */

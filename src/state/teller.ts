@@ -35,7 +35,7 @@ export function createTeller(reader: QualityReader, context: EventContext, clock
     if ((before === "lost") === (quality === "lost")) return;
     const isLost = quality === "lost";
     const text = isLost ? "nothing known of the robot is true any more" : "the robot is heard of again";
-    draft.notices.push(context.alarm(robot.robotId, clock.nowMs(), "ROBOT_LOST", isLost, text));
+    draft.events.push(context.alarm(robot.robotId, clock.nowMs(), "ROBOT_LOST", isLost, text));
   }
 
   function retellOwn(robot: RobotEntry, nowMs: number, draft: Draft): void {

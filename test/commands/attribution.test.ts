@@ -28,7 +28,7 @@ it("a mission's event is told before that of its command", async () => {
   await harness.send("Go", { robot: "AMR01", to: "A" });
   await harness.happens(missionEvent("m1", "AMR01"));
   await harness.call(0).answer(named);
-  expect(harness.notices.map(({ kind }) => kind)).toEqual(["mission", "command"]);
+  expect(harness.events.map(({ kind }) => kind)).toEqual(["mission", "command"]);
 });
 
 it("no event waits any more when the command was refused, or its ending stays unknown", async () => {

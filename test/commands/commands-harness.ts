@@ -13,8 +13,9 @@ import {
 } from "../../src/commands/options.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
-import type { FleetNotice, StateChange } from "../../src/domain/change.ts";
+import type { StateChange } from "../../src/domain/change.ts";
 import type { Command, CommandStage } from "../../src/domain/command.ts";
+import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
@@ -52,7 +53,7 @@ export interface CommandsHarness {
   readonly intake: Intake;
   /** Calls in the order in which they left. */
   readonly calls: Call[];
-  readonly notices: FleetNotice[];
+  readonly events: FleetEvent[];
   /** The missions of which an event was delivered, each with its command: `m1=opcua:plc/r1`. */
   readonly attributed: readonly string[];
   readonly audit: AuditRecord[];
@@ -64,7 +65,7 @@ export interface CommandsHarness {
   call(place: number): Call;
   see(...changes: StateChange[]): Promise<void>;
   /** The same of events, as the fleet state makes them. */
-  happens(...events: FleetNotice[]): Promise<void>;
+  happens(...events: FleetEvent[]): Promise<void>;
   /** The command that an event of this mission names now; null: none. */
   makerOf(missionId: string): string | null;
 }
@@ -96,7 +97,7 @@ const everything = [
 export async function createHarness(parts: HarnessOptions = {}): Promise<CommandsHarness> {
   const clock = parts.clock ?? createManualClock();
   const calls: Call[] = [];
-  const notices: FleetNotice[] = [];
+  const events: FleetEvent[] = [];
   const makers = createMakers();
   const audit: AuditRecord[] = [];
   const held: CommandsHarness["held"] = [];
@@ -135,7 +136,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       return known === undefined ? undefined : { robotId, family: "cart", quality: known };
     },
     deliver(batch) {
-      notices.push(...batch.notices);
+      events.push(...batch.events);
       makers.deliver(batch);
     },
     audit: (record) => audit.push(record),
@@ -164,7 +165,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     dispatcher,
     intake,
     calls,
-    notices,
+    events,
     attributed: makers.delivered,
     audit,
     quality,
@@ -196,11 +197,11 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       return call;
     },
     async see(...changes) {
-      dispatcher.observe({ changes, notices: [] });
+      dispatcher.observe({ changes, events: [] });
       await clock.settle(0);
     },
     async happens(...events) {
-      dispatcher.observe({ changes: [], notices: events });
+      dispatcher.observe({ changes: [], events: events });
       await clock.settle(0);
     },
     makerOf: (missionId) => makers.of(dispatcher, missionId),

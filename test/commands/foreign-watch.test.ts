@@ -12,7 +12,7 @@ async function shown(harness: CommandsHarness, list: Mission[], made: Mission): 
 it("raises an alarm at the third mission that no command here has made, and ends it when they cease", async () => {
   const harness = await createHarness();
   const list: Mission[] = [];
-  const alarms = () => harness.notices.filter(({ kind }) => kind === "alarm");
+  const alarms = () => harness.events.filter(({ kind }) => kind === "alarm");
   await harness.see(missions("AMR01", harness.clock.nowMs()));
   await shown(harness, list, mission("m1", "A"));
   await shown(harness, list, mission("m2", "A"));
@@ -50,7 +50,7 @@ it("raises none for missions of our own commands, of the touchscreen, or that we
     await shown(harness, list, mission(`own${place}`, "A"));
     await shown(harness, list, mission(`touched${place}`, "A", { owner: "touchscreen" }));
   }
-  expect(harness.notices.filter(({ kind }) => kind === "alarm")).toEqual([]);
+  expect(harness.events.filter(({ kind }) => kind === "alarm")).toEqual([]);
   expect(harness.dispatcher.health().figures).toMatchObject({ foreignMissions: 0 });
 });
 

@@ -22,7 +22,7 @@ describe("a hold and the disk", () => {
     disk.crash();
     const next = await newRig({ clock, journal: openDurableJournal(syncing(disk), limits) });
     expect(next.dispatcher.holds.holdState("AMR01").by).toEqual(["opcua:plc", "opcua:eva (all)"]);
-    expect(next.notices).toEqual([]);
+    expect(next.events).toEqual([]);
     await next.see(missions("AMR01", 1, running));
     expect(sent(next)).toEqual(["Halt m1"]);
     expect(await hold(next, "AMR01", false)).toBeNull();

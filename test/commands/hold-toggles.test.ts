@@ -17,7 +17,7 @@ function toggle(
 }
 
 const events = (harness: CommandsHarness) =>
-  harness.notices.flatMap((one) => (one.kind === "hold" ? [one.to] : []));
+  harness.events.flatMap((one) => (one.kind === "hold" ? [one.to] : []));
 const isHeld = (harness: CommandsHarness, robotId: string | null) =>
   harness.dispatcher.holds.holdState(robotId).isHeld;
 const figures = (harness: CommandsHarness) => harness.dispatcher.health().figures;
@@ -66,7 +66,7 @@ describe("a hold that is toggled", () => {
     }
     expect(events(harness)).toEqual(["held", "free", "held"]);
     await harness.clock.settle(A_SECOND_MS);
-    expect(harness.notices.at(-1)).toMatchObject({ kind: "hold", to: "free", by: eva });
+    expect(harness.events.at(-1)).toMatchObject({ kind: "hold", to: "free", by: eva });
   });
 
   it("is lifted before the gateway ends", async () => {

@@ -99,7 +99,7 @@ describe("a hold on a robot", () => {
     ]);
     expect(harness.audit[1]?.on_behalf_of).toEqual(owner);
     const event = { kind: "hold", robotId: "AMR01", owner: plc, by: plc };
-    expect(harness.notices.filter(({ kind }) => kind === "hold")).toMatchObject([
+    expect(harness.events.filter(({ kind }) => kind === "hold")).toMatchObject([
       { ...event, eventId: "s1.h1", to: "held" },
       { ...event, eventId: "s1.h2", to: "free" },
     ]);
@@ -186,7 +186,7 @@ describe("who may hold", () => {
     expect(lift(eva, "opcua:plc")).toBeNull();
     expect(holds.holdState("AMR01").isHeld).toBe(false);
     expect(harness.audit.at(-1)).toMatchObject({ hold: "lifted", user: "eva", owner: { user: "plc" } });
-    expect(harness.notices.at(-1)).toMatchObject({ kind: "hold", to: "free", owner: plc, by: eva });
+    expect(harness.events.at(-1)).toMatchObject({ kind: "hold", to: "free", owner: plc, by: eva });
   });
 
   it("UNKNOWN_ROBOT: tells a name that no robot has, as soon as it is known that none has", async () => {

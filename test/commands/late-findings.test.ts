@@ -10,9 +10,9 @@ describe("what is found of a command after its outcome was final", () => {
     await harness.clock.settle(15_000);
     expect(sent.outcome?.outcome).toBe("unknown");
     await harness.see(missions("AMR01", harness.clock.nowMs(), mission("late", "A")));
-    expect(harness.notices).toHaveLength(2);
-    expect(harness.notices[1]).toMatchObject({ kind: "command", outcome: { outcome: "unknown" } });
-    expect(harness.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission late"));
+    expect(harness.events).toHaveLength(2);
+    expect(harness.events[1]).toMatchObject({ kind: "command", outcome: { outcome: "unknown" } });
+    expect(harness.events[1]).toHaveProperty("foundLater", expect.stringContaining("mission late"));
     const again = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "slow" });
     expect(again.outcome).toMatchObject({ outcome: "unknown", duplicate: true });
   });
@@ -26,10 +26,10 @@ describe("what is found of a command after its outcome was final", () => {
     await harness.see(missions("AMR01", harness.clock.nowMs(), mission("m", "A")));
     await harness.clock.settle(500);
     expect(sent.outcome?.outcome).toBe("unknown");
-    expect(harness.notices).toHaveLength(1);
+    expect(harness.events).toHaveLength(1);
     await harness.clock.settle(1_000);
-    expect(harness.notices).toHaveLength(2);
-    expect(harness.notices[1]).toHaveProperty("foundLater", expect.stringContaining("mission m"));
+    expect(harness.events).toHaveLength(2);
+    expect(harness.events[1]).toHaveProperty("foundLater", expect.stringContaining("mission m"));
   });
 
   it("calls a mission found late when nobody else's it can be, and not the next command's own", async () => {
@@ -45,14 +45,12 @@ describe("what is found of a command after its outcome was final", () => {
     await harness.call(1).answer({ kind: "ok", responseJson: "{}", missionId: "seconds" });
     await harness.clock.settle(2_000);
     expect(second.outcome?.outcome).toBe("succeeded");
-    const late = harness.notices.filter(
-      (notice) => notice.kind === "command" && notice.foundLater !== undefined,
-    );
+    const late = harness.events.filter((event) => event.kind === "command" && event.foundLater !== undefined);
     expect(late).toEqual([]);
     await harness.see(
       missions("AMR01", harness.clock.nowMs(), mission("seconds", "A"), mission("firsts", "A")),
     );
-    expect(harness.notices.at(-1)).toMatchObject({
+    expect(harness.events.at(-1)).toMatchObject({
       from: "unknown",
       foundLater: expect.stringContaining("mission firsts"),
     });
@@ -66,9 +64,9 @@ describe("what is found of a command after its outcome was final", () => {
       await harness.call(place).answer(LOST);
       await harness.clock.settle(15_000);
     }
-    const told = harness.notices.length;
+    const told = harness.events.length;
     await harness.see(missions("AMR01", harness.clock.nowMs(), mission("whose", "A")));
     await harness.clock.settle(30_000);
-    expect(harness.notices).toHaveLength(told);
+    expect(harness.events).toHaveLength(told);
   });
 });

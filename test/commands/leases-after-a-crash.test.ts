@@ -75,7 +75,7 @@ describe("a lease and a gateway that is killed", () => {
     expect(harness.audit).toContainEqual(
       expect.objectContaining({ event: "lease", reason: "the station is no longer configured" }),
     );
-    expect(harness.notices).toContainEqual(
+    expect(harness.events).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "not_configured", by: null }),
     );
     expect(harness.calls).toMatchObject([{ operation: "StopBelts" }]);
@@ -92,7 +92,7 @@ describe("a lease and a gateway that is killed", () => {
     const harness = await restarted(changes);
     await harness.clock.settle(0);
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(harness.notices).toContainEqual(
+    expect(harness.events).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "not_allowed", by: null }),
     );
     expect(harness.audit).toContainEqual(

@@ -187,7 +187,7 @@ describe("a station's lease", () => {
       owner: plc,
       atMs: harness.clock.nowMs(),
     };
-    expect(harness.notices).toEqual([
+    expect(harness.events).toEqual([
       { ...lease, eventId: "s1.l1", to: "leased", reason: "asked", by: plc },
       { ...lease, eventId: "s1.l2", to: "free", reason: "overridden", by: chief },
     ]);
@@ -221,7 +221,7 @@ describe("a station's lease", () => {
     await harness.clock.settle(1_000);
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(harness.audit.at(-1)).toMatchObject({ lease: "ended", reason: "the robot is out of sight" });
-    expect(harness.notices).toContainEqual(
+    expect(harness.events).toContainEqual(
       expect.objectContaining({ kind: "lease", to: "free", reason: "out_of_sight", by: null }),
     );
   });
@@ -251,7 +251,7 @@ describe("a station's lease", () => {
       robot_id: "AMR01",
       outcome: "succeeded",
     });
-    expect(harness.notices.at(-1)).toMatchObject({ kind: "command", command: { requestId: "s1.lapse1" } });
+    expect(harness.events.at(-1)).toMatchObject({ kind: "command", command: { requestId: "s1.lapse1" } });
   });
 
   it("NOT_ALLOWED: nobody has the gateway's right by taking its name, or its protocol", async () => {

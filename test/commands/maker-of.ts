@@ -1,9 +1,9 @@
 import type { Dispatcher } from "../../src/commands/dispatcher.ts";
 import type { Batch } from "../../src/contracts/link.ts";
-import type { FleetNotice } from "../../src/domain/change.ts";
 import { commandId } from "../../src/domain/command.ts";
+import type { FleetEvent } from "../../src/domain/event.ts";
 
-type MissionEvent = Extract<FleetNotice, { kind: "mission" }>;
+type MissionEvent = Extract<FleetEvent, { kind: "mission" }>;
 
 /** Collects which command each mission event was attributed to when it was delivered. */
 export interface Makers {
@@ -19,19 +19,19 @@ export function createMakers(): Makers {
   const makers = new Map<string, string | null>();
   const delivered: string[] = [];
   return {
-    deliver({ notices }) {
-      for (const notice of notices) {
-        if (notice.kind !== "mission") continue;
-        const maker = notice.command && commandId(notice.command);
-        makers.set(notice.missionId, maker);
-        delivered.push(`${notice.missionId}=${maker}`);
+    deliver({ events }) {
+      for (const event of events) {
+        if (event.kind !== "mission") continue;
+        const maker = event.command && commandId(event.command);
+        makers.set(event.missionId, maker);
+        delivered.push(`${event.missionId}=${maker}`);
       }
     },
     delivered,
     of(dispatcher, missionId) {
       makers.delete(missionId);
       const event = missionEvent(missionId, "no robot's", { from: "STATE_RUNNING", to: "STATE_SUCCEEDED" });
-      dispatcher.observe({ changes: [], notices: [event] });
+      dispatcher.observe({ changes: [], events: [event] });
       const maker = makers.get(missionId);
       if (maker === undefined) throw new Error(`the event of mission ${missionId} was not delivered`);
       return maker;

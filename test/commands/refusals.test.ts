@@ -51,10 +51,10 @@ describe("refusals before anything is sent", () => {
     const robot = await harness.send("Go", { robot: name });
     expect(robot.outcome?.message).toBe(`robot ${shown} was never heard of`);
     // No place of its own under the topics of robots either.
-    expect(harness.notices.at(-1)).toMatchObject({ kind: "command", robotId: "" });
+    expect(harness.events.at(-1)).toMatchObject({ kind: "command", robotId: "" });
     const id = await harness.send("Go", { robot: "AMR01" }, { requestId: name });
     expect(id.outcome?.message).toBe("id: must be 1 to 128 printable ASCII characters");
-    for (const notice of harness.notices) expect(JSON.stringify(notice).length).toBeLessThan(1_000);
+    for (const event of harness.events) expect(JSON.stringify(event).length).toBeLessThan(1_000);
     const service = await harness.send("Go", { robot: "AMR01" });
     await harness.call(0).answer({ kind: "refused", code: "INVALID_ARGUMENT", message: name });
     expect(service.outcome?.message).toBe(`${"x".repeat(1_000)}…`);
@@ -362,7 +362,7 @@ describe("refusals before anything is sent", () => {
       message: "it is on a mission",
       retrySafe: true,
     });
-    expect(harness.notices.at(-1)).toMatchObject({
+    expect(harness.events.at(-1)).toMatchObject({
       kind: "command",
       robotId: "AMR01",
       command: { source: { protocol: "opcua", name: "plc" }, requestId: "r1" },

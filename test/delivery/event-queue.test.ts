@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { createEventQueue, type EventQueue } from "../../src/delivery/event-queue.ts";
-import type { FleetNotice } from "../../src/domain/change.ts";
+import type { FleetEvent } from "../../src/domain/event.ts";
 import { refusal } from "../../src/domain/outcome.ts";
-import { notice } from "./fake-state.ts";
+import { event } from "./fake-state.ts";
 
 /** An event of a robot. */
-function alarm(eventId: string, robotId: string): FleetNotice {
-  return { ...notice(eventId), robotId } as FleetNotice;
+function alarm(eventId: string, robotId: string): FleetEvent {
+  return { ...event(eventId), robotId } as FleetEvent;
 }
 
 /** The event of a command; its id is `mqtt:<client>/<request id>`. */
-function command(eventId: string): FleetNotice {
+function command(eventId: string): FleetEvent {
   const [, name = "", requestId = ""] = /^mqtt:([^/]*)\/(.*)$/.exec(eventId) ?? [];
   return {
     kind: "command",
@@ -25,10 +25,10 @@ function command(eventId: string): FleetNotice {
 }
 
 function waiting(queue: EventQueue): string[] {
-  return queue.peek(1_000).map((held) => held.notice.eventId);
+  return queue.peek(1_000).map((held) => held.event.eventId);
 }
 
-describe("a full queue of notices", () => {
+describe("a full queue of events", () => {
   it("keeps what robots do, however many commands are sent", () => {
     const queue = createEventQueue(3);
     for (const event of ["m1", "m2", "m3"]) queue.push(alarm(event, "r1"));
@@ -57,7 +57,7 @@ describe("a full queue of notices", () => {
   });
 });
 
-describe("a queue of notices", () => {
+describe("a queue of events", () => {
   it("gives them in the order in which they came", () => {
     const queue = createEventQueue(9);
     for (const one of [command("mqtt:a/1"), alarm("e1", "r1"), command("mqtt:b/1"), alarm("e2", "r2")])
@@ -70,9 +70,9 @@ describe("a queue of notices", () => {
     for (let number = 0; number < 20; number += 1) queue.push(command(`mqtt:guest/${number}`));
     for (let number = 0; number < 3; number += 1) queue.push(alarm(`e${number}`, "r1"));
     const shown = queue.peek(4);
-    expect(shown.map((held) => held.notice.eventId)).toEqual(["e0", "e1", "mqtt:guest/0", "mqtt:guest/1"]);
+    expect(shown.map((held) => held.event.eventId)).toEqual(["e0", "e1", "mqtt:guest/0", "mqtt:guest/1"]);
     queue.release(shown);
-    expect(queue.peek(4).map((held) => held.notice.eventId)).toEqual([
+    expect(queue.peek(4).map((held) => held.event.eventId)).toEqual([
       "e2",
       "mqtt:guest/2",
       "mqtt:guest/3",
@@ -95,8 +95,6 @@ describe("a queue of notices", () => {
   it("keeps no answer of the service: no event shows it", () => {
     const queue = createEventQueue(2);
     queue.push(command("mqtt:a/1"));
-    expect(queue.peek(1)).toMatchObject([
-      { notice: { outcome: { code: "QUEUE_FULL", responseJson: null } } },
-    ]);
+    expect(queue.peek(1)).toMatchObject([{ event: { outcome: { code: "QUEUE_FULL", responseJson: null } } }]);
   });
 });

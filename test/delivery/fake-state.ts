@@ -1,6 +1,7 @@
 import type { CurrentState } from "../../src/contracts/fleet-view.ts";
 import type { Batch } from "../../src/contracts/link.ts";
-import { changeKey, type FleetNotice, type StateChange } from "../../src/domain/change.ts";
+import { changeKey, type StateChange } from "../../src/domain/change.ts";
+import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 
 /** A state that is what the test says, and nothing else. */
@@ -17,20 +18,20 @@ export function createFakeState(): FakeState {
       const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: 0 };
       const change: StateChange = { kind: "battery", robotId, observed: { value, stamp, quality } };
       values.set(changeKey(change), change);
-      return { changes: [change], notices: [] };
+      return { changes: [change], events: [] };
     },
     snapshot: () => [...values.values()],
     current: (change) => values.get(changeKey(change)) ?? change,
   };
 }
 
-export function notice(eventId: string): FleetNotice {
+export function event(eventId: string): FleetEvent {
   return { kind: "alarm", eventId, robotId: "r1", atMs: 0, code: "ROBOT_LOST", active: true, text: "" };
 }
 
-/** A batch of nothing but notices. */
-export function notices(...eventIds: readonly string[]): Batch {
-  return { changes: [], notices: eventIds.map(notice) };
+/** A batch of nothing but events. */
+export function events(...eventIds: readonly string[]): Batch {
+  return { changes: [], events: eventIds.map(event) };
 }
 
 /** A batch in short: `r1=50`, and event ids. */
@@ -38,7 +39,7 @@ export function short(batch: Batch): string[] {
   const values = batch.changes.map((change) =>
     change.kind === "battery" ? `${change.robotId}=${change.observed.value.chargePercent}` : change.kind,
   );
-  return [...values, ...batch.notices.map((one) => one.eventId)];
+  return [...values, ...batch.events.map((one) => one.eventId)];
 }
 
 /** One turn of the event loop, with everything that promises do in it. */
@@ -46,4 +47,4 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-export const roomy = { changes: 1_000, notices: 1_000, perTurn: 1_000 };
+export const roomy = { changes: 1_000, events: 1_000, perTurn: 1_000 };

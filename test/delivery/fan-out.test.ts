@@ -3,7 +3,7 @@ import type { Batch } from "../../src/contracts/link.ts";
 import { createFanOut } from "../../src/delivery/fan-out.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { createFakeState, notices, roomy, short, turn } from "./fake-state.ts";
+import { createFakeState, events, roomy, short, turn } from "./fake-state.ts";
 
 function setUp(log: Log = silentLog) {
   const state = createFakeState();
@@ -38,7 +38,7 @@ describe("a sink", () => {
     fanOut.offer(state.set("r1", 1));
     fanOut.offer(state.set("r2", 2));
     fanOut.offer(state.set("r1", 3));
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     expect(shown).toEqual([]);
     await turn();
     expect(shown).toEqual([["r1=3", "r2=2", "e1"]]);
@@ -49,7 +49,7 @@ describe("a sink", () => {
     fanOut.attachSink("opcua", sink, { ...roomy, perTurn: 2 });
     await turn();
     for (const robotId of ["r1", "r2", "r3"]) fanOut.offer(state.set(robotId, 1));
-    fanOut.offer(notices("e1", "e2", "e3"));
+    fanOut.offer(events("e1", "e2", "e3"));
     await turn();
     expect(shown).toEqual([["r1=1", "r2=1", "e1", "e2"]]);
     await turn();
@@ -93,38 +93,38 @@ describe("an outlet", () => {
     const { state, fanOut } = setUp();
     const outlet = fanOut.attachOutlet("mqtt", roomy);
     for (let charge = 0; charge < 50; charge += 1) fanOut.offer(state.set("r1", charge));
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     expect(await outlet.next()).toBeNull();
     outlet.open();
     const slice = await outlet.next();
     expect(slice && short(slice)).toEqual(["r1=49", "e1"]);
   });
 
-  it("brings notices again until they are released", async () => {
+  it("brings events again until they are released", async () => {
     const { fanOut } = setUp();
     const outlet = fanOut.attachOutlet("mqtt", roomy);
-    fanOut.offer(notices("e1", "e2"));
+    fanOut.offer(events("e1", "e2"));
     outlet.open();
-    expect(await outlet.next()).toMatchObject({ notices: [{ eventId: "e1" }, { eventId: "e2" }] });
+    expect(await outlet.next()).toMatchObject({ events: [{ eventId: "e1" }, { eventId: "e2" }] });
     outlet.close();
     outlet.open();
     const again = await outlet.next();
     expect(again && short(again)).toEqual(["e1", "e2"]);
     if (again) outlet.release(again);
-    expect(outlet.noticesQueued()).toBe(0);
+    expect(outlet.eventsQueued()).toBe(0);
   });
 
   it("releases by number: what was dropped meanwhile takes nothing newer with it", async () => {
     const { fanOut } = setUp();
-    const outlet = fanOut.attachOutlet("mqtt", { ...roomy, notices: 2 });
-    fanOut.offer(notices("e1", "e2"));
+    const outlet = fanOut.attachOutlet("mqtt", { ...roomy, events: 2 });
+    fanOut.offer(events("e1", "e2"));
     outlet.open();
     const slice = await outlet.next();
-    fanOut.offer(notices("e3"));
+    fanOut.offer(events("e3"));
     if (slice) outlet.release(slice);
     const next = await outlet.next();
     expect(next && short(next)).toEqual(["e3"]);
-    expect(outlet.figures()).toMatchObject({ noticesDropped: 1, noticesQueued: 1 });
+    expect(outlet.figures()).toMatchObject({ eventsDropped: 1, eventsQueued: 1 });
   });
 
   it("lets go of who waits when it closes", async () => {
@@ -160,16 +160,16 @@ describe("an outlet", () => {
       info: (fields, message) => void lines.push(`${message}: ${fields.lost}`),
     };
     const { fanOut, clock } = setUp(log);
-    fanOut.attachOutlet("mqtt", { ...roomy, notices: 3 });
-    for (let event = 0; event < 12; event += 1) fanOut.offer(notices(`e${event}`));
+    fanOut.attachOutlet("mqtt", { ...roomy, events: 3 });
+    for (let event = 0; event < 12; event += 1) fanOut.offer(events(`e${event}`));
     clock.advance(20_000);
-    for (let event = 0; event < 8; event += 1) fanOut.offer(notices(`f${event}`));
+    for (let event = 0; event < 8; event += 1) fanOut.offer(events(`f${event}`));
     clock.advance(29_000);
     expect(lines).toEqual(["event queue is full: the oldest events are lost, of r1"]);
     expect(fanOut.health()).toMatchObject({
       state: "degraded",
       detail: "more events come than can be handed over, and the oldest are lost: mqtt",
-      figures: { "mqtt.noticesDropped": 17 },
+      figures: { "mqtt.eventsDropped": 17 },
     });
     clock.advance(1_000);
     expect(lines.slice(1)).toEqual(["events are not lost any more: 17"]);

@@ -4,12 +4,12 @@ import { createFeed, type QueueLimits } from "../../src/delivery/feed.ts";
 import { changeKey } from "../../src/domain/change.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { createFakeState, notice } from "./fake-state.ts";
+import { createFakeState, event } from "./fake-state.ts";
 
 /** What may happen to a feed and its reader. */
 type Step =
   | { readonly kind: "change"; readonly robotId: string }
-  | { readonly kind: "notice" }
+  | { readonly kind: "event" }
   | { readonly kind: "take"; readonly arrives: boolean }
   | { readonly kind: "restart" };
 
@@ -18,14 +18,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.nat(7).map((robot) => ({ kind: "change" as const, robotId: `r${robot}` })),
   },
-  { weight: 3, arbitrary: fc.constant({ kind: "notice" as const }) },
+  { weight: 3, arbitrary: fc.constant({ kind: "event" as const }) },
   { weight: 4, arbitrary: fc.boolean().map((arrives) => ({ kind: "take" as const, arrives })) },
   { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
 );
 
 const bounds: fc.Arbitrary<QueueLimits> = fc.record({
   changes: fc.integer({ min: 1, max: 10 }),
-  notices: fc.integer({ min: 1, max: 6 }),
+  events: fc.integer({ min: 1, max: 6 }),
   perTurn: fc.integer({ min: 1, max: 5 }),
 });
 
@@ -51,14 +51,14 @@ function createScene(limits: QueueLimits, readsAgain: boolean) {
       truth.set(robotId, value);
       for (const change of state.set(robotId, value).changes) feed.pushChange(changeKey(change), change);
     },
-    notice() {
+    event() {
       offered += 1;
-      feed.pushNotice(notice(String(offered)));
+      feed.pushEvent(event(String(offered)));
     },
     take(arrives: boolean) {
       const slice = feed.take();
       expect(slice.changes.length).toBeLessThanOrEqual(limits.perTurn);
-      expect(slice.notices.length).toBeLessThanOrEqual(limits.perTurn);
+      expect(slice.events.length).toBeLessThanOrEqual(limits.perTurn);
       for (const change of slice.changes) {
         if (change.kind !== "battery") continue;
         const { chargePercent } = change.observed.value;
@@ -66,7 +66,7 @@ function createScene(limits: QueueLimits, readsAgain: boolean) {
         shown.set(change.robotId, chargePercent);
       }
       if (!arrives) return;
-      arrived.push(...slice.notices.map((one) => Number(one.eventId)));
+      arrived.push(...slice.events.map((one) => Number(one.eventId)));
       feed.release(slice);
     },
   };
@@ -78,17 +78,17 @@ it("shows nothing older after something newer, stays bounded, loses nothing unco
       const scene = createScene(limits, readsAgain);
       for (const one of steps) {
         if (one.kind === "change") scene.change(one.robotId);
-        else if (one.kind === "notice") scene.notice();
+        else if (one.kind === "event") scene.event();
         else if (one.kind === "take") scene.take(one.arrives);
         else scene.feed.restart();
         // At most the keys, one snapshot of the eight robots and the mark that one is due.
         expect(scene.feed.figures().changesQueued).toBeLessThanOrEqual(limits.changes + 8 + 1);
-        expect(scene.feed.figures().noticesQueued).toBeLessThanOrEqual(limits.notices);
+        expect(scene.feed.figures().eventsQueued).toBeLessThanOrEqual(limits.events);
       }
       while (scene.feed.hasWork()) scene.take(true);
       expect(scene.shown).toEqual(scene.truth);
       expect(scene.arrived).toEqual([...new Set(scene.arrived)].sort((a, b) => a - b));
-      expect(scene.arrived.length + (scene.feed.figures().noticesDropped ?? 0)).toBe(scene.offered());
+      expect(scene.arrived.length + (scene.feed.figures().eventsDropped ?? 0)).toBe(scene.offered());
     }),
     { numRuns: 500 },
   );
@@ -97,7 +97,7 @@ it("shows nothing older after something newer, stays bounded, loses nothing unco
 it("hands out the quality of the moment, not the one of the time it was queued", () => {
   const state = createFakeState();
   const clock = createManualClock();
-  const feed = createFeed("mqtt", { changes: 9, notices: 9, perTurn: 9 }, { state, clock, log: silentLog });
+  const feed = createFeed("mqtt", { changes: 9, events: 9, perTurn: 9 }, { state, clock, log: silentLog });
   feed.take();
   for (const change of state.set("r1", 50, "good").changes) feed.pushChange(changeKey(change), change);
   state.set("r1", 50, "stale");
@@ -107,7 +107,7 @@ it("hands out the quality of the moment, not the one of the time it was queued",
 it("counts what an overflow let go of, and shows the newest of it all the same", () => {
   const state = createFakeState();
   const clock = createManualClock();
-  const feed = createFeed("mqtt", { changes: 2, notices: 9, perTurn: 9 }, { state, clock, log: silentLog });
+  const feed = createFeed("mqtt", { changes: 2, events: 9, perTurn: 9 }, { state, clock, log: silentLog });
   feed.take();
   for (const robotId of ["r1", "r2", "r3"]) {
     for (const change of state.set(robotId, 7).changes) feed.pushChange(changeKey(change), change);

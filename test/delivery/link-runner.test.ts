@@ -3,7 +3,7 @@ import { createFanOut } from "../../src/delivery/fan-out.ts";
 import { createLinkRunner } from "../../src/delivery/link-runner.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { createFakeState, notices, roomy, turn } from "./fake-state.ts";
+import { createFakeState, events, roomy, turn } from "./fake-state.ts";
 import { createInMemoryLink } from "./in-memory-link.ts";
 
 const backoff = { baseMs: 1_000, capMs: 8_000 };
@@ -73,12 +73,12 @@ describe("a link runner", () => {
     const ended = run();
     await settle();
     fanOut.offer(state.set("r2", 2));
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     await settle();
     expect(link.received).toEqual(["r1=1", "r2=2", "e1"]);
     expect(runner.health()).toMatchObject({
       state: "up",
-      figures: { connects: 1, writes: 2, noticesQueued: 0 },
+      figures: { connects: 1, writes: 2, eventsQueued: 0 },
     });
     stop.abort();
     await ended;
@@ -114,7 +114,7 @@ describe("a link runner", () => {
     await ended;
   });
 
-  it("starts from a snapshot after every reconnect and loses no notice", async () => {
+  it("starts from a snapshot after every reconnect and loses no event", async () => {
     const { state, fanOut, link, run, clock, stop, runner } = setUp();
     const ended = run();
     await settle();
@@ -125,7 +125,7 @@ describe("a link runner", () => {
     expect(runner.health()).toMatchObject({ state: "down", figures: { connectionsLost: 1 } });
     fanOut.offer(state.set("r1", 2));
     fanOut.offer(state.set("r1", 3));
-    fanOut.offer(notices("e1", "e2"));
+    fanOut.offer(events("e1", "e2"));
     await clock.settle(1_000);
     await settle();
     expect(link.received).toEqual(["r1=1", "r1=3", "e1", "e2"]);
@@ -134,19 +134,19 @@ describe("a link runner", () => {
     await ended;
   });
 
-  it("keeps notices of a write that failed, and sends them again", async () => {
+  it("keeps events of a write that failed, and sends them again", async () => {
     const { fanOut, link, run, clock, stop, outlet } = setUp();
     const ended = run();
     await settle();
     link.behaviour = "fails_writes";
-    fanOut.offer(notices("e1", "e2"));
+    fanOut.offer(events("e1", "e2"));
     await settle();
-    expect(outlet.noticesQueued()).toBe(2);
+    expect(outlet.eventsQueued()).toBe(2);
     link.behaviour = "serves";
     await clock.settle(1_000);
     await settle();
     expect(link.received).toEqual(["e1", "e2"]);
-    expect(outlet.noticesQueued()).toBe(0);
+    expect(outlet.eventsQueued()).toBe(0);
     stop.abort();
     await ended;
   });
@@ -173,7 +173,7 @@ describe("a link runner", () => {
     const ended = run();
     await settle();
     link.behaviour = "stalls";
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     await settle();
     await clock.settle(3_000);
     expect(runner.health().state).toBe("up");
@@ -193,7 +193,7 @@ describe("a link runner", () => {
     const { fanOut, link, run, clock, stop, runner } = setUp();
     const ended = run();
     await settle();
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     await settle();
     await clock.settle(60_000);
     expect(runner.health()).toMatchObject({ state: "up", figures: { connects: 1 } });
@@ -221,12 +221,12 @@ describe("a link runner", () => {
 
   it("hands over and closes a connection that came when it was already told to stop", async () => {
     const { fanOut, link, run, stop, outlet } = setUp();
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     const ended = run();
     stop.abort();
     await ended;
     expect(link.received).toEqual(["e1"]);
-    expect(outlet.noticesQueued()).toBe(0);
+    expect(outlet.eventsQueued()).toBe(0);
     expect(link.counts.disposals).toBe(1);
   });
 
@@ -238,11 +238,11 @@ describe("a link runner", () => {
     expect(link.counts).toMatchObject({ connects: 1, disposals: 1 });
   });
 
-  it("hands over the notices that wait before it closes", async () => {
+  it("hands over the events that wait before it closes", async () => {
     const { fanOut, link, run, stop } = setUp({ perTurn: 1 });
     const ended = run();
     await settle();
-    fanOut.offer(notices("e1", "e2", "e3"));
+    fanOut.offer(events("e1", "e2", "e3"));
     stop.abort();
     await ended;
     expect(link.received).toEqual(["e1", "e2", "e3"]);
@@ -254,7 +254,7 @@ describe("a link runner", () => {
     const ended = run();
     await settle();
     link.behaviour = "stalls";
-    fanOut.offer(notices("e1"));
+    fanOut.offer(events("e1"));
     await settle();
     stop.abort();
     await clock.settle(1_999);

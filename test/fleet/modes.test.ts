@@ -16,7 +16,7 @@ const times = {
   backoffBaseMs: 20,
   backoffCapMs: 200,
 };
-/** What a loaded machine may take to notice that a timer is due, and to tell. */
+/** What a loaded machine may take to event that a timer is due, and to tell. */
 const SLACK_MS = 500;
 
 const closers: Array<() => Promise<void>> = [];

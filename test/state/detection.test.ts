@@ -3,7 +3,7 @@ import { detectionLimits, LOOKS_A_SILENCE, QUALITY_TICK_MS } from "../../src/dom
 import type { Quality } from "../../src/domain/quality.ts";
 import { every } from "../../src/platform/clock.ts";
 import type { FleetState } from "../../src/state/fleet-state.ts";
-import { missionEvent, rosterEvent } from "../delivery/fleet-events.ts";
+import { missionEvent, rosterEvent } from "../delivery/fleet-updates.ts";
 import { newFleetState } from "../support/fleet-state.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FleetNotice } from "../../src/domain/change.ts";
 import { codeText } from "../../src/domain/coded.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
+import type { FleetUpdate } from "../../src/domain/update.ts";
 import type { FleetState } from "../../src/state/fleet-state.ts";
 import {
   conveyor,
@@ -10,7 +10,7 @@ import {
   missionEvent,
   rosterEvent,
   stamp,
-} from "../delivery/fleet-events.ts";
+} from "../delivery/fleet-updates.ts";
 import { newFleetState } from "../support/fleet-state.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
@@ -24,33 +24,33 @@ beforeEach(() => {
   });
 });
 
-function short(notice: FleetNotice): string {
-  switch (notice.kind) {
+function short(event: FleetEvent): string {
+  switch (event.kind) {
     case "mission":
-      return `${notice.missionId} ${notice.from && codeText(notice.from)} → ${codeText(notice.to)}`;
+      return `${event.missionId} ${event.from && codeText(event.from)} → ${codeText(event.to)}`;
     case "conveyor":
-      return `conveyor ${notice.to.index}`;
+      return `conveyor ${event.to.index}`;
     case "alarm":
-      return `${notice.active ? "+" : "-"}${notice.code}`;
+      return `${event.active ? "+" : "-"}${event.code}`;
     case "command":
-      return notice.command.requestId;
+      return event.command.requestId;
     case "lease":
-      return notice.station;
+      return event.station;
     case "hold":
-      return notice.to;
+      return event.to;
   }
 }
 
-const noticesOf = (event: FleetEvent) => state.apply(event).notices.map(short);
+const eventsOf = (event: FleetUpdate) => state.apply(event).events.map(short);
 
-describe("mission notices", () => {
+describe("mission events", () => {
   it("come for new missions and for transitions, and for nothing else", () => {
-    expect(noticesOf(missionEvent("r1", ["m1:RUNNING", "m2:DEFAULT"]))).toEqual([
+    expect(eventsOf(missionEvent("r1", ["m1:RUNNING", "m2:DEFAULT"]))).toEqual([
       "m1 null → STATE_RUNNING",
       "m2 null → STATE_DEFAULT",
     ]);
-    expect(noticesOf(missionEvent("r1", ["m1:RUNNING", "m2:DEFAULT"]))).toEqual([]);
-    expect(noticesOf(missionEvent("r1", ["m1:SUCCEEDED", "m2:RUNNING"]))).toEqual([
+    expect(eventsOf(missionEvent("r1", ["m1:RUNNING", "m2:DEFAULT"]))).toEqual([]);
+    expect(eventsOf(missionEvent("r1", ["m1:SUCCEEDED", "m2:RUNNING"]))).toEqual([
       "m1 STATE_RUNNING → STATE_SUCCEEDED",
       "m2 STATE_DEFAULT → STATE_RUNNING",
     ]);
@@ -58,12 +58,12 @@ describe("mission notices", () => {
 
   it("follow a mission that moved in the queue, and say nothing of one that vanished", () => {
     state.apply(missionEvent("r1", ["m1:SUCCEEDED", "m2:RUNNING"]));
-    expect(noticesOf(missionEvent("r1", ["m2:PAUSED"]))).toEqual(["m2 STATE_RUNNING → STATE_PAUSED"]);
+    expect(eventsOf(missionEvent("r1", ["m2:PAUSED"]))).toEqual(["m2 STATE_RUNNING → STATE_PAUSED"]);
   });
 
   it("name the owner and the time of receipt, and no command: that is for attribution", () => {
-    const [notice] = state.apply(missionEvent("r1", ["m1:RUNNING"], "missions", 1_234)).notices;
-    expect(notice).toEqual({
+    const [event] = state.apply(missionEvent("r1", ["m1:RUNNING"], "missions", 1_234)).events;
+    expect(event).toEqual({
       kind: "mission",
       eventId: "s1-1",
       robotId: "r1",
@@ -81,7 +81,7 @@ describe("mission notices", () => {
     let count = 0;
     for (const robotId of ["r1", "r2"]) {
       for (const text of ["m1:RUNNING", "m1:PAUSED", "m1:RUNNING", "m1:FAILED"]) {
-        for (const { eventId } of state.apply(missionEvent(robotId, [text])).notices) {
+        for (const { eventId } of state.apply(missionEvent(robotId, [text])).events) {
           ids.add(eventId);
           count += 1;
         }
@@ -92,7 +92,7 @@ describe("mission notices", () => {
   });
 
   it("compare states without a name by their number", () => {
-    const unnamed = (raw: number): FleetEvent => {
+    const unnamed = (raw: number): FleetUpdate => {
       const missions = [mission("m1", { kind: "unrecognised", raw })];
       return {
         kind: "mission",
@@ -103,40 +103,40 @@ describe("mission notices", () => {
       };
     };
     state.apply(unnamed(9));
-    expect(noticesOf(unnamed(9))).toEqual([]);
-    expect(noticesOf(unnamed(10))).toEqual(["m1 9 → 10"]);
+    expect(eventsOf(unnamed(9))).toEqual([]);
+    expect(eventsOf(unnamed(10))).toEqual(["m1 9 → 10"]);
   });
 
   it("raise an alarm for a failed mission and end it with the list that held it", () => {
     state.apply(missionEvent("r1", ["m1:RUNNING"]));
-    expect(noticesOf(missionEvent("r1", ["m1:FAILED"]))).toEqual([
+    expect(eventsOf(missionEvent("r1", ["m1:FAILED"]))).toEqual([
       "m1 STATE_RUNNING → STATE_FAILED",
       "+MISSION_FAILED",
     ]);
-    expect(noticesOf(missionEvent("r1", ["m1:FAILED"]))).toEqual([]);
-    expect(noticesOf(missionEvent("r1", ["m2:RUNNING"]))).toEqual([
+    expect(eventsOf(missionEvent("r1", ["m1:FAILED"]))).toEqual([]);
+    expect(eventsOf(missionEvent("r1", ["m2:RUNNING"]))).toEqual([
       "m2 null → STATE_RUNNING",
       "-MISSION_FAILED",
     ]);
   });
 });
 
-describe("conveyor notices", () => {
+describe("conveyor events", () => {
   it("come when a conveyor is new or changes", () => {
-    expect(noticesOf(conveyorsEvent("r1", [conveyor(0), conveyor(1)]))).toEqual(["conveyor 0", "conveyor 1"]);
-    expect(noticesOf(conveyorsEvent("r1", [conveyor(0), conveyor(1)]))).toEqual([]);
+    expect(eventsOf(conveyorsEvent("r1", [conveyor(0), conveyor(1)]))).toEqual(["conveyor 0", "conveyor 1"]);
+    expect(eventsOf(conveyorsEvent("r1", [conveyor(0), conveyor(1)]))).toEqual([]);
     const loaded = conveyor(1, { payload: "PAYLOAD_STATE_LOADED" });
-    const { notices } = state.apply(conveyorsEvent("r1", [conveyor(0), loaded]));
-    expect(notices).toMatchObject([{ kind: "conveyor", from: conveyor(1), to: loaded }]);
+    const { events } = state.apply(conveyorsEvent("r1", [conveyor(0), loaded]));
+    expect(events).toMatchObject([{ kind: "conveyor", from: conveyor(1), to: loaded }]);
   });
 
   it("raise and end the alarm of an error", () => {
     state.apply(conveyorsEvent("r1", [conveyor(2)]));
     const broken = conveyor(2, { health: "HEALTH_STATE_ERROR" });
-    expect(noticesOf(conveyorsEvent("r1", [broken]))).toEqual(["conveyor 2", "+CONVEYOR_ERROR_2"]);
-    expect(noticesOf(conveyorsEvent("r1", [conveyor(2)]))).toEqual(["conveyor 2", "-CONVEYOR_ERROR_2"]);
+    expect(eventsOf(conveyorsEvent("r1", [broken]))).toEqual(["conveyor 2", "+CONVEYOR_ERROR_2"]);
+    expect(eventsOf(conveyorsEvent("r1", [conveyor(2)]))).toEqual(["conveyor 2", "-CONVEYOR_ERROR_2"]);
     state.apply(conveyorsEvent("r1", [broken]));
-    expect(noticesOf(conveyorsEvent("r1", []))).toEqual(["-CONVEYOR_ERROR_2"]);
+    expect(eventsOf(conveyorsEvent("r1", []))).toEqual(["-CONVEYOR_ERROR_2"]);
   });
 });
 
@@ -144,37 +144,37 @@ describe("alarms of the robot", () => {
   it("come when it is lost, once, and end when it is heard of again", () => {
     state.apply(missionEvent("r1", []));
     clock.advance(31_000);
-    expect(state.tick().notices).toEqual([]);
+    expect(state.tick().events).toEqual([]);
     clock.advance(60_000);
-    expect(state.tick().notices).toMatchObject([{ code: "ROBOT_LOST", active: true, atMs: clock.nowMs() }]);
-    expect(state.tick().notices).toEqual([]);
-    expect(noticesOf(missionEvent("r1", []))).toEqual(["-ROBOT_LOST"]);
+    expect(state.tick().events).toMatchObject([{ code: "ROBOT_LOST", active: true, atMs: clock.nowMs() }]);
+    expect(state.tick().events).toEqual([]);
+    expect(eventsOf(missionEvent("r1", []))).toEqual(["-ROBOT_LOST"]);
   });
 
   it("do not come for a robot that was never heard of", () => {
     state.apply({ kind: "robot", robotId: "r1", family: "cart" });
     clock.advance(1_000_000);
-    expect(state.tick().notices).toEqual([]);
+    expect(state.tick().events).toEqual([]);
   });
 
   it("say what the robot's own exceptions say, when that changes", () => {
     const exception = (codes: readonly unknown[], level = 0) =>
       rosterEvent(["r1"], { amr_exception: { exception: [], exception_codes: codes, level } });
-    expect(noticesOf(exception([]))).toEqual([]);
-    const { notices } = state.apply(exception([17], 2));
-    expect(notices).toMatchObject([
+    expect(eventsOf(exception([]))).toEqual([]);
+    const { events } = state.apply(exception([17], 2));
+    expect(events).toMatchObject([
       { code: "ROBOT_EXCEPTION", active: true, text: '{"level":2,"codes":[17],"exceptions":[]}' },
     ]);
-    expect(noticesOf(exception([17], 2))).toEqual([]);
-    expect(noticesOf(exception([17, 18], 2))).toEqual(["+ROBOT_EXCEPTION"]);
-    expect(noticesOf(exception([]))).toEqual(["-ROBOT_EXCEPTION"]);
-    expect(noticesOf(rosterEvent(["r1"], { amr_exception: null }))).toEqual([]);
+    expect(eventsOf(exception([17], 2))).toEqual([]);
+    expect(eventsOf(exception([17, 18], 2))).toEqual(["+ROBOT_EXCEPTION"]);
+    expect(eventsOf(exception([]))).toEqual(["-ROBOT_EXCEPTION"]);
+    expect(eventsOf(rosterEvent(["r1"], { amr_exception: null }))).toEqual([]);
     const long = state.apply(
       exception(
         Array.from({ length: 5_000 }, () => "x"),
         1,
       ),
-    ).notices[0];
+    ).events[0];
     expect(long?.kind === "alarm" && long.text.length).toBe(500);
   });
 });

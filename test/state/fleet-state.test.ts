@@ -12,7 +12,7 @@ import {
   missionEvent,
   rosterEvent,
   stamp,
-} from "../delivery/fleet-events.ts";
+} from "../delivery/fleet-updates.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
 const times = { streamSilenceMs: 30_000, resyncMs: 60_000, holdMs: 300_000 };
@@ -67,7 +67,7 @@ describe("what a message changes", () => {
     const batch = state.apply(missionEvent("r1", ["m1:RUNNING"], "missions", 77));
     expect(told(batch)).toEqual(["mission/r1=good"]);
     expect(batch.changes[0]).toMatchObject({ observed: { stamp: { receivedAtMs: 77, sourceTimeMs: 72 } } });
-    expect(batch.notices).toEqual([]);
+    expect(batch.events).toEqual([]);
   });
 
   it("knows a robot that is only expected, as unknown", () => {
@@ -250,9 +250,9 @@ describe("truth over time", () => {
       "conveyor/1/r1=lost",
     ]);
     expect(qualityNow("r1")).toBe("good");
-    expect(told({ changes: state.snapshot(), notices: [] })).toContain("conveyor/1/r1=lost");
+    expect(told({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=lost");
     state.apply(conveyorsEvent("r1", [conveyor(0), conveyor(1)]));
-    expect(told({ changes: state.snapshot(), notices: [] })).toContain("conveyor/1/r1=good");
+    expect(told({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=good");
   });
 
   it("lets a task chain age while it is under way, and not when it is finished", () => {
@@ -311,7 +311,7 @@ describe("bounds", () => {
     state = createState({ maxRobots: 1 });
     state.apply(missionEvent("r1", []));
     const batch = state.apply(missionEvent("r2", ["m1:RUNNING"]));
-    expect(batch).toEqual({ changes: [], notices: [] });
+    expect(batch).toEqual({ changes: [], events: [] });
     expect(state.figures()).toMatchObject({ robots: 1, eventsRefused: 1 });
   });
 
@@ -332,7 +332,7 @@ describe("bounds", () => {
 
   it("ignores a confirmation of what never came", () => {
     const event = { kind: "confirmed", robotId: "r9", aspect: "battery", stream: "b", atMs: 0 } as const;
-    expect(state.apply(event)).toEqual({ changes: [], notices: [] });
+    expect(state.apply(event)).toEqual({ changes: [], events: [] });
     expect(state.robots()).toEqual([]);
   });
 

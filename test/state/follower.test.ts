@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Batch } from "../../src/contracts/link.ts";
 import { changeKey, type StateChange } from "../../src/domain/change.ts";
-import type { FleetEvent } from "../../src/domain/event.ts";
+import type { FleetUpdate } from "../../src/domain/update.ts";
 import {
   batteryEvent,
   chainEvent,
@@ -10,7 +10,7 @@ import {
   conveyorsEvent,
   missionEvent,
   rosterEvent,
-} from "../delivery/fleet-events.ts";
+} from "../delivery/fleet-updates.ts";
 import { newFleetState } from "../support/fleet-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -19,7 +19,7 @@ const stream = fc.constantFrom("missions", "others");
 const state = fc.constantFrom("DEFAULT", "RUNNING", "FAILED", "SUCCEEDED");
 const missionId = fc.constantFrom("m1", "m2", "m3");
 
-const event: fc.Arbitrary<FleetEvent> = fc.oneof(
+const event: fc.Arbitrary<FleetUpdate> = fc.oneof(
   fc.tuple(robotId, fc.array(fc.tuple(missionId, state), { maxLength: 3 }), stream).map(([id, list, by]) =>
     missionEvent(
       id,

@@ -34,7 +34,7 @@ it("adds to a snapshot what holds each robot, and all of them", () => {
 
 it("adds it to the batch in which a robot is heard of first, and to no later one", () => {
   const { view } = open([]);
-  const batch = { changes: [robot("r3")], notices: [] };
+  const batch = { changes: [robot("r3")], events: [] };
   expect(short(view.withHolds(batch).changes)).toEqual(["r3 "]);
   expect(view.withHolds(batch)).toBe(batch);
 });

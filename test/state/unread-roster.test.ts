@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import type { FleetEvent } from "../../src/domain/event.ts";
-import { missionEvent, rosterEvent } from "../delivery/fleet-events.ts";
+import type { FleetUpdate } from "../../src/domain/update.ts";
+import { missionEvent, rosterEvent } from "../delivery/fleet-updates.ts";
 import { newFleetState } from "../support/fleet-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 it("a robot that is listed unreadably is not absent, and its place is not confirmed by it", () => {
   const clock = createManualClock();
   const state = newFleetState(clock);
-  const unread = (...robotIds: readonly string[]): FleetEvent => ({
+  const unread = (...robotIds: readonly string[]): FleetUpdate => ({
     kind: "roster",
     atMs: clock.nowMs(),
     robots: [],

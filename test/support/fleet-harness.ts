@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";
-import type { FleetEvent } from "../../src/domain/event.ts";
+import type { FleetUpdate } from "../../src/domain/update.ts";
 import { createFleetSession } from "../../src/fleet/fleet-session.ts";
 import { defaultFleetTimes, type FleetOptions, type FleetTimes } from "../../src/fleet/options.ts";
 import type { Chance } from "../../src/platform/backoff.ts";
@@ -10,23 +10,23 @@ import { type Log, silentLog } from "../../src/platform/log.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
 import { type JsonPort, jsonPort } from "./fleet-requests.ts";
 
-type EventOf<Kind extends FleetEvent["kind"]> = Extract<FleetEvent, { readonly kind: Kind }>;
+type EventOf<Kind extends FleetUpdate["kind"]> = Extract<FleetUpdate, { readonly kind: Kind }>;
 
 /** A fleet session that runs, and what it has told so far. */
 export interface FleetHarness {
   /** Takes requests as JSON text. */
   readonly port: JsonPort;
   readonly fleetPort: FleetPort;
-  readonly events: readonly FleetEvent[];
+  readonly events: readonly FleetUpdate[];
   health(): Health;
   figure(name: string): number;
   /** The first event, told already or still to come, of this kind and for which `is` holds. */
-  event<Kind extends FleetEvent["kind"]>(
+  event<Kind extends FleetUpdate["kind"]>(
     kind: Kind,
     is?: (event: EventOf<Kind>) => boolean,
   ): Promise<EventOf<Kind>>;
   /** The same, among events told from now on. */
-  next<Kind extends FleetEvent["kind"]>(
+  next<Kind extends FleetUpdate["kind"]>(
     kind: Kind,
     is?: (event: EventOf<Kind>) => boolean,
   ): Promise<EventOf<Kind>>;
@@ -46,7 +46,7 @@ export type FleetOverrides = Partial<Omit<FleetOptions, "times">> & {
   readonly chance?: Chance;
   readonly log?: Log;
   /** Hears of each event as it comes. */
-  readonly onEvent?: (event: FleetEvent) => void;
+  readonly onEvent?: (event: FleetUpdate) => void;
   readonly onClockSkew?: (skewMs: number) => void;
 };
 
@@ -89,7 +89,7 @@ export async function startFleetSession(
   endpoints: Endpoints,
   overrides: FleetOverrides = {},
 ): Promise<FleetHarness> {
-  const events: FleetEvent[] = [];
+  const events: FleetUpdate[] = [];
   const watchers = new Set<() => void>();
   const session = createFleetSession(await fleetOptions(endpoints, overrides), {
     clock: overrides.clock ?? systemClock,
@@ -132,12 +132,12 @@ export async function startFleetSession(
     });
   }
 
-  async function find<Kind extends FleetEvent["kind"]>(
+  async function find<Kind extends FleetUpdate["kind"]>(
     from: number,
     kind: Kind,
     is: (event: EventOf<Kind>) => boolean,
   ): Promise<EventOf<Kind>> {
-    const fits = (event: FleetEvent): event is EventOf<Kind> =>
+    const fits = (event: FleetUpdate): event is EventOf<Kind> =>
       event.kind === kind && is(event as EventOf<Kind>);
     await until(`an event ${kind}`, () => events.slice(from).some(fits));
     const found = events.slice(from).find(fits);

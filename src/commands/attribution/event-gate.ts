@@ -1,6 +1,6 @@
 import type { Batch } from "../../contracts/link.ts";
-import type { FleetNotice } from "../../domain/change.ts";
 import type { CommandIdentity } from "../../domain/command.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 
@@ -10,7 +10,7 @@ export interface EventGateParts {
   readonly isExpected: (robotId: RobotId) => boolean;
   readonly commandOf: (missionId: string) => CommandIdentity | null;
   /** Takes the events that were held back, in order. */
-  readonly pass: (events: readonly FleetNotice[]) => void;
+  readonly pass: (events: readonly FleetEvent[]) => void;
 }
 
 /**
@@ -30,7 +30,7 @@ const LONGEST_HOLD_MS = 2_000;
 const MOST_HELD = 256;
 
 interface Held {
-  readonly notices: FleetNotice[];
+  readonly events: FleetEvent[];
   cancel: () => void;
 }
 
@@ -42,30 +42,30 @@ export function createEventGate(parts: EventGateParts): EventGate {
     if (waiting === undefined) return;
     held.delete(robotId);
     waiting.cancel();
-    parts.pass(waiting.notices.map(attributed));
+    parts.pass(waiting.events.map(attributed));
   }
 
-  function attributed(notice: FleetNotice): FleetNotice {
-    if (notice.kind !== "mission" || notice.command !== null) return notice;
-    const command = parts.commandOf(notice.missionId);
-    return command === null ? notice : { ...notice, command };
+  function attributed(event: FleetEvent): FleetEvent {
+    if (event.kind !== "mission" || event.command !== null) return event;
+    const command = parts.commandOf(event.missionId);
+    return command === null ? event : { ...event, command };
   }
 
-  function mustWait(notice: FleetNotice): boolean {
-    if (held.has(notice.robotId)) return true;
-    if (notice.kind !== "mission" || notice.from !== null || notice.command !== null) return false;
-    return notice.owner === "api" && parts.isExpected(notice.robotId);
+  function mustWait(event: FleetEvent): boolean {
+    if (held.has(event.robotId)) return true;
+    if (event.kind !== "mission" || event.from !== null || event.command !== null) return false;
+    return event.owner === "api" && parts.isExpected(event.robotId);
   }
 
-  function hold(notice: FleetNotice): void {
-    const { robotId } = notice;
+  function hold(event: FleetEvent): void {
+    const { robotId } = event;
     let waiting = held.get(robotId);
     if (waiting === undefined) {
-      waiting = { notices: [], cancel: parts.clock.after(LONGEST_HOLD_MS, () => release(robotId)) };
+      waiting = { events: [], cancel: parts.clock.after(LONGEST_HOLD_MS, () => release(robotId)) };
       held.set(robotId, waiting);
     }
-    waiting.notices.push(notice);
-    if (waiting.notices.length !== MOST_HELD) return;
+    waiting.events.push(event);
+    if (waiting.events.length !== MOST_HELD) return;
     // Not at once: what came before in the same batch is not passed on yet.
     waiting.cancel();
     waiting.cancel = parts.clock.after(0, () => release(robotId));
@@ -73,14 +73,14 @@ export function createEventGate(parts: EventGateParts): EventGate {
 
   return {
     admit(batch) {
-      if (batch.notices.length === 0) return batch;
-      const notices: FleetNotice[] = [];
-      for (const unattributed of batch.notices) {
-        const notice = attributed(unattributed);
-        if (mustWait(notice)) hold(notice);
-        else notices.push(notice);
+      if (batch.events.length === 0) return batch;
+      const events: FleetEvent[] = [];
+      for (const unattributed of batch.events) {
+        const event = attributed(unattributed);
+        if (mustWait(event)) hold(event);
+        else events.push(event);
       }
-      return { changes: batch.changes, notices };
+      return { changes: batch.changes, events };
     },
     release,
   };

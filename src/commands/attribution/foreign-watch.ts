@@ -1,4 +1,4 @@
-import type { FleetNotice } from "../../domain/change.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -8,7 +8,7 @@ export interface ForeignWatchParts {
   readonly log: Log;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
-  readonly notify: (notice: FleetNotice) => void;
+  readonly notify: (event: FleetEvent) => void;
 }
 
 /** Raises an alarm while another client keeps sending missions to a robot: often a duplicate gateway. */

@@ -1,5 +1,5 @@
-import type { FleetNotice } from "../../domain/change.ts";
 import type { Source } from "../../domain/command.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import { holderName } from "../../domain/hold.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -13,7 +13,7 @@ export interface HoldEventParts {
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
   /** Where the begin and the end of every hold go as events. Synchronous; never throws. */
-  readonly notify: (notice: FleetNotice) => void;
+  readonly notify: (event: FleetEvent) => void;
 }
 
 /** Logs, audits and publishes that a hold has begun or was lifted. */

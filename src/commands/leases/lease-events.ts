@@ -1,5 +1,5 @@
-import type { FleetNotice, LeaseReason } from "../../domain/change.ts";
 import type { Source } from "../../domain/command.ts";
+import type { FleetEvent, LeaseReason } from "../../domain/event.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AuditSink } from "../audit/audit.ts";
@@ -22,7 +22,7 @@ export interface LeaseEventParts {
   readonly log: Log;
   readonly audit: AuditSink;
   /** Where the begin and the end of every lease go as events. Synchronous; never throws. */
-  readonly notify: (notice: FleetNotice) => void;
+  readonly notify: (event: FleetEvent) => void;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
 }

@@ -1,6 +1,6 @@
 import type { Stations } from "../../contracts/stations.ts";
-import type { LeaseReason } from "../../domain/change.ts";
 import type { Source } from "../../domain/command.ts";
+import type { LeaseReason } from "../../domain/event.ts";
 import { refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StoredLease } from "../journal/journal.ts";

@@ -1,6 +1,6 @@
-import type { LeaseReason } from "../../domain/change.ts";
 import { clip, quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
+import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Observations } from "../evidence/observations.ts";

@@ -1,4 +1,4 @@
-import type { EventSink } from "../../contracts/event-sink.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Presence } from "../../domain/presence.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -23,7 +23,7 @@ export interface RosterParts {
   readonly read: ReadOperation;
   readonly clock: Clock;
   readonly log: Log;
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
   /** Whether the gateway is for this robot. */
   readonly knows: (robotId: RobotId) => boolean;

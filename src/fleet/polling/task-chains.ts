@@ -1,4 +1,4 @@
-import type { EventSink } from "../../contracts/event-sink.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
@@ -14,7 +14,7 @@ export interface TaskChainsParts {
   readonly read: ReadOperation;
   readonly clock: Clock;
   readonly log: Log;
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
   /** Chains that robots are at now. */
   readonly current: () => readonly number[];

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { EventSink } from "../../contracts/event-sink.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Battery } from "../../domain/battery.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
@@ -29,7 +29,7 @@ const batteryResponse = createDecoder(SubscribeBatteryStatusResponseSchema);
 export interface AspectParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
   /**
    * Called before a robot's first event, and again when it comes back to a stream that no longer expected it.

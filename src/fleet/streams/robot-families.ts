@@ -1,4 +1,4 @@
-import type { EventSink } from "../../contracts/event-sink.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { createFamilyFinder, type FamilyFinder, type FamilyFinderParts } from "./family-finder.ts";
 import { type FamilyMemory, forgetfulFamilyMemory } from "./family-memory.ts";
@@ -26,7 +26,7 @@ export interface RobotFamilies {
 
 export interface RobotFamiliesParts {
   readonly configured: ReadonlyMap<RobotId, Family>;
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   /** Called for each cart that is met. Does nothing the second time. */
   readonly startConveyors: (robotId: RobotId) => void;
 }

@@ -1,4 +1,4 @@
-import type { EventSink } from "../../contracts/event-sink.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
@@ -44,7 +44,7 @@ export interface StreamSet {
 }
 
 export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onLost" | "onUnserved"> {
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   readonly clock: Clock;
   readonly log: Log;
   /** A stream that is proven alive is told to be live this often. */

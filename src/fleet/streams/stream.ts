@@ -1,4 +1,4 @@
-import type { EventSink } from "../../contracts/event-sink.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import { every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Aspect, Selection } from "./aspect.ts";
@@ -23,7 +23,7 @@ export interface Stream {
 
 export interface StreamParts extends SubscriptionParts {
   readonly serviceName: string;
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   readonly log: Log;
   /** Told when the stream begins to serve, and when it no longer does. */
   readonly onOpen: (id: string, method: string) => void;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { EventSink } from "../../contracts/event-sink.ts";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { UpdateSink } from "../../contracts/update-sink.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { every } from "../../platform/clock.ts";
@@ -45,7 +45,7 @@ export type StreamsParts = Omit<
   "onOpen" | "onLost" | "onRefused" | "onUnserved" | "serviceName" | "times"
 > & {
   readonly port: FleetPort;
-  readonly sink: EventSink;
+  readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
 };
 
@@ -130,18 +130,18 @@ function createAspects(parts: StreamsParts, families: RobotFamilies) {
   return {
     mission: createMissionAspect({
       ...aspectParts,
-      sink(event) {
-        sink(event);
-        if (event.kind !== "mission" || !families.isUnknown(event.robotId)) return;
-        families.learn(event.robotId, familyOf(event.queue));
+      sink(update) {
+        sink(update);
+        if (update.kind !== "mission" || !families.isUnknown(update.robotId)) return;
+        families.learn(update.robotId, familyOf(update.queue));
       },
     }),
     battery: createBatteryAspect(aspectParts),
     conveyors: createConveyorAspect({
       ...aspectParts,
-      sink(event) {
-        if (event.kind === "conveyors") families.learn(event.robotId, "cart");
-        sink(event);
+      sink(update) {
+        if (update.kind === "conveyors") families.learn(update.robotId, "cart");
+        sink(update);
       },
     }),
   };

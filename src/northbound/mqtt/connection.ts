@@ -1,13 +1,14 @@
 import type { IClientPublishOptions, MqttClient } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
-import type { FleetNotice, StateChange } from "../../domain/change.ts";
+import type { StateChange } from "../../domain/change.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { endClient, within } from "./client/client.ts";
 import { statePacket } from "./client/state-packet.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { createLoss, type Loss } from "./loss.ts";
-import { noticePayload } from "./payloads.ts";
+import { eventPayload } from "./payloads.ts";
 import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
@@ -39,7 +40,7 @@ const HEALTH_LOOK_MS = 1_000;
 const REFRESH_SLICES = 20;
 const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
-const NOTICES_IN_FLIGHT = 64;
+const EVENTS_IN_FLIGHT = 64;
 const GOODBYE_MS = 2_000;
 
 /** State expires after so many refreshes that did not come (design, MQTT). */
@@ -72,7 +73,7 @@ export async function openConnection(client: MqttClient, parts: ConnectionParts)
     lost: loss.lost,
     async write(batch) {
       await writeChanges(client, loss, acks, batch.changes, values.write);
-      if (batch.notices.length > 0) await writeNotices(client, loss, parts, batch.notices);
+      if (batch.events.length > 0) await writeEvents(client, loss, parts, batch.events);
     },
     async [Symbol.asyncDispose]() {
       life.abort();
@@ -172,18 +173,18 @@ async function writeChanges(
   }
 }
 
-async function writeNotices(
+async function writeEvents(
   client: MqttClient,
   loss: Loss,
   parts: ConnectionParts,
-  notices: readonly FleetNotice[],
+  events: readonly FleetEvent[],
 ): Promise<void> {
-  for (let start = 0; start < notices.length; start += NOTICES_IN_FLIGHT) {
-    const window = notices.slice(start, start + NOTICES_IN_FLIGHT).map((notice) => {
-      const { robotId, kind } = notice;
+  for (let start = 0; start < events.length; start += EVENTS_IN_FLIGHT) {
+    const window = events.slice(start, start + EVENTS_IN_FLIGHT).map((event) => {
+      const { robotId, kind } = event;
       const topic =
         robotId === "" ? parts.topics.gatewayEvent(kind) : parts.topics.robot(robotId).event(kind);
-      const payload = noticePayload(notice, parts.sessionId);
+      const payload = eventPayload(event, parts.sessionId);
       parts.counts.events += 1;
       return loss.orElse((done) => client.publish(topic, payload, { qos: 1 }, done));
     });

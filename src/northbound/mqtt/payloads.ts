@@ -1,8 +1,8 @@
 import type { Battery } from "../../domain/battery.ts";
-import type { FleetNotice } from "../../domain/change.ts";
 import { type Coded, codeText } from "../../domain/coded.ts";
 import { type CommandIdentity, commandId, type Source } from "../../domain/command.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import type { Goal } from "../../domain/goal.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import {
@@ -72,67 +72,67 @@ export function holdPayload(robotId: string | null, hold: HoldState, sessionId: 
 }
 
 /** One transition, for `robots/<id>/event/<kind>`. */
-export function noticePayload(notice: FleetNotice, sessionId: string): string {
+export function eventPayload(event: FleetEvent, sessionId: string): string {
   return JSON.stringify({
-    event_id: notice.eventId,
-    robot_id: notice.robotId,
-    at: isoTime(notice.atMs),
+    event_id: event.eventId,
+    robot_id: event.robotId,
+    at: isoTime(event.atMs),
     session_id: sessionId,
-    ...noticeFields(notice),
+    ...eventFields(event),
   });
 }
 
-function noticeFields(notice: FleetNotice): Record<string, unknown> {
-  switch (notice.kind) {
+function eventFields(event: FleetEvent): Record<string, unknown> {
+  switch (event.kind) {
     case "mission":
       return {
-        mission_id: notice.missionId,
-        from: notice.from === null ? null : codeText(notice.from),
-        to: codeText(notice.to),
-        owner: notice.owner,
-        ...commandFields(notice.command),
+        mission_id: event.missionId,
+        from: event.from === null ? null : codeText(event.from),
+        to: codeText(event.to),
+        owner: event.owner,
+        ...commandFields(event.command),
       };
     case "conveyor":
       return {
-        index: notice.to.index,
-        from: notice.from === null ? null : plainConveyor(notice.from),
-        to: plainConveyor(notice.to),
+        index: event.to.index,
+        from: event.from === null ? null : plainConveyor(event.from),
+        to: plainConveyor(event.to),
       };
     case "alarm":
       return {
-        code: notice.code,
-        from: notice.active ? "inactive" : "active",
-        to: notice.active ? "active" : "inactive",
-        text: notice.text,
+        code: event.code,
+        from: event.active ? "inactive" : "active",
+        to: event.active ? "active" : "inactive",
+        text: event.text,
       };
     case "command":
       return {
-        ...commandFields(notice.command),
-        operation: notice.operation,
-        from: notice.from,
-        to: notice.outcome.outcome,
-        code: notice.outcome.code,
-        message: notice.outcome.message,
-        retry_safe: notice.outcome.retrySafe,
-        mission_id: notice.outcome.missionId,
-        evidence: notice.outcome.evidence,
-        ...(notice.foundLater === undefined ? {} : { found_later: notice.foundLater }),
+        ...commandFields(event.command),
+        operation: event.operation,
+        from: event.from,
+        to: event.outcome.outcome,
+        code: event.outcome.code,
+        message: event.outcome.message,
+        retry_safe: event.outcome.retrySafe,
+        mission_id: event.outcome.missionId,
+        evidence: event.outcome.evidence,
+        ...(event.foundLater === undefined ? {} : { found_later: event.foundLater }),
       };
     case "lease":
       return {
-        station: notice.station,
-        ...plainSource(notice.owner),
-        from: notice.to === "leased" ? "free" : "leased",
-        to: notice.to,
-        reason: notice.reason,
-        by: notice.by === null ? null : plainSource(notice.by),
+        station: event.station,
+        ...plainSource(event.owner),
+        from: event.to === "leased" ? "free" : "leased",
+        to: event.to,
+        reason: event.reason,
+        by: event.by === null ? null : plainSource(event.by),
       };
     case "hold":
       return {
-        ...plainSource(notice.owner),
-        from: notice.to === "held" ? "free" : "held",
-        to: notice.to,
-        by: plainSource(notice.by),
+        ...plainSource(event.owner),
+        from: event.to === "held" ? "free" : "held",
+        to: event.to,
+        by: plainSource(event.by),
       };
   }
 }

@@ -1,4 +1,4 @@
-import type { FleetNotice } from "../../domain/change.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
 /** Topics under the base; `{…}` is filled in. What is in braces must be a whole level. */
@@ -66,7 +66,7 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   reply: ["client", "id"],
 };
 
-type EventKind = FleetNotice["kind"];
+type EventKind = FleetEvent["kind"];
 
 /** A robot's topics, made once. */
 interface RobotTopics {

@@ -24,7 +24,7 @@ export interface StreamMessage {
 }
 
 /** Something that happened to a robot and that webhooks are told of. */
-export type RobotEvent =
+export type RobotUpdate =
   | { readonly eventType: "mission"; readonly robotId: string; readonly state: MissionEventState }
   | { readonly eventType: "battery"; readonly robotId: string; readonly state: BatteryEventState };
 

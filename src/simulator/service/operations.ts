@@ -25,7 +25,7 @@ import { type CallHandler, type Desk, handler } from "./calls.ts";
 import { chainCalls } from "./chain-calls.ts";
 import type { CommandFaults } from "./command-faults.ts";
 import { type ConfirmationOptions, createConfirmation } from "./confirmation.ts";
-import type { Caller, FleetOperations, RobotEvent } from "./contract.ts";
+import type { Caller, FleetOperations, RobotUpdate } from "./contract.ts";
 import { conveyorCalls } from "./conveyor-calls.ts";
 import { missionCalls } from "./mission-calls.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
@@ -70,7 +70,7 @@ export interface Operations extends FleetOperations {
   /**
    * Calls `listener` with each mission and battery change of each robot that is online. The result ends it.
    */
-  onEvent(listener: (event: RobotEvent) => void): () => void;
+  onEvent(listener: (event: RobotUpdate) => void): () => void;
 }
 
 /** Operations that change nothing are not recorded: there is nothing to hold against anybody. */

@@ -13,7 +13,7 @@ import {
 import type { Robot } from "../world/robot.ts";
 import { toBatteryEvent, toBatteryMessage } from "./battery-message.ts";
 import type { Desk } from "./calls.ts";
-import type { Caller, RobotEvent, StreamMessage } from "./contract.ts";
+import type { Caller, RobotUpdate, StreamMessage } from "./contract.ts";
 import { checkCart } from "./conveyor-calls.ts";
 import { toConveyorMessage } from "./conveyor-message.ts";
 import { createFeed } from "./feed.ts";
@@ -28,7 +28,7 @@ export interface Streams {
   /**
    * Calls `listener` with each mission and battery change of each robot that is online. The result ends it.
    */
-  onEvent(listener: (event: RobotEvent) => void): () => void;
+  onEvent(listener: (event: RobotUpdate) => void): () => void;
 }
 
 /** The streams of a world's changes. */

@@ -1,11 +1,11 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Json, JsonObject } from "../../platform/json.ts";
-import type { RobotEvent } from "../service/contract.ts";
+import type { RobotUpdate } from "../service/contract.ts";
 import { eventSchema } from "./event-schema.ts";
 import { leafDefault, leafJson, leafOf } from "./scalar.ts";
 
 /** The default body of a delivery. */
-export function renderEnvelope(event: RobotEvent): JsonObject {
+export function renderEnvelope(event: RobotUpdate): JsonObject {
   const schema = eventSchema(event.eventType);
   if (schema === undefined) throw new Error(`there are no events of type ${event.eventType}`);
   return { robot_id: event.robotId, state: renderMessage(schema, event.state) };

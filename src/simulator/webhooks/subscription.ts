@@ -4,7 +4,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { CreateWebhookRequest } from "../../wire/fleet/v1/service_pb.js";
 import { type WebhookSubscription, WebhookSubscriptionSchema } from "../../wire/fleet/v1/webhook_pb.js";
 import { Refusal } from "../refusal.ts";
-import type { Caller, RobotEvent } from "../service/contract.ts";
+import type { Caller, RobotUpdate } from "../service/contract.ts";
 import type { Ownership } from "../service/ownership.ts";
 import { renderEnvelope } from "./envelope.ts";
 import { eventSchema } from "./event-schema.ts";
@@ -16,7 +16,7 @@ import { type BodyTemplate, readTemplate } from "./template.ts";
 /** A subscription in the form that events are held against. */
 export interface Compiled {
   /** Whether an event's robot is selected. */
-  selects(event: RobotEvent): boolean;
+  selects(event: RobotUpdate): boolean;
   readonly matches: Matcher;
   readonly body: BodyTemplate;
 }

@@ -1,15 +1,15 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts";
 import { Refusal } from "../refusal.ts";
-import type { RobotEvent } from "../service/contract.ts";
+import type { RobotUpdate } from "../service/contract.ts";
 import { type FieldPath, findAt, resolvePath } from "./field-path.ts";
 import { leafJson } from "./scalar.ts";
 
 /** Makes the body of a delivery. */
-export type BodyTemplate = (event: RobotEvent) => Json;
+export type BodyTemplate = (event: RobotUpdate) => Json;
 
 /** Makes the text that a placeholder stands for. */
-type Substitute = (event: RobotEvent) => string;
+type Substitute = (event: RobotUpdate) => string;
 
 const LONGEST_TEMPLATE = 65_536;
 

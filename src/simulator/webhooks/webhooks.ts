@@ -5,7 +5,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import { Refusal } from "../refusal.ts";
-import type { RobotEvent } from "../service/contract.ts";
+import type { RobotUpdate } from "../service/contract.ts";
 import type { WebhookCalls } from "../service/operations.ts";
 import type { Ownership } from "../service/ownership.ts";
 import { createDelivery, type Delivery, type DeliveryOptions } from "./delivery.ts";
@@ -42,7 +42,7 @@ export interface Webhooks {
    * Delivers an event to every subscription that selects it. Returns at once: deliveries never slow the
    * world.
    */
-  offer(event: RobotEvent): void;
+  offer(event: RobotUpdate): void;
   close(): Promise<void>;
 }
 

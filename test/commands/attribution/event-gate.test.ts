@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createEventGate, type EventGate } from "../../../src/commands/attribution/event-gate.ts";
-import type { FleetNotice } from "../../../src/domain/change.ts";
 import { type CommandIdentity, commandId } from "../../../src/domain/command.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 let clock: ManualClock;
@@ -25,21 +25,21 @@ beforeEach(() => {
   });
 });
 
-function tell(notices: readonly FleetNotice[]): void {
-  for (const notice of notices) {
-    const maker = notice.kind === "mission" ? notice.command : undefined;
+function tell(events: readonly FleetEvent[]): void {
+  for (const event of events) {
+    const maker = event.kind === "mission" ? event.command : undefined;
     const command = maker === undefined ? "" : `=${maker && commandId(maker)}`;
-    told.push(`${notice.eventId}${command}`);
+    told.push(`${event.eventId}${command}`);
   }
 }
 
-function offer(...notices: FleetNotice[]): void {
-  tell(gate.admit({ changes: [], notices }).notices);
+function offer(...events: FleetEvent[]): void {
+  tell(gate.admit({ changes: [], events }).events);
 }
 
-type MissionNotice = Extract<FleetNotice, { kind: "mission" }>;
+type MissionEvent = Extract<FleetEvent, { kind: "mission" }>;
 
-function mission(eventId: string, robotId: string, more: Partial<MissionNotice> = {}): MissionNotice {
+function mission(eventId: string, robotId: string, more: Partial<MissionEvent> = {}): MissionEvent {
   return {
     kind: "mission",
     eventId,
@@ -58,7 +58,7 @@ function byPlc(requestId: string): CommandIdentity {
   return { source: { protocol: "mqtt", name: "plc" }, requestId };
 }
 
-function alarm(eventId: string, robotId: string): FleetNotice {
+function alarm(eventId: string, robotId: string): FleetEvent {
   return { kind: "alarm", eventId, robotId, atMs: 0, code: "X", active: true, text: "" };
 }
 
@@ -96,22 +96,22 @@ describe("a new mission on a robot whose command is under way", () => {
 });
 
 describe("nothing waits", () => {
-  it.each<[string, FleetNotice]>([
+  it.each<[string, FleetEvent]>([
     ["of a robot without a command under way", mission("1", "r2")],
     ["of a mission that is not made by an api", mission("1", "r1", { owner: "panel" })],
     ["of a mission that was seen before", mission("1", "r1", { from: "STATE_DEFAULT" })],
     ["of a mission whose command is known", mission("1", "r1", { command: byPlc("0") })],
     ["that is no mission's", alarm("1", "r1")],
-  ])("%s", (_what, notice) => {
-    const batch = { changes: [], notices: [notice] };
+  ])("%s", (_what, event) => {
+    const batch = { changes: [], events: [event] };
     expect(gate.admit(batch)).toEqual(batch);
   });
 
   it("of state, whatever its events do", () => {
     const change = { kind: "robot", robotId: "r1", family: "cart", quality: "good" } as const;
-    expect(gate.admit({ changes: [change], notices: [mission("1", "r1")] })).toEqual({
+    expect(gate.admit({ changes: [change], events: [mission("1", "r1")] })).toEqual({
       changes: [change],
-      notices: [],
+      events: [],
     });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FleetEvent } from "../../../src/domain/event.ts";
+import type { FleetUpdate } from "../../../src/domain/update.ts";
 import { createRoster } from "../../../src/fleet/polling/roster.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { anyIdentifiers } from "../../support/identifiers.ts";
@@ -19,7 +19,7 @@ test("a robot that is listed as before keeps its Presence, the same object, wher
     read: async () => Buffer.from(answers[rosters.length] ?? ""),
     clock: createManualClock(),
     log: silentLog,
-    sink(event: FleetEvent) {
+    sink(event: FleetUpdate) {
       if (event.kind !== "roster") return;
       rosters.push(new Map(event.robots.map(({ robotId, presence }) => [robotId, presence])));
     },
@@ -41,7 +41,7 @@ test("a robot whose record cannot be read is listed all the same: nobody takes i
     [robot(1, "A"), { id: "2", name: "r2", pos: 7 }, { id: 3, name: null, pos: {} }, "nonsense"],
     [robot(1, "A"), robot(2, "B")],
   ].map((robots) => JSON.stringify({ robots }));
-  const told: FleetEvent[] = [];
+  const told: FleetUpdate[] = [];
   const roster = createRoster({
     identifiers: anyIdentifiers(),
     read: async () => Buffer.from(answers[told.length] ?? ""),
@@ -75,7 +75,7 @@ test("a listed name that cannot be one, or comes twice, is left out; odd numbers
     { ...robot(8, "A"), mapId: 1.5 },
   ];
   const identifiers = anyIdentifiers();
-  const told: FleetEvent[] = [];
+  const told: FleetUpdate[] = [];
   const roster = createRoster({
     identifiers,
     read: async () => Buffer.from(JSON.stringify({ robots: listed }).replace('"mapId":1.5', '"mapId":1e999')),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FleetEvent } from "../../../src/domain/event.ts";
+import type { FleetUpdate } from "../../../src/domain/update.ts";
 import { createTaskChains } from "../../../src/fleet/polling/task-chains.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
@@ -72,7 +72,7 @@ test("one that is left out three times in a row is let go of", async () => {
 /** Follows chains 7, 8 and 9, of which the service tells these records, one list a turn. */
 function startThree(turns: ReadonlyArray<readonly unknown[]>) {
   const clock = createManualClock();
-  const told: FleetEvent[] = [];
+  const told: FleetUpdate[] = [];
   const lines: Array<{ readonly msg: string; readonly chainId: number | null }> = [];
   let turn = 0;
   const chains = createTaskChains({

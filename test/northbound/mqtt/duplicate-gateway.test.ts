@@ -43,7 +43,7 @@ async function gateway(sessionId: string, clientId = sessionId): Promise<Gateway
 const someoneElse = (session: string) =>
   `another gateway with the id "test" is at this broker (session ${session}): one of the two must have another gateway.id`;
 
-test("two gateways with one id notice each other, say so once, and end it when one goes", async () => {
+test("two gateways with one id event each other, say so once, and end it when one goes", async () => {
   const first = await gateway("s1");
   expect(first.link.health()).toMatchObject({ state: "up" });
   const second = await gateway("s2");

@@ -8,7 +8,7 @@ import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { seededChance } from "../../../src/simulator/world/chance.ts";
-import { chainEvent, missionEvent } from "../../delivery/fleet-events.ts";
+import { chainEvent, missionEvent } from "../../delivery/fleet-updates.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newLink } from "./link-harness.ts";
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const limits = { changes: 50_000, notices: 10, perTurn: 500 };
+const limits = { changes: 50_000, events: 10, perTurn: 500 };
 
 test("of 100,000 chains the broker keeps those that the state holds, however often the connection is lost", () => {
   const clock = createManualClock();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
-import type { FleetNotice } from "../../../src/domain/change.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { MissionQueue } from "../../../src/domain/mission.ts";
 import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
@@ -42,7 +42,7 @@ async function watch(url: string, options: Parameters<typeof listen>[1] = {}) {
   return listener;
 }
 
-function notice(i: number): FleetNotice {
+function event(i: number): FleetEvent {
   return {
     kind: "mission",
     eventId: `e${i}`,
@@ -72,13 +72,13 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const { url } = await broker();
     const connection = await connect(mqttOptions({ broker: external(url) }));
     const watcher = await watch(url);
-    const notices = Array.from({ length: 300 }, (_, i) => notice(i));
-    await connection.write({ changes: [], notices });
+    const events = Array.from({ length: 300 }, (_, i) => event(i));
+    await connection.write({ changes: [], events });
     await watcher.hear((message) => message.text.includes('"e299"'));
     const ids = watcher.heard
       .filter((message) => message.topic.endsWith("event/mission"))
       .map((message) => JSON.parse(message.text).event_id);
-    expect(ids).toEqual(notices.map((each) => each.eventId));
+    expect(ids).toEqual(events.map((each) => each.eventId));
     expect(watcher.heard.find((message) => message.topic.endsWith("event/mission"))?.packet.qos).toBe(1);
   });
 
@@ -104,7 +104,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const connection = await link.connect(never);
     await mosquitto.kill();
     const cause = await connection.lost;
-    await expect(connection.write({ changes: [missionChange("r1")], notices: [] })).rejects.toBe(cause);
+    await expect(connection.write({ changes: [missionChange("r1")], events: [] })).rejects.toBe(cause);
     await connection[Symbol.asyncDispose]();
     expect(link.health().state).toBe("down");
   });
@@ -121,15 +121,15 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const changes = robots.map((robotId) => missionChange(robotId, "good", long));
     mosquitto.freeze();
     let written = false;
-    const write = connection.write({ changes, notices: [] }).then(() => {
+    const write = connection.write({ changes, events: [] }).then(() => {
       written = true;
     });
     // What was begun later is done, at a broker that reads: the sockets' buffers hold but some of it.
-    await reading.write({ changes, notices: [notice(1)] });
+    await reading.write({ changes, events: [event(1)] });
     expect(written).toBe(false);
     mosquitto.thaw();
     await write;
-    await connection.write({ changes: [], notices: [notice(1)] });
+    await connection.write({ changes: [], events: [event(1)] });
     // One topic, because mosquitto drops what a subscriber does not read fast enough.
     const late = await listen(mosquitto.url, {}, `${base}/robots/r1999/mission`);
     cleanups.push(() => late.client.endAsync(true));
@@ -159,11 +159,11 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const { url } = await broker();
     const connection = await connect(mqttOptions({ broker: external(url), tags: true, stateQos: 1 }));
     const watcher = await watch(url);
-    await connection.write({ changes: [missionChange("r1")], notices: [] });
+    await connection.write({ changes: [missionChange("r1")], events: [] });
     expect((await watcher.on("robots/r1/tags/mission/state")).text).toBe("STATE_RUNNING");
     expect((await watcher.on("robots/r1/tags/mission/goal_index")).text).toBe("1");
     await watcher.on("robots/r1/tags/mission/valid", (message) => message.text === "true");
-    await connection.write({ changes: [missionChange("r1", "lost")], notices: [] });
+    await connection.write({ changes: [missionChange("r1", "lost")], events: [] });
     await watcher.on("robots/r1/tags/mission/valid", (message) => message.text === "false");
     await watcher.on("robots/r1/tags/mission/state", (message) => message.text === "");
     const late = await watch(url);
@@ -181,7 +181,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       const clock = createManualClock();
       const connection = await connect(five(url), { clock });
       const watcher = await watch(url, { protocolVersion: 5 });
-      await connection.write({ changes: [missionChange("r1")], notices: [] });
+      await connection.write({ changes: [missionChange("r1")], events: [] });
       const first = await watcher.on("robots/r1/mission");
       expect(first.packet.properties?.messageExpiryInterval).toBe(180);
       clock.advance(59_000);
@@ -298,7 +298,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const plc = await watch(url);
     const payload = JSON.stringify({ id: "c1", request: { robot_id: "r1" } });
     await plc.client.publishAsync(`${base}/clients/plc1/command/GetConveyorIndex`, payload, { qos: 1 });
-    await connection.write({ changes: [missionChange("r1")], notices: [notice(1)] });
+    await connection.write({ changes: [missionChange("r1")], events: [event(1)] });
     await plc.on("robots/r1/event/mission");
     expect(commander.commands).toEqual([]);
   });

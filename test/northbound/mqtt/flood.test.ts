@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFanOut, type FanOut } from "../../../src/delivery/fan-out.ts";
 import { createLinkRunner } from "../../../src/delivery/link-runner.ts";
-import type { FleetNotice } from "../../../src/domain/change.ts";
 import { type Command, commandId } from "../../../src/domain/command.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -36,7 +36,7 @@ beforeEach(async () => {
   const commander = recordingCommander(async (command) => {
     const isGuest = command.source.name.startsWith("guest");
     const outcome = isGuest ? refusal("NOT_ALLOWED", "may not") : done;
-    fanOut.offer({ changes: [], notices: [eventOf(command, outcome)] });
+    fanOut.offer({ changes: [], events: [eventOf(command, outcome)] });
     taken.add(command);
     return outcome;
   });
@@ -45,7 +45,7 @@ beforeEach(async () => {
     openBroker: valve.openBroker,
     replyBounds: { unacknowledged: 4, ofOneAtOnce: 1, waiting: ROOM },
   });
-  const outlet = fanOut.attachOutlet("mqtt", { changes: 1_000, notices: ROOM, perTurn: 10 });
+  const outlet = fanOut.attachOutlet("mqtt", { changes: 1_000, events: ROOM, perTurn: 10 });
   let connected = () => {};
   const connecting = new Promise<void>((resolve) => {
     connected = resolve;
@@ -75,7 +75,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function eventOf(command: Command, outcome: typeof done): FleetNotice {
+function eventOf(command: Command, outcome: typeof done): FleetEvent {
   const id = commandId(command);
   const { operation } = command;
   return {
@@ -90,7 +90,7 @@ function eventOf(command: Command, outcome: typeof done): FleetNotice {
   };
 }
 
-function mission(eventId: string): FleetNotice {
+function mission(eventId: string): FleetEvent {
   const to = "STATE_RUNNING" as const;
   return {
     kind: "mission",
@@ -125,7 +125,7 @@ test("a client that only floods takes nobody's events: not those of robots, not 
     await send("scada", "GetConveyorIndex", id);
     await taken.first("scada's own", (command) => command.requestId === id);
   }
-  fanOut.offer({ changes: [], notices: [mission("e1"), mission("e2")] });
+  fanOut.offer({ changes: [], events: [mission("e1"), mission("e2")] });
   await flood("guest");
   expect(fanOut.health()).toMatchObject({
     state: "degraded",
@@ -140,7 +140,7 @@ test("a client that only floods takes nobody's events: not those of robots, not 
     .filter(({ topic }) => topic === `${base}/event/command`)
     .map(({ text }) => JSON.parse(text).command_id as string);
   expect(told).toContain("mqtt:scada/mine");
-  const lost = fanOut.health().figures?.["mqtt.noticesDropped"];
+  const lost = fanOut.health().figures?.["mqtt.eventsDropped"];
   expect(lost).toBeGreaterThan(0);
   expect(told.filter((id) => id.startsWith("mqtt:guest/"))).toHaveLength(FLOOD - (lost ?? 0));
 });

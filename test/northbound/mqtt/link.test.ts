@@ -47,7 +47,7 @@ describe("what is published", () => {
     const connection = await connect();
     await connection.write({
       changes: [{ kind: "robot", robotId: "r/1", family: "cart", quality: "good" }, missionChange("r/1")],
-      notices: [],
+      events: [],
     });
     const late = await listener();
     const status = await late.on("status");
@@ -73,7 +73,7 @@ describe("what is published", () => {
     const watcher = await listener();
     await connection.write({
       changes: [{ kind: "robot", robotId: "r1", family: "cart", quality: "good" }],
-      notices: [],
+      events: [],
     });
     await watcher.on("robots/r1/availability");
     await connection[Symbol.asyncDispose]();

@@ -7,8 +7,8 @@ import {
   batteryState,
   conveyorState,
   envelope,
+  eventPayload,
   missionState,
-  noticePayload,
 } from "../../../src/northbound/mqtt/payloads.ts";
 import { mission, queue, stamp } from "./mqtt-harness.ts";
 
@@ -87,7 +87,7 @@ test("a lost value is not shown any more", () => {
 const plc1 = { source: { protocol: "mqtt", name: "plc1" }, requestId: "c1" } as const;
 
 test("a transition names its event, both ends and our command", () => {
-  const text = noticePayload(
+  const text = eventPayload(
     {
       kind: "mission",
       eventId: "e1",
@@ -116,7 +116,7 @@ test("a transition names its event, both ends and our command", () => {
 });
 
 test("a command's event says how far it had come, and what was found later", () => {
-  const notice = {
+  const event = {
     kind: "command",
     eventId: "c1",
     robotId: "r1",
@@ -126,15 +126,15 @@ test("a command's event says how far it had come, and what was found later", () 
     from: "received",
     outcome: refusal("NOT_ALLOWED", "no rule"),
   } as const;
-  const told = JSON.parse(noticePayload(notice, "s1"));
+  const told = JSON.parse(eventPayload(event, "s1"));
   expect(told).toMatchObject({ from: "received", to: "refused", code: "NOT_ALLOWED" });
   expect(told).not.toHaveProperty("found_later");
-  const later = noticePayload({ ...notice, from: "unknown", foundLater: "mission m1 is new" }, "s1");
+  const later = eventPayload({ ...event, from: "unknown", foundLater: "mission m1 is new" }, "s1");
   expect(JSON.parse(later)).toMatchObject({ from: "unknown", found_later: "mission m1 is new" });
 });
 
 test("a hold's event says whose it is, and who began or ended it", () => {
-  const notice = {
+  const event = {
     kind: "lease",
     eventId: "l1",
     robotId: "r1",
@@ -145,7 +145,7 @@ test("a hold's event says whose it is, and who began or ended it", () => {
     reason: "overridden",
     by: { protocol: "cli", name: "eva" },
   } as const;
-  expect(JSON.parse(noticePayload(notice, "s1"))).toEqual({
+  expect(JSON.parse(eventPayload(event, "s1"))).toEqual({
     event_id: "l1",
     robot_id: "r1",
     at: "2026-01-02T03:04:05.078Z",
@@ -158,9 +158,9 @@ test("a hold's event says whose it is, and who began or ended it", () => {
     reason: "overridden",
     by: { protocol: "cli", user: "eva" },
   });
-  const lapsed = noticePayload({ ...notice, reason: "lapsed", by: null }, "s1");
+  const lapsed = eventPayload({ ...event, reason: "lapsed", by: null }, "s1");
   expect(JSON.parse(lapsed)).toMatchObject({ reason: "lapsed", by: null });
-  const begun = noticePayload({ ...notice, to: "leased", reason: "asked" }, "s1");
+  const begun = eventPayload({ ...event, to: "leased", reason: "asked" }, "s1");
   expect(JSON.parse(begun)).toMatchObject({ from: "free", to: "leased" });
 });
 

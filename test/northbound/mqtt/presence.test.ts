@@ -23,7 +23,7 @@ test("a robot that the online list shows as before is not published again", asyn
   });
   const fanOut = createFanOut({ state, clock, log });
   const link = newLink({ openBroker: broker.open });
-  const limits = { changes: 1_000, notices: 1_000, perTurn: 100 };
+  const limits = { changes: 1_000, events: 1_000, perTurn: 100 };
   const stopLink = await start(
     createLinkRunner(link, {
       outlet: fanOut.attachOutlet("mqtt", limits),

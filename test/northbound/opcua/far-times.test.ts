@@ -21,7 +21,7 @@ test("a robot whose clock shows a time that OPC UA cannot say is shown with the 
     if (change.kind !== "battery") throw new Error("no battery");
     const { observed } = change;
     const stamp = { ...observed.stamp, sourceTimeMs };
-    running.server.write({ changes: [{ ...change, observed: { ...observed, stamp } }], notices: [] });
+    running.server.write({ changes: [{ ...change, observed: { ...observed, stamp } }], events: [] });
     await plc.until("Robots.r1.Battery.ChargePercent", 10 + place);
     const { sourceTimestamp } = await plc.read("Robots.r1.Battery.ChargePercent");
     expect(sourceTimestamp?.getTime(), String(sourceTimeMs)).toBe(observed.stamp.receivedAtMs);

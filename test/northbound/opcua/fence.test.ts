@@ -188,7 +188,7 @@ describe("strangers by the hundred", () => {
     running = await startServer({
       robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
     });
-    running.server.write({ changes: [batteryChange("r1", 55)], notices: [] });
+    running.server.write({ changes: [batteryChange("r1", 55)], events: [] });
   });
   afterAll(() => running.stop());
 

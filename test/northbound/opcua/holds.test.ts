@@ -41,7 +41,7 @@ beforeEach(async () => {
       },
     },
   );
-  running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
+  running.server.write({ changes: [robotChange("r1", "good")], events: [] });
 });
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -60,7 +60,7 @@ function tell(): void {
     { kind: "hold_all", hold: holds.holdState(null) },
     { kind: "hold", robotId: "r1", hold: holds.holdState("r1") },
   ];
-  running.server.write({ changes, notices: [] });
+  running.server.write({ changes, events: [] });
 }
 
 const shown = (caller: Caller, ...names: string[]) => Promise.all(names.map((name) => caller.value(name)));

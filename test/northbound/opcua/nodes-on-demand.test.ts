@@ -223,7 +223,7 @@ describe("the folder of all robots", () => {
     const version = await caller.value("Robots.NodeVersion");
     expect(await caller.value("Robots.NodesMissing")).toBeGreaterThan(0);
     expect(await browse()).toBe(ROBOTS);
-    running.server.write({ changes: [robotChange("NodeVersion", "good")], notices: [] });
+    running.server.write({ changes: [robotChange("NodeVersion", "good")], events: [] });
     expect(await caller.value("Robots.NodeVersion")).not.toBe(version);
     expect(await caller.value("Robots.NodeVersion~.Valid")).toBe(true);
   });

@@ -34,7 +34,7 @@ afterEach(async () => {
 async function meet(): Promise<void> {
   running.server.write({
     changes: [robotChange("r9", "good"), batteryChange("r9", 50), conveyorChange("r9", 2)],
-    notices: [],
+    events: [],
   });
   while (running.server.health().figures?.robotsWaiting !== 0) await new Promise(setImmediate);
   expect(await plc.value("Robots.r9.Present")).toBe(true);
@@ -79,7 +79,7 @@ it("its values come to the nodes that it had", async () => {
   await meet();
   await stop();
   await start();
-  running.server.write({ changes: [robotChange("r9", "good"), batteryChange("r9", 51)], notices: [] });
+  running.server.write({ changes: [robotChange("r9", "good"), batteryChange("r9", 51)], events: [] });
   expect(await plc.value("Robots.r9.Battery.ChargePercent")).toBe(51);
   expect(await plc.value("Robots.r9.Present")).toBe(true);
 });

@@ -24,7 +24,7 @@ describe("a thousand robots", () => {
     const ids = Array.from({ length: ROBOTS }, (_unused, index) => `robot-${index}`);
     running.server.write({
       changes: ids.flatMap((id) => [robotChange(id, "good"), batteryChange(id, 50), batteryChange(id, 51)]),
-      notices: [],
+      events: [],
     });
     expect(figures().robots).toBe(0);
     expect(figures().robotsWaiting).toBe(ROBOTS);
@@ -41,7 +41,7 @@ describe("a thousand robots", () => {
     const client = await openSession(other.url);
     other.server.write({
       changes: Array.from({ length: ROBOTS }, (_unused, index) => robotChange(`robot-${index}`, "good")),
-      notices: [],
+      events: [],
     });
     await client.value("Gateway.Heartbeat");
     expect(other.server.health().figures?.robotsWaiting).toBeGreaterThan(0);
@@ -50,8 +50,8 @@ describe("a thousand robots", () => {
   });
 
   it("are all there may be", async () => {
-    running.server.write({ changes: [robotChange("one too many", "good")], notices: [] });
-    running.server.write({ changes: [robotChange("one too many", "stale")], notices: [] });
+    running.server.write({ changes: [robotChange("one too many", "good")], events: [] });
+    running.server.write({ changes: [robotChange("one too many", "stale")], events: [] });
     expect(figures().robotsRefused).toBe(1);
     expect(figures().robotsWaiting).toBe(0);
   });

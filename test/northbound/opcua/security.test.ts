@@ -61,7 +61,7 @@ describe("a secure server", () => {
       insecureLoopback: null,
       robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
     });
-    running.server.write({ changes: [missionChange("r1", queueOf(mission("m1")))], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m1")))], events: [] });
   });
   afterAll(() => running.stop());
 

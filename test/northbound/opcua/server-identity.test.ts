@@ -95,7 +95,7 @@ async function tooMany(name: string, count: number): Promise<unknown> {
 it("ServiceLevel is 1 without the fleet, 100 while a robot is not good, and 255 else", async () => {
   const level = () => standard(VariableIds.Server_ServiceLevel);
   const show = (quality: "good" | "stale") =>
-    running.server.write({ changes: [robotChange("r1", quality)], notices: [] });
+    running.server.write({ changes: [robotChange("r1", quality)], events: [] });
   show("good");
   clock.advance(2_000);
   expect(await level()).toBe(255);
@@ -103,7 +103,7 @@ it("ServiceLevel is 1 without the fleet, 100 while a robot is not good, and 255 
   clock.advance(2_000);
   expect(await level()).toBe(100);
   isLinkUp = false;
-  running.server.write({ changes: [], notices: [] });
+  running.server.write({ changes: [], events: [] });
   expect(await level()).toBe(1);
   isLinkUp = true;
   show("good");

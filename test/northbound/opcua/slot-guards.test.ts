@@ -184,7 +184,7 @@ describe("TargetMissionId", () => {
   eachWithItsServer();
 
   it("serves one ticket", async () => {
-    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], events: [] });
     const missionOf = async () =>
       JSON.parse((await commander.next()).command.requestJson).missionCommand.missionId;
     await plc.write([slot("Operation"), int32(12)], [slot("TargetMissionId"), text("m-1")]);

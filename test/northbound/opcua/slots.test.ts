@@ -226,7 +226,7 @@ describe("a mission slot", () => {
     bare.end(refusal("INVALID_ARGUMENT", "mission_command.mission_id is empty"));
     await plc.until(slot("DoneId"), ticket);
     expect(await shown("Outcome", "ErrorId", "MissionId")).toEqual([4, 3, ""]);
-    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], events: [] });
     await plc.write([slot("RequestId"), int32(await nextId())]);
     expect(JSON.parse((await commander.next()).command.requestJson)).toEqual({
       robotId: "r1",
@@ -245,10 +245,10 @@ describe("a mission slot", () => {
     };
     const paused = mission("m-4", { state: "STATE_PAUSED" });
     const chain = presenceChange("r1", "good", { taskChainId: 12, stateId: "ROBOT_STATE_RUNNING" });
-    running.server.write({ changes: [missionChange("r1", queueOf(paused)), chain], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(paused)), chain], events: [] });
     expect(JSON.parse((await pause()).requestJson)).toEqual({ amrId: 11, stopNow: true });
     expect(await shown("AcceptedText")).toEqual(["pause the task chain"]);
-    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m-5")))], events: [] });
     expect(JSON.parse((await pause()).requestJson).missionCommand).toEqual({
       missionId: "m-5",
       command: "COMMAND_PAUSE",
@@ -264,13 +264,13 @@ describe("a mission slot", () => {
     const arrived = mission("m-9", { feedback: { family: "cart", status: "STATUS_ARRIVED" } });
     running.server.write({
       changes: [missionChange("r1", queueOf(arrived, mission("foreign")))],
-      notices: [],
+      events: [],
     });
     expect(await shown("MissionState", "GoalIndex", "Arrived")).toEqual([2, 1, true]);
     const done = mission("m-9", { state: "STATE_SUCCEEDED" });
-    running.server.write({ changes: [missionChange("r1", queueOf(done))], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(done))], events: [] });
     expect(await shown("MissionState", "Arrived")).toEqual([5, false]);
-    running.server.write({ changes: [missionChange("r1", queueOf(done), "stale")], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(done), "stale")], events: [] });
     expect((await plc.read(slot("MissionState"))).statusCode).toBe(StatusCodes.UncertainLastUsableValue);
   });
 });
@@ -279,7 +279,7 @@ describe("a conveyor slot", () => {
   eachWithItsServer();
 
   it("turns a motor", async () => {
-    running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
+    running.server.write({ changes: [robotChange("r1", "good")], events: [] });
     const conveyor = "Robots.AMR01.ConveyorSlot";
     const ticket = (await plc.value(`${conveyor}.NextId`)) as number;
     const statuses = await plc.write(

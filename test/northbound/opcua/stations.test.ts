@@ -52,7 +52,7 @@ beforeEach(async () => {
     { robots, stations: ["packing"], destinations: new Map([[4, "Station A"]]) },
     { commander, clock, stations },
   );
-  running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
+  running.server.write({ changes: [robotChange("r1", "good")], events: [] });
   plc = await openSession(running.url);
 });
 afterEach(async () => {
@@ -132,7 +132,7 @@ it("ends another's lease for an engineer", async () => {
     { robots, stations: ["packing"], users: [chief] },
     { commander, clock, stations },
   );
-  running.server.write({ changes: [robotChange("r1", "good")], notices: [] });
+  running.server.write({ changes: [robotChange("r1", "good")], events: [] });
   plc = await openSession(running.url, { user: { name: "chief", password: "a secret" } });
   expect(lease).not.toBeNull();
   await send(52);

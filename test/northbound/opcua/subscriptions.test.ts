@@ -70,7 +70,7 @@ describe("a subscription", () => {
     expect(watched.item.result?.revisedSamplingInterval).toBe(0);
     await watched.count(1);
     for (let percent = 1; percent <= 50; percent += 1) {
-      running.server.write({ changes: [batteryChange("r1", percent)], notices: [] });
+      running.server.write({ changes: [batteryChange("r1", percent)], events: [] });
     }
     await watched.count(51);
     const numbers = watched.values.slice(1).map((value) => value.value.value);
@@ -82,7 +82,7 @@ describe("a subscription", () => {
     const sequel = await watch("Robots.r1.Mission.MissionId", 100);
     await Promise.all([state.count(1), sequel.count(1)]);
     for (const missionId of ["m1", "m2", "m3"]) {
-      running.server.write({ changes: [missionChange("r1", queueOf(mission(missionId)))], notices: [] });
+      running.server.write({ changes: [missionChange("r1", queueOf(mission(missionId)))], events: [] });
     }
     await sequel.count(4);
     expect(state.values.map((value) => value.value.value)).toEqual([null, 2]);
@@ -91,8 +91,8 @@ describe("a subscription", () => {
   it("hears of a change of quality, with the last value", async () => {
     const watched = await watch("Robots.r1.Mission.MissionId", 100);
     await watched.count(1);
-    running.server.write({ changes: [missionChange("r1", queueOf(mission("m3")), "stale")], notices: [] });
-    running.server.write({ changes: [missionChange("r1", queueOf(mission("m3")), "lost")], notices: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m3")), "stale")], events: [] });
+    running.server.write({ changes: [missionChange("r1", queueOf(mission("m3")), "lost")], events: [] });
     await watched.count(3);
     expect(watched.values.slice(1).map((value) => [value.statusCode.name, value.value.value])).toEqual([
       ["UncertainLastUsableValue", "m3"],
@@ -105,10 +105,10 @@ describe("a subscription", () => {
     const watched = await watch("Robots.r1.Mission.State.ValueAsText", 100);
     await watched.count(1);
     const paused = queueOf(mission("m4", { state: "STATE_PAUSED" }));
-    running.server.write({ changes: [missionChange("r1", paused)], notices: [] });
+    running.server.write({ changes: [missionChange("r1", paused)], events: [] });
     await watched.count(2);
     expect(watched.values[1]?.value.value.text).toBe("STATE_PAUSED");
-    running.server.write({ changes: [missionChange("r1", paused, "stale")], notices: [] });
+    running.server.write({ changes: [missionChange("r1", paused, "stale")], events: [] });
     await watched.count(3);
     expect(watched.values[2]?.value.value.text).toBe("STATE_PAUSED");
     expect(watched.values[2]?.statusCode).toBe(StatusCodes.UncertainLastUsableValue);

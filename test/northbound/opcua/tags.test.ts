@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 function write(...changes: Parameters<RunningServer["server"]["write"]>[0]["changes"]): void {
-  running.server.write({ changes, notices: [] });
+  running.server.write({ changes, events: [] });
 }
 
 /** A read that does not ask for all timestamps: node-opcua's session has no public method for it. */

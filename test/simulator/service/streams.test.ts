@@ -2,7 +2,7 @@ import { equals } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { Refusal } from "../../../src/simulator/refusal.ts";
-import type { RobotEvent } from "../../../src/simulator/service/contract.ts";
+import type { RobotUpdate } from "../../../src/simulator/service/contract.ts";
 import { BatteryState_ChargeMethod, BatteryState_State } from "../../../src/wire/fleet/v1/battery_pb.js";
 import {
   CartType,
@@ -299,7 +299,7 @@ describe("SubscribeConveyorStatus", () => {
 describe("events for webhooks", () => {
   it("say what the stream says, with the current mission and goal spelled out", async () => {
     const harness = createService();
-    const events: RobotEvent[] = [];
+    const events: RobotUpdate[] = [];
     const end = harness.operations.onEvent((event) => events.push(event));
     const { messages } = harness.subscribe(method.subscribeMissionStatus, robots("cart"));
     await harness.call(method.createMission, { robotId: "cart", mission: cartTo("Station A") });
@@ -320,7 +320,7 @@ describe("events for webhooks", () => {
 
   it("leave the current mission and goal unset when there is none", () => {
     const harness = createService();
-    const events: RobotEvent[] = [];
+    const events: RobotUpdate[] = [];
     harness.operations.onEvent((event) => events.push(event));
     harness.happen({ robotId: "cart", kind: "sequence-reset" });
     expect(events[0]).toMatchObject({

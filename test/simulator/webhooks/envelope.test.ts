@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import type { RobotEvent } from "../../../src/simulator/service/contract.ts";
+import type { RobotUpdate } from "../../../src/simulator/service/contract.ts";
 import { renderEnvelope } from "../../../src/simulator/webhooks/envelope.ts";
 import { eventSchema } from "../../../src/simulator/webhooks/event-schema.ts";
 import { readFilter } from "../../../src/simulator/webhooks/filter.ts";
@@ -20,7 +20,7 @@ const mission = {
   missionType: { type: { case: "cartType" as const, value: 1 } },
   owner: "api",
 };
-const running: RobotEvent = {
+const running: RobotUpdate = {
   eventType: "mission",
   robotId: "cart-1",
   state: create(MissionEventStateSchema, {
@@ -31,7 +31,7 @@ const running: RobotEvent = {
     currentGoal: mission.goals[1] ?? {},
   }),
 };
-const idle: RobotEvent = {
+const idle: RobotUpdate = {
   eventType: "mission",
   robotId: "cart-1",
   state: create(MissionEventStateSchema, { currentMissionIndex: -1 }),
@@ -55,7 +55,7 @@ test("what is not set is null where it is a message, and the default where it is
   );
 });
 
-function matches(field: string, values: string[], event: RobotEvent): boolean {
+function matches(field: string, values: string[], event: RobotUpdate): boolean {
   const schema = eventSchema("mission");
   if (schema === undefined) throw new Error("there is no mission event");
   return readFilter(schema, create(FieldFilterSchema, { field, values, operator: 1 }))(event.state);

@@ -1,8 +1,8 @@
 import type { Conveyor } from "../../src/domain/conveyor.ts";
-import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Mission, MissionStateName } from "../../src/domain/mission.ts";
 import type { Stamp } from "../../src/domain/observed.ts";
 import type { Presence } from "../../src/domain/presence.ts";
+import type { FleetUpdate } from "../../src/domain/update.ts";
 
 /** A robot's stamp that arrived at `receivedAtMs`. */
 export function stamp(receivedAtMs = 0, sequence = 1): Stamp {
@@ -19,7 +19,7 @@ export function missionEvent(
   missions: readonly string[],
   stream = "missions",
   receivedAtMs = 0,
-): FleetEvent {
+): FleetUpdate {
   const list = missions.map((text) => {
     const [id = "", state = ""] = text.split(":");
     return mission(id, `STATE_${state}` as MissionStateName);
@@ -28,7 +28,7 @@ export function missionEvent(
   return { kind: "mission", robotId, stream, stamp: stamp(receivedAtMs), queue };
 }
 
-export function batteryEvent(robotId: string, chargePercent: number, stream = "batteries"): FleetEvent {
+export function batteryEvent(robotId: string, chargePercent: number, stream = "batteries"): FleetUpdate {
   const battery = { chargePercent, state: "STATE_DISCHARGING", chargeMethod: "CHARGE_METHOD_NONE" } as const;
   return { kind: "battery", robotId, stream, stamp: stamp(0, chargePercent), battery };
 }
@@ -44,17 +44,17 @@ export function conveyor(index: number, fields: Partial<Conveyor> = {}): Conveyo
   };
 }
 
-export function conveyorsEvent(robotId: string, conveyors: readonly Conveyor[]): FleetEvent {
+export function conveyorsEvent(robotId: string, conveyors: readonly Conveyor[]): FleetUpdate {
   const stream = `conveyors/${robotId}`;
   return { kind: "conveyors", robotId, stream, stamp: stamp(), conveyors };
 }
 
-export function rosterEvent(robotIds: readonly string[], info: Presence["info"] = {}): FleetEvent {
+export function rosterEvent(robotIds: readonly string[], info: Presence["info"] = {}): FleetUpdate {
   const presence: Presence = { amrId: 1, mapId: 1, position: "P1", stateId: "idle", taskChainId: 0, info };
   return { kind: "roster", atMs: 0, robots: robotIds.map((robotId) => ({ robotId, presence })) };
 }
 
-export function chainEvent(chainId: number, finished = false): FleetEvent {
+export function chainEvent(chainId: number, finished = false): FleetUpdate {
   const chain = { chainId, amrId: 1, taskSeq: "", status: "S", finished, info: {} };
   return { kind: "task_chain", atMs: 0, chain };
 }

@@ -1,0 +1,68 @@
+import type { Battery } from "./battery.ts";
+import type { Conveyor } from "./conveyor.ts";
+import type { MissionQueue } from "./mission.ts";
+import type { Stamp } from "./observed.ts";
+import type { Presence } from "./presence.ts";
+import type { Family, RobotId } from "./robot.ts";
+import type { TaskChain } from "./task-chain.ts";
+
+/** What robots send on streams of their own. */
+export type StreamAspect = "mission" | "battery" | "conveyors";
+
+/** The logical name of a subscription; it outlives the calls that serve it one after the other. */
+export type StreamId = string;
+
+/**
+ * What the southbound tells the state, already translated and passed by the
+ * sequence rules. Times are the gateway's wall clock in milliseconds.
+ */
+export type FleetUpdate =
+  | {
+      readonly kind: "mission";
+      readonly robotId: RobotId;
+      readonly stream: StreamId;
+      readonly stamp: Stamp;
+      readonly queue: MissionQueue;
+    }
+  | {
+      readonly kind: "battery";
+      readonly robotId: RobotId;
+      readonly stream: StreamId;
+      readonly stamp: Stamp;
+      readonly battery: Battery;
+    }
+  | {
+      readonly kind: "conveyors";
+      readonly robotId: RobotId;
+      readonly stream: StreamId;
+      readonly stamp: Stamp;
+      readonly conveyors: readonly Conveyor[];
+    }
+  /** A repeat, or a poll that found the same: no new value, but the old one is confirmed. */
+  | {
+      readonly kind: "confirmed";
+      readonly robotId: RobotId;
+      readonly aspect: StreamAspect;
+      readonly stream: StreamId;
+      readonly atMs: number;
+    }
+  /** A robot is expected: configured, listed, or of a location. */
+  | { readonly kind: "robot"; readonly robotId: RobotId; readonly family: Family }
+  /** The whole answer of one GetOnlineRobots. */
+  | {
+      readonly kind: "roster";
+      readonly atMs: number;
+      readonly robots: ReadonlyArray<{ readonly robotId: RobotId; readonly presence: Presence }>;
+      /** Listed too, with a record that cannot be read: present, and nothing is known of where. */
+      readonly unread?: readonly RobotId[];
+    }
+  | { readonly kind: "task_chain"; readonly atMs: number; readonly chain: TaskChain }
+  /** A stream is proven alive, or known to be cut. */
+  | {
+      readonly kind: "stream";
+      readonly stream: StreamId;
+      readonly state: "live" | "lost";
+      readonly atMs: number;
+    }
+  /** The session to the service as a whole. */
+  | { readonly kind: "link"; readonly state: "up" | "down"; readonly atMs: number; readonly cause: string };
