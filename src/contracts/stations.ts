@@ -25,7 +25,7 @@ export interface Stations {
    */
   release(station: string, source: Source, robotId: RobotId): Outcome | null;
   /** The station's PLC is alive: keeps the leases that this user has for it. */
-  beat(station: string, source: Source): void;
+  heartbeat(station: string, source: Source): void;
   /**
    * Ends the lease of any owner: for engineers. Null when it is ended, or there was none, as with `release`.
    */

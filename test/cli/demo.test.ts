@@ -70,7 +70,7 @@ test("the first mission of docs/plc.md, line by line, with the demo's robots sta
   const plc = await openPlc((await ready(demo)).opcua);
   const slot = (name: string) => `Robots.cart-01.MissionSlot.${name}`;
   await plc.shows("Robots.cart-01.ReadyForCommand", true);
-  const number = Number(await plc.value(slot("NextId")));
+  const number = await plc.nextId(slot("NextId"));
   const command = [slot("CommandText"), text(`${number};1;Station A`)] as const;
   expect(await plc.write(command)).toEqual(["Good"]);
   await plc.shows(slot("AcceptedId"), number);

@@ -44,7 +44,7 @@ describe("a lease and a gateway that is killed", () => {
     const refused = await harness.send("Go", { robot: "AMR01" }, { source: scada });
     expect(refused.outcome).toMatchObject({ code: "LEASE_HELD" });
     await harness.clock.settle(4_000);
-    harness.dispatcher.stations.beat("Dock", plc);
+    harness.dispatcher.stations.heartbeat("Dock", plc);
     await harness.see(missions("AMR01", harness.clock.nowMs(), atDock));
     await harness.clock.settle(4_000);
     expect(harness.dispatcher.stations.leaseOf("AMR01")).not.toBeNull();

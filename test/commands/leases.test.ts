@@ -176,7 +176,7 @@ describe("a station's lease", () => {
     const chief = { protocol: "opcua", name: "chief" } as const;
     for (const _ of ["asked", "and again"]) leases.ask("Dock", plc, "AMR01");
     leases.ask("Dock", scada, "AMR01");
-    leases.beat("Dock", plc);
+    leases.heartbeat("Dock", plc);
     leases.override(chief, "AMR01");
     leases.override(chief, "AMR01");
     leases.release("Dock", plc, "AMR01");
@@ -208,7 +208,7 @@ describe("a station's lease", () => {
     const { stations: leases } = harness.dispatcher;
     leases.ask("Dock", plc, "AMR01");
     await harness.see(missions("AMR01", harness.clock.nowMs(), mission("n", "X")));
-    leases.beat("Dock", plc);
+    leases.heartbeat("Dock", plc);
     await harness.clock.settle(1_000);
     expect(leases.leaseOf("AMR01")).toBeNull();
     expect(harness.audit.at(-1)).toMatchObject({ reason: "the robot has left" });
@@ -233,7 +233,7 @@ describe("a station's lease", () => {
     await harness.send("RollBelts", { robot: "AMR01" });
     await harness.call(0).answer(OK);
     for (let second = 0; second < 10; second += 1) {
-      leases.beat("Dock", plc);
+      leases.heartbeat("Dock", plc);
       await harness.clock.settle(1_000);
     }
     expect(leases.leaseOf("AMR01")).not.toBeNull();

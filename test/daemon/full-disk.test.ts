@@ -275,7 +275,7 @@ async function slotOnFullDisk({ simulator }: Scene, plc: Plc): Promise<void> {
   await plc.shows(`Robots.${ROBOT}.Mission.State`, 2);
   const before = simulator.control.record(0).at(-1)?.seq ?? 0;
 
-  const start = Number(await plc.value(slot("NextId")));
+  const start = await plc.nextId(slot("NextId"));
   expect(start).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
   expect(await plc.write(command(start, 1, 1))).toEqual(["Good"]);
   const shown = ["RejectedId", "RejectedError", "RejectedText", "AcceptedId", "DoneId"];
@@ -290,7 +290,7 @@ async function slotOnFullDisk({ simulator }: Scene, plc: Plc): Promise<void> {
   ]);
   expect(await plc.value(slot("Closed"))).toContain(start);
 
-  const stop = Number(await plc.value(slot("NextId")));
+  const stop = await plc.nextId(slot("NextId"));
   expect(stop).toBeGreaterThanOrEqual(FIRST_WITHOUT_DISK);
   expect(stop).not.toBe(start);
   expect(await plc.write(command(stop, 10))).toEqual(["Good"]);
@@ -307,7 +307,7 @@ async function slotWithRoom(plc: Plc): Promise<void> {
   const shown = await plc.follow(slot("NextId"));
   const isKept = (value: unknown) => Number(value) > 0 && Number(value) < FIRST_WITHOUT_DISK;
   await shown.first("a number that the disk keeps", ({ value }) => isKept(value));
-  const number = Number(await plc.value(slot("NextId")));
+  const number = await plc.nextId(slot("NextId"));
   expect(await plc.write(command(number, 10))).toEqual(["Good"]);
   await plc.shows(slot("DoneId"), number);
 }

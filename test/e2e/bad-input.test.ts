@@ -137,7 +137,7 @@ test.each<readonly [string, string, VariantOptions, string]>([
 
     // The same with everything else in order, the ticket too: the wrong write still starts nothing.
     const ofSlot = tag.slice(0, tag.lastIndexOf("."));
-    const ticket = Number(await harness.plc.value(`${ofSlot}.NextId`));
+    const ticket = await harness.plc.nextId(`${ofSlot}.NextId`);
     const inOrder = ofSlot.endsWith("MissionSlot")
       ? ([
           [slot("Operation"), int32(1)],

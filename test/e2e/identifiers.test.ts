@@ -138,7 +138,7 @@ test("names that cannot be are dropped, counted and logged once a kind; nobody e
   for (const line of said) expect(line.length).toBeLessThan(600);
   // Its tickets have a key of 1,500 bytes and more.
   const slot = `Robots.${encodeURIComponent("語".repeat(170))}.MissionSlot`;
-  expect(await plc.value(`${slot}.NextId`)).toBeGreaterThan(0);
+  expect(await plc.nextId(`${slot}.NextId`)).toBeGreaterThan(0);
   await stop();
 });
 

@@ -19,7 +19,7 @@ it("a gateway of 5,000 robots is ready before it has built their nodes, and lack
   const missing = Number(await harness.plc.value("Robots.NodesMissing"));
   expect(missing).toBeGreaterThan(ROBOTS / 2);
   expect(await harness.plc.value(`Robots.amr-${ROBOTS - 1}.RobotId`)).toBe(`amr-${ROBOTS - 1}`);
-  expect(await harness.plc.value(`Robots.amr-${ROBOTS - 1}.MissionSlot.NextId`)).toBeGreaterThan(0);
+  expect(await harness.plc.nextId(`Robots.amr-${ROBOTS - 1}.MissionSlot.NextId`)).toBeGreaterThan(0);
   const unknown = await harness.plc.read(`Robots.amr-${ROBOTS}.RobotId`);
   expect(unknown.status).toBe("BadNodeIdUnknown");
 });

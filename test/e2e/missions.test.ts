@@ -34,7 +34,7 @@ async function order(
   slot: "MissionSlot" | "ConveyorSlot",
   parameters: Readonly<Record<string, ReturnType<typeof int32>>>,
 ): Promise<number> {
-  const ticket = Number(await harness.plc.value(robot.tag(`${slot}.NextId`)));
+  const ticket = await harness.plc.nextId(robot.tag(`${slot}.NextId`));
   const statuses = await harness.plc.write(
     [robot.tag(`${slot}.RequestId`), int32(ticket)],
     ...Object.entries(parameters).map(([name, value]) => [robot.tag(`${slot}.${name}`), value] as const),

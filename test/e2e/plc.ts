@@ -29,6 +29,8 @@ export interface Plc {
   read(tag: string): Promise<Shown>;
   /** The value of a tag; rejects when its status is not Good. */
   value(tag: string): Promise<unknown>;
+  /** The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one. */
+  nextId(tag: string): Promise<number>;
   /** Writes tags in one request, in this order. @returns names of status codes */
   write(...values: ReadonlyArray<readonly [tag: string, value: VariantOptions]>): Promise<string[]>;
   /** Waits until a tag is there and shows this value, with status Good. */
@@ -87,12 +89,19 @@ export async function openPlc(url: string, user?: PlcUser, retries = 3): Promise
     const found = await session.read({ nodeId: nodeId(tag), attributeId: AttributeIds.Value });
     return { tag, value: plain(found.value.value), status: found.statusCode.name };
   }
+  async function value(tag: string): Promise<unknown> {
+    const shown = await read(tag);
+    if (shown.status !== "Good") throw new Error(`${tag} is ${shown.status}`);
+    return shown.value;
+  }
   return {
     read,
-    async value(tag) {
-      const { value, status } = await read(tag);
-      if (status !== "Good") throw new Error(`${tag} is ${status}`);
-      return value;
+    value,
+    async nextId(tag) {
+      for (;;) {
+        const number = Number(await value(tag));
+        if (number !== 0) return number;
+      }
     },
     async write(...values) {
       const statuses: StatusCode[] = await session.write(

@@ -36,7 +36,7 @@ test("a cancel from a PLC's slot takes with it what another client's start was t
   // What comes after them from the same client is done: they are in the robot's queue.
   expect(await mqtt.send("ListWebhooks", "behind", {})).toMatchObject({ outcome: "succeeded" });
 
-  const ticket = (await plc.value(slot("NextId"))) as number;
+  const ticket = await plc.nextId(slot("NextId"));
   await plc.write(
     [slot("Operation"), int32(10)],
     [slot("TargetMissionId"), text("")],

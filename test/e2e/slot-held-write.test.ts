@@ -75,7 +75,7 @@ async function writeIsHeld(): Promise<Scene> {
   let isCalled = false;
   const controller = createPageController({ robot, session: () => session, nowMs: () => time.nowMs });
   await runUntil(controller, time, () => !controller.output("Busy"));
-  const number = Number(await harness.plc.value(slot("NextId")));
+  const number = await harness.plc.nextId(slot("NextId"));
   isCalled = true;
   await controller.cycle({ call: true });
   const { held } = wire;

@@ -39,7 +39,7 @@ test("several commands go out as they are meant; TargetMissionId serves the firs
 
   /** Resolves with the tags that the driver wrote, and the outcome. */
   async function send(operation: number, destination: string, target: string) {
-    const number = Number(await plc.value(slot("NextId")));
+    const number = await plc.nextId(slot("NextId"));
     const written = await drive({
       Operation: int32(operation),
       Destination: text(destination),

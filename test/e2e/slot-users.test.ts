@@ -100,7 +100,7 @@ test("a ticket carries the parameters of its own session, whatever others have w
     [slot("Operation"), int32(10)],
   ] as const;
   expect(await visitor.write(...leftovers)).toEqual(good(3));
-  const ticket = Number(await line1.value(slot("NextId")));
+  const ticket = await line1.nextId(slot("NextId"));
   expect(await line1.write([slot("RequestId"), int32(ticket)])).toEqual(good(1));
   await line2.shows(slot("DoneId"), ticket);
   expect(
@@ -124,7 +124,7 @@ test("a user whose rights end at another robot changes nothing, also not for the
   await harness.plc.shows("Robots.base-01.ReadyForCommand", true);
   const { line1, visitor } = plcs;
   await line1.write([slot("Operation"), int32(1)], [slot("Destination"), text("Home 4")]);
-  const ticket = Number(await line1.value(slot("NextId")));
+  const ticket = await line1.nextId(slot("NextId"));
   const tags = ["Operation", "Destination", "DestinationNo", "RequestId", "NextId", "AcceptedId"];
   const counts = ["DoneId", "RejectedId", "RejectedError", "Closed"];
   const before = await shownBy(line1, ...[...tags, ...counts].map(slot));
@@ -177,7 +177,7 @@ test(`a user without the right writes numbers in a loop: ${COMMANDS} of ${COMMAN
   const statuses = new Map<string, number>();
   const attack = (async () => {
     while (!isOver) {
-      const next = Number(await visitor.value(slot("NextId")));
+      const next = await visitor.nextId(slot("NextId"));
       for (const status of [
         ...(await visitor.write([slot("Operation"), int32(10)], [slot("Destination"), text("Station C")])),
         ...(await visitor.write([slot("RequestId"), int32(next)])),
@@ -228,7 +228,7 @@ test("another user's stop goes out while a command runs; the program says LookFi
   await controller.cycle({ call: true });
   expect(controller.output("Busy")).toBe(true);
 
-  const ticket = Number(await line2.value(slot("NextId")));
+  const ticket = await line2.nextId(slot("NextId"));
   expect(await line2.write([slot("Operation"), int32(10)], [slot("RequestId"), int32(ticket)])).toEqual([
     "Good",
     "Good",

@@ -34,7 +34,7 @@ async function tell(action: string): Promise<Record<string, unknown>> {
 
 /** Writes the parameters of a slot and its ticket; the outcome when it is done. */
 async function order(slot: string, parameters: Readonly<Record<string, ReturnType<typeof text>>>) {
-  const ticket = Number(await harness.plc.value(`${slot}.NextId`));
+  const ticket = await harness.plc.nextId(`${slot}.NextId`);
   await harness.plc.write(
     ...Object.entries(parameters).map(([name, value]) => [`${slot}.${name}`, value] as const),
     [`${slot}.RequestId`, int32(ticket)],

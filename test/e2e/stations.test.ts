@@ -86,7 +86,7 @@ async function order(
   operation: number,
   parameters: Readonly<Record<string, ReturnType<typeof int32>>> = {},
 ): Promise<Answer> {
-  const ticket = Number(await plc.value(tag(station, "NextId")));
+  const ticket = await plc.nextId(tag(station, "NextId"));
   const written = Object.entries({ Robot: text(ROBOT), Operation: int32(operation), ...parameters });
   const statuses = await plc.write(...written.map(([name, value]) => [tag(station, name), value] as const), [
     tag(station, "RequestId"),
@@ -177,7 +177,7 @@ test("the slot of a station that is not the user's does not change, and the refu
   const shown = ["Robot", "Operation", "RequestId", "NextId", "AcceptedId", "DoneId", "RejectedId", "Closed"];
   const values = () => Promise.all(shown.map((name) => line1.value(tag("dock", name))));
   const before = await values();
-  const ticket = int32(Number(await line2.value(tag("dock", "NextId"))));
+  const ticket = int32(await line2.nextId(tag("dock", "NextId")));
   const written = [
     [tag("dock", "Robot"), text("cart-02")],
     [tag("dock", "Operation"), int32(HOLD)],
@@ -220,7 +220,7 @@ test("leased at its destination, it obeys its station, and others are told whose
   });
   expect(await belts(ROBOT, CLOCKWISE, 1)).toMatchObject({ code: "LEASE_HELD", message: leased });
   // Another user through a slot of the robot itself.
-  const ticket = Number(await harness.plc.value(`Robots.${ROBOT}.MissionSlot.NextId`));
+  const ticket = await harness.plc.nextId(`Robots.${ROBOT}.MissionSlot.NextId`);
   await harness.plc.write(
     [`Robots.${ROBOT}.MissionSlot.Operation`, int32(NAVIGATE)],
     [`Robots.${ROBOT}.MissionSlot.Destination`, text("Station B")],

@@ -90,7 +90,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       end(lease, "released", source);
       return null;
     },
-    beat: (station, source) =>
+    heartbeat: (station, source) =>
       book.change(renewed(book.leases(), station, source, parts.clock.monotonicMs())),
     override(source, robotId) {
       const lease = book.leases().get(robotId);

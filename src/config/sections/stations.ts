@@ -24,7 +24,7 @@ export const stationsSection = z
         1_000,
         600_000,
         10_000,
-        "A lease ends, and the conveyors that the station started stop, when its Heartbeat did not change, and no message came to beat, for so long.",
+        "A lease ends, and the conveyors that the station started stop, when neither its Heartbeat changed nor a message came to its topic beat for so long.",
       ),
     }),
   )

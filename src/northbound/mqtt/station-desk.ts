@@ -80,7 +80,7 @@ function perform(
     case "override":
       return stations.override(source, robotId);
     case "beat":
-      stations.beat(station, source);
+      stations.heartbeat(station, source);
       return null;
   }
 }

@@ -52,7 +52,7 @@ export function addGatewayTags(
   const configHash = builder.tag(folder, "ConfigHash", "String");
   const startTime = builder.tag(folder, "StartTime", "String");
   const good = StatusCodes.Good;
-  let beat = 0;
+  let count = 0;
   let shownLink: boolean | null = null;
 
   return {
@@ -67,8 +67,8 @@ export function addGatewayTags(
     tick(nowMs, figures) {
       const now = new Date(nowMs);
       const times = { source: now, server: now };
-      beat = beat === LAST_HEARTBEAT ? 0 : beat + 1;
-      heartbeat.set(beat, good, times);
+      count = count === LAST_HEARTBEAT ? 0 : count + 1;
+      heartbeat.set(count, good, times);
       shownLink = facts.fleetLinkUp();
       fleetLinkUp.set(shownLink, good, times);
       robotCount.set(figures.robotCount, good, times);

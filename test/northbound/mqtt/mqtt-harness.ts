@@ -145,7 +145,7 @@ export function recordingCommander(
 export const noStations: Stations = {
   ask: () => null,
   release: () => null,
-  beat() {},
+  heartbeat() {},
   override: () => null,
   leaseOf: () => null,
   leased: () => null,

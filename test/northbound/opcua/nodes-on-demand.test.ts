@@ -135,7 +135,7 @@ describe("a NodeId of a robot whose nodes are missing", () => {
   it("is found by a station that names its robot by number, or by id", async () => {
     for (const isById of [true, false]) {
       const shown = await askOfMissing(async (_robot, index) => {
-        const ticket = await caller.value("Stations.dock.Slot.NextId");
+        const ticket = await caller.nextId("Stations.dock.Slot.NextId");
         const [robotId, number] = isById ? [`r${index}`, 0] : ["", index + 1];
         await caller.write(
           ["Stations.dock.Slot.Robot", { dataType: DataType.String, value: robotId }],

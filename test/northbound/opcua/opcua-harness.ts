@@ -90,7 +90,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
 const noStations: Stations = {
   ask: () => null,
   release: () => null,
-  beat() {},
+  heartbeat() {},
   override: () => null,
   leaseOf: () => null,
   leased: () => null,
@@ -133,6 +133,8 @@ export interface Caller {
   read(name: string): Promise<DataValue>;
   /** Reads what a tag shows; fails when its status is not Good. */
   value(name: string): Promise<unknown>;
+  /** The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one. */
+  nextId(name: string): Promise<number>;
   /** Writes tags in one request, in this order. */
   write(...values: ReadonlyArray<readonly [name: string, value: VariantOptions]>): Promise<StatusCode[]>;
   /** Waits until a tag shows this value. */
@@ -208,14 +210,21 @@ export async function openSession(url: string, login: Login = {}): Promise<Calle
     });
   const nodeId = (name: string) => `ns=2;s=${name}`;
   const read = (name: string) => session.read({ nodeId: nodeId(name), attributeId: AttributeIds.Value });
+  async function value(name: string): Promise<unknown> {
+    const found = await read(name);
+    if (found.statusCode.isNotGood()) throw new Error(`${name} is ${found.statusCode.name}`);
+    return found.value.value;
+  }
   return {
     client,
     session,
     read,
-    async value(name) {
-      const { statusCode, value } = await read(name);
-      if (statusCode.isNotGood()) throw new Error(`${name} is ${statusCode.name}`);
-      return value.value;
+    value,
+    async nextId(name) {
+      for (;;) {
+        const number = Number(await value(name));
+        if (number !== 0) return number;
+      }
     },
     write: (...values) =>
       session.write(

@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 it("a command carries the address and the certificate of the session that sent it, for the audit log", async () => {
-  const ticket = Number(await plc.value("Robots.r1.ConveyorSlot.NextId"));
+  const ticket = await plc.nextId("Robots.r1.ConveyorSlot.NextId");
   await plc.write(
     ["Robots.r1.ConveyorSlot.ConveyorIndex", int32(1)],
     ["Robots.r1.ConveyorSlot.MotorCommand", int32(1)],

@@ -25,7 +25,7 @@ const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conv
 const stations: Stations = {
   ask: () => refusal("LEASE_HELD", "station labels leases it"),
   release: () => null,
-  beat() {},
+  heartbeat() {},
   override: () => null,
   leaseOf: () => null,
   leased: () => [],
@@ -69,7 +69,7 @@ it("the audit log has who was refused by role, and what a method or a slot refus
     ["Robots.AMR01.MissionSlot", 99],
     ["Stations.packing.Slot", 50],
   ] as const) {
-    const ticket = Number(await line.value(`${slot}.NextId`));
+    const ticket = await line.nextId(`${slot}.NextId`);
     const robot = slot.startsWith("Stations") ? [[`${slot}.Robot`, text("AMR01")] as const] : [];
     await line.write(...robot, [`${slot}.Operation`, int32(operation)], [`${slot}.RequestId`, int32(ticket)]);
   }

@@ -52,7 +52,7 @@ it("a robot that was seen once keeps its nodes, and is not said to be there", as
       const { statusCode, value } = await plc.read(`Robots.r9.${name}`);
       expect([statusCode, value.value]).toEqual([StatusCodes.BadWaitingForInitialData, null]);
     }
-    expect(await plc.value("Robots.r9.ConveyorSlot.NextId")).toBeGreaterThan(0);
+    expect(await plc.nextId("Robots.r9.ConveyorSlot.NextId")).toBeGreaterThan(0);
   }
 });
 

@@ -70,7 +70,7 @@ describe("write requests that are in flight together", () => {
   });
 
   it("for two slots are two commands, each with its own parameters", async () => {
-    const [mission, conveyor] = [await nextId(), Number(await plc.value(belt("NextId")))];
+    const [mission, conveyor] = [await nextId(), await plc.nextId(belt("NextId"))];
     const sent = [
       plc.write(...navigateTo("Dock A", mission)),
       plc.write(

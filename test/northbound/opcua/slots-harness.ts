@@ -41,15 +41,7 @@ export const text = (value: string): VariantOptions => ({ dataType: "String", va
 export const texts = (value: string[]): VariantOptions => ({ dataType: "String", arrayType: "Array", value });
 export const slot = (name: string) => `${SLOT}.${name}`;
 
-/**
- * The number that the slot takes now. 0 means that there is none at this moment: a start is still being kept.
- */
-export async function nextId(): Promise<number> {
-  for (;;) {
-    const number = (await plc.value(slot("NextId"))) as number;
-    if (number !== 0) return number;
-  }
-}
+export const nextId = () => plc.nextId(slot("NextId"));
 
 /** Writes a navigate mission and its ticket in one request, the ticket first: its place must not matter. */
 export async function navigate(ticket: number, destination = "Dock A") {

@@ -281,7 +281,7 @@ describe("a conveyor slot", () => {
   it("turns a motor", async () => {
     running.server.write({ changes: [robotChange("r1", "good")], events: [] });
     const conveyor = "Robots.AMR01.ConveyorSlot";
-    const ticket = (await plc.value(`${conveyor}.NextId`)) as number;
+    const ticket = await plc.nextId(`${conveyor}.NextId`);
     const statuses = await plc.write(
       [`${conveyor}.ConveyorIndex`, int32(0)],
       [`${conveyor}.MotorCommand`, int32(2)],

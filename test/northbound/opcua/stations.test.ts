@@ -33,7 +33,7 @@ const stations: Stations = {
     lease = null;
     return null;
   },
-  beat: (station, source) => void asked.push(`beat ${station} ${source.name}`),
+  heartbeat: (station, source) => void asked.push(`heartbeat ${station} ${source.name}`),
   override(_source, robotId) {
     asked.push(`override ${robotId}`);
     lease = null;
@@ -70,7 +70,7 @@ const array = (...values: number[]) =>
 
 /** Sends one operation with the robot by name. */
 async function send(operation: number, robot = "AMR01"): Promise<number> {
-  const ticket = (await plc.value(slot("NextId"))) as number;
+  const ticket = await plc.nextId(slot("NextId"));
   await plc.write(
     [slot("Robot"), text(robot)],
     [slot("Operation"), int32(operation)],
@@ -149,7 +149,7 @@ it("shows a lease that ends by itself", async () => {
 
 it("takes a heartbeat that changes for a sign of life, and no other", async () => {
   for (const value of [1, 1, 2, 2]) await plc.write([slot("Heartbeat"), int32(value)]);
-  expect(asked).toEqual(["beat packing anonymous", "beat packing anonymous"]);
+  expect(asked).toEqual(["heartbeat packing anonymous", "heartbeat packing anonymous"]);
 });
 
 it("takes heartbeats while a command of another session runs", async () => {
@@ -174,7 +174,7 @@ it("turns a conveyor of the robot that it names", async () => {
 });
 
 it("takes numbers for robot and destination, in one array", async () => {
-  const ticket = (await plc.value(slot("NextId"))) as number;
+  const ticket = await plc.nextId(slot("NextId"));
   // Ticket, operation, robot, conveyor, motor, destinations.
   expect(await plc.write([slot("Command"), array(ticket, 1, 7, 0, 0, 4)])).toEqual([StatusCodes.Good]);
   const { command } = await commander.next();
@@ -192,7 +192,7 @@ it.each([
   ["a lease", [50, 7, 0, 0, 4], 5, 4],
   ["a skipped goal", [31, 7, 0, 0, 4], 5, 4],
 ] as const)("refuses %s with a number that it does not use: %j", async (_what, numbers, place, value) => {
-  const ticket = (await plc.value(slot("NextId"))) as number;
+  const ticket = await plc.nextId(slot("NextId"));
   await plc.write([slot("Command"), array(ticket, ...numbers)]);
   expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([
     ticket,
@@ -207,7 +207,7 @@ it.each([
   ["ControlConveyor", [40, 7, 0, 1, 4]],
   ["UpdateMission", [10, 7, 1, 2, 4]],
 ] as const)("stops by %s whatever stands in the other places", async (operation, numbers) => {
-  await plc.write([slot("Command"), array((await plc.value(slot("NextId"))) as number, ...numbers)]);
+  await plc.write([slot("Command"), array(await plc.nextId(slot("NextId")), ...numbers)]);
   expect((await commander.next()).command.operation).toBe(operation);
 });
 
@@ -239,7 +239,7 @@ it.each([
   ["1;AMR01;Dock C", '"Dock C"'],
   ["10;r1;m-4", '"m-4"'],
 ])("takes a whole command as one text: %s", async (rest, part) => {
-  await plc.write([slot("CommandText"), text(`${await plc.value(slot("NextId"))};${rest}`)]);
+  await plc.write([slot("CommandText"), text(`${await plc.nextId(slot("NextId"))};${rest}`)]);
   const { command } = await commander.next();
   expect(command.robotId).toBe("r1");
   expect(command.requestJson).toContain(part);
@@ -252,7 +252,7 @@ it.each([
     "CommandText is not of the form ticket;operation;destination, with the robot before the destination",
   ],
 ])("refuses a text that is no command: %s", async (rest, told) => {
-  await plc.write([slot("CommandText"), text(`${await plc.value(slot("NextId"))};${rest}`)]);
+  await plc.write([slot("CommandText"), text(`${await plc.nextId(slot("NextId"))};${rest}`)]);
   expect(await shown("Outcome", "ErrorId", "ErrorText")).toEqual([4, 1000, told]);
 });
 
@@ -310,7 +310,7 @@ it("stops a conveyor whatever was wrong with the parameters of missions", async 
 it("does not stop another robot's conveyor where the robot was refused", async () => {
   await plc.write([slot("Robot"), text("AMR01")], [slot("MotorCommand"), int32(1)]);
   await plc.write([slot("Robot"), text("x".repeat(255))]);
-  const ticket = (await plc.value(slot("NextId"))) as number;
+  const ticket = await plc.nextId(slot("NextId"));
   await plc.write([slot("Operation"), int32(40)], [slot("RequestId"), int32(ticket)]);
   expect(await shown("DoneId", "Outcome", "ErrorId")).toEqual([ticket, 4, 1000]);
   expect(commander.submitted).toHaveLength(0);

@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 const shown = (...names: string[]) => Promise.all(names.map((name) => plc.value(slot(name))));
-const nextId = async () => (await plc.value(slot("NextId"))) as number;
+const nextId = () => plc.nextId(slot("NextId"));
 const array = (values: readonly number[], length = 12) =>
   ({
     dataType: "Int32",
@@ -123,14 +123,14 @@ describe("a command as one array", () => {
 
   it("of a conveyor has nothing behind the motor's command, unless it stops", async () => {
     const conveyor = (name: string) => `Robots.AMR01.ConveyorSlot.${name}`;
-    const ticket = (await plc.value(conveyor("NextId"))) as number;
+    const ticket = await plc.nextId(conveyor("NextId"));
     await plc.write([conveyor("Command"), array([ticket, 1, 2, 2, 3, 3])]);
     expect(await plc.value(conveyor("DoneId"))).toBe(ticket);
     expect(await plc.value(conveyor("ErrorText"))).toBe(
       "Command[3] is 2, and this operation uses nothing there: write 0",
     );
     expect(commander.submitted).toHaveLength(0);
-    const second = (await plc.value(conveyor("NextId"))) as number;
+    const second = await plc.nextId(conveyor("NextId"));
     await plc.write([conveyor("Command"), array([second, 1, 1, 2, 3, 3])]);
     expect(JSON.parse((await commander.next()).command.requestJson).commands).toEqual([
       { index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" },
@@ -193,13 +193,13 @@ describe("a command as one text", () => {
     ["MissionSlot", "10;;;;", "UpdateMission"],
     ["ConveyorSlot", "2;1;x", "ControlConveyor"],
   ])("of a %s stops whatever stands behind it: %s", async (name, rest, operation) => {
-    const ticket = await plc.value(`Robots.AMR01.${name}.NextId`);
+    const ticket = await plc.nextId(`Robots.AMR01.${name}.NextId`);
     await plc.write([`Robots.AMR01.${name}.CommandText`, text(`${ticket};${rest}`)]);
     expect((await commander.next()).command.operation).toBe(operation);
   });
 
   it("turns a conveyor", async () => {
-    const ticket = await plc.value(conveyor("NextId"));
+    const ticket = await plc.nextId(conveyor("NextId"));
     await plc.write([conveyor("CommandText"), text(`${ticket};2;3`)]);
     expect(JSON.parse((await commander.next()).command.requestJson).commands).toEqual([
       { index: 2, command: "COMMAND_CONVEYOR_MOTOR_CCW" },
@@ -207,7 +207,7 @@ describe("a command as one text", () => {
   });
 
   it("of a conveyor needs three fields", async () => {
-    const ticket = await plc.value(conveyor("NextId"));
+    const ticket = await plc.nextId(conveyor("NextId"));
     await plc.write([conveyor("CommandText"), text(`${ticket};2`)]);
     expect(await plc.value(conveyor("ErrorText"))).toBe(
       "CommandText is not of the form ticket;conveyor;motor command",

@@ -43,7 +43,9 @@ export function addStationSlot(
 ): StationSlot {
   const folder = builder.folder(station, "Slot");
   const parameters = addStationParameters(parameterPlace(builder, folder, parts.offersConfirm), findRobot);
-  const heartbeat = addHeartbeat(builder, folder, (account) => stations.beat(stationName, sourceOf(account)));
+  const heartbeat = addHeartbeat(builder, folder, (account) =>
+    stations.heartbeat(stationName, sourceOf(account)),
+  );
   const tags = addSlotTags(builder, folder, parts);
   const lease = addStationLease(builder, folder, stationName, stations, () => parts.clock.nowMs());
 
