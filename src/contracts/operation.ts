@@ -13,7 +13,7 @@ export interface Problem {
 
 /**
  * The machine that a request concerns, by the name it uses. Missions name it by
- * robot_id, task chains by number: one physical robot has one lane, so the
+ * robot_id, task chains by number: one physical robot has one queue, so the
  * dispatcher must bring the names together (design, Commands: Order).
  */
 export type Subject =

@@ -103,7 +103,7 @@ describe("a command's life", () => {
     expect(harness.calls).toEqual([]);
   });
 
-  it("goes on when the one who waits gives up", async () => {
+  it("goes on when the caller gives up", async () => {
     const harness = await createHarness();
     const abort = new AbortController();
     const command = {

@@ -2,15 +2,15 @@ import fc from "fast-check";
 
 export const robots = ["AMR01", "AMR02"] as const;
 /** How a call may end, and whether the robot acts. */
-export const fates = ["ok", "refused", "not_sent", "lost_before", "lost_after", "late"] as const;
+export const answers = ["ok", "refused", "not_sent", "lost_before", "lost_after", "late"] as const;
 
-export type Fate = (typeof fates)[number];
+export type Answer = (typeof answers)[number];
 
 export type Step =
   | { readonly kind: "send"; readonly robot: number; readonly operation: number; readonly startMs: number }
   | { readonly kind: "repeat"; readonly which: number }
   | { readonly kind: "reuse"; readonly which: number }
-  | { readonly kind: "answer"; readonly which: number; readonly fate: number }
+  | { readonly kind: "answer"; readonly which: number; readonly answer: number }
   | { readonly kind: "sync" | "late_effects" }
   /** The machine stops and starts again; its wall clock may have been set meanwhile. */
   | { readonly kind: "crash"; readonly jumpMs: number }
@@ -40,7 +40,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   weighted(1, fc.record({ kind: fc.constant("reuse" as const), which: nat(9) })),
   weighted(
     8,
-    fc.record({ kind: fc.constant("answer" as const), which: nat(3), fate: nat(fates.length - 1) }),
+    fc.record({ kind: fc.constant("answer" as const), which: nat(3), answer: nat(answers.length - 1) }),
   ),
   weighted(10, fc.record({ kind: fc.constant("sync" as const) })),
   weighted(

@@ -13,7 +13,7 @@ import { openTestRequest } from "../support/test-requests.ts";
 import { mission, missions, plc } from "./commands-harness.ts";
 import { createLossyDisk } from "./lossy-store.ts";
 import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } from "./model-record.ts";
-import { type Fate, fates, robots, type Step } from "./model-steps.ts";
+import { type Answer, answers, robots, type Step } from "./model-steps.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
 
 /** Longer than the wall clock is set by: after a restart, nobody knows that it was. */
@@ -133,7 +133,7 @@ export class World {
         break;
       }
       case "answer":
-        this.answer(step.which, fates[step.fate] ?? "ok");
+        this.answer(step.which, answers[step.answer] ?? "ok");
         break;
       case "sync":
         this.disk.sync();
@@ -258,19 +258,19 @@ export class World {
     return this.clock.nowMs() > command.startByMs || this.clock.monotonicMs() > startByMs;
   }
 
-  answer(which: number, fate: Fate): void {
+  answer(which: number, answer: Answer): void {
     const call = this.pending[which % Math.max(1, this.pending.length)];
     if (call === undefined) return;
     this.pending = this.pending.filter((other) => other !== call);
     const { received, resolve } = call;
-    const ending = this.endingOf(received, fate);
+    const ending = this.endingOf(received, answer);
     if (ending.kind === "unknown") received.lostAtMs = this.clock.monotonicMs();
     resolve(ending);
   }
 
-  endingOf(received: Received, fate: Fate): CallEnding {
+  endingOf(received: Received, answer: Answer): CallEnding {
     const lost: CallEnding = { kind: "unknown", code: "UNAVAILABLE", message: "cut" };
-    switch (fate) {
+    switch (answer) {
       case "ok":
         received.answered = "ok";
         this.takeEffect(received);

@@ -42,7 +42,7 @@ describe("keys that contradict or need each other", () => {
       "fleet.robotNumbers.b: has the number of a",
     ],
     [
-      "a family of a stranger",
+      "a family of a robot that is not configured",
       `${minimal}  families: { cart-7: cart }\n`,
       'fleet.families.cart-7: is about a robot that fleet.robots does not name; the nearest there is "cart-1"',
     ],
@@ -147,7 +147,7 @@ describe("keys that contradict or need each other", () => {
       "web.listen.port: is the port of opcua too",
     ],
     [
-      "rights on a stranger",
+      "rights on a robot that is not configured",
       `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, robots: [cart-2] }]\n`,
       "rights[0].robots[0]: is about a robot",
     ],
@@ -227,7 +227,7 @@ rights:
     for (const chains of ["29500", "null"]) expect(await folder.warnings(text(chains, chains))).toEqual([]);
   });
 
-  it("say that the protocol of fleetgate call stays shut under a folder with a long name", async () => {
+  it("say that there is no control socket under a folder with a long name", async () => {
     const long = `/var/${"long/".repeat(30)}data`;
     const text = minimal.replace("{ id: plant1 }", `{ id: plant1, dataDir: ${long} }`);
     expect(await folder.warnings(text)).toEqual([

@@ -15,7 +15,7 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-it("a station is for whoever may command the robot, or only for those that are named", async () => {
+it("a station takes every source that may command the robot, or only those that are named", async () => {
   const open = await folder.config(`${minimal}${opcua}${mqtt}${station("")}`);
   expect(open.stations).toMatchObject([{ name: "packing", users: undefined }]);
   const named = await folder.config(

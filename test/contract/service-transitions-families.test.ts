@@ -369,7 +369,7 @@ overGrpc(
   "TRN-40 A robot that goes offline: its last report is what is told; back online, it reports at once",
   async (service) => {
     const { id, stations } = service.fresh("base");
-    // Nobody has asked yet, and nothing has changed: how it was has to be kept for whoever asks later.
+    // Nobody has asked yet, and nothing has changed: the service keeps the state for a later subscriber.
     service.simulator.control.happen({ kind: "offline", robotId: id });
     const { mission } = navigate(id, stations[0]);
     await service.simulator.rest("POST", "/simulator/missions", { robotId: id, mission }, null);

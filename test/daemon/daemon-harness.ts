@@ -28,7 +28,7 @@ export interface DaemonHarness {
   readonly simulator: RunningSimulator;
   readonly dispatcher: Dispatcher;
   readonly state: FleetState;
-  readonly rig: FleetHarness;
+  readonly fleet: FleetHarness;
   readonly grpcWire: TcpProxy;
   readonly httpsWire: TcpProxy;
   /** Holds commands back just before they leave. */
@@ -101,7 +101,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     log: silentLog,
   });
   // The session tells the dispatcher from its first moment on, so the dispatcher is there first.
-  const port: FleetPort = { call: (...args) => rig.fleetPort.call(...args) };
+  const port: FleetPort = { call: (...args) => fleet.fleetPort.call(...args) };
   const gate = createGate(port);
   const makers = createMakers();
   const dispatcher: Dispatcher = createDispatcher({
@@ -121,7 +121,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
   const intake = createTestIntake({ catalogue, clock: systemClock, execution: dispatcher });
   await dispatcher.start();
   dispatcher.fleetLink(true);
-  const rig: FleetHarness = await startFleetSession(endpoints, {
+  const fleet: FleetHarness = await startFleetSession(endpoints, {
     grpcAddress: grpcWire.address,
     httpsUrl: `https://${httpsWire.address}`,
     robots: { kind: "ids", ids: parts.robots },
@@ -136,12 +136,12 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     simulator,
     dispatcher,
     state,
-    rig,
+    fleet,
     grpcWire,
     httpsWire,
     gate,
     async ask(operation, request) {
-      const ending = await rig.port.call(operation, JSON.stringify(request), 5_000);
+      const ending = await fleet.port.call(operation, JSON.stringify(request), 5_000);
       if (ending.kind !== "ok") throw new Error(`${operation} ended ${JSON.stringify(ending)}`);
       return JSON.parse(ending.responseJson) as JsonObject;
     },
@@ -161,7 +161,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     makerOf: (missionId) => makers.of(dispatcher, missionId),
     async close() {
       await dispatcher.close(0);
-      await rig.stop();
+      await fleet.stop();
       await Promise.all([grpcWire.close(), httpsWire.close()]);
       await simulator.stop();
       await protocol?.close();

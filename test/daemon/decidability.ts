@@ -30,7 +30,7 @@ interface Attempt {
 export const nameOf = ({ operation, variant }: DecidabilityRow): string =>
   variant === undefined ? operation : `${operation} ${variant}`;
 
-/** Operations that the service answers without a robot: its faults befall whoever sends them. */
+/** Operations that the service answers without a robot: its faults meet every sender. */
 const robotless: ReadonlySet<string> = new Set([
   "AddTaskChain",
   "CreateWebhook",
@@ -117,29 +117,29 @@ export async function tryAll(
 
 /** Waits until every robot may be moved where that can be, its number is known, and webhooks are wanted. */
 async function isKnown(
-  { rig, state }: DaemonHarness,
+  { fleet, state }: DaemonHarness,
   robots: readonly TestRobot[],
   { hasGrpc, events }: Mode,
 ): Promise<void> {
   const isGood = ({ id }: TestRobot) => state.robot(id)?.quality === "good";
-  if (hasGrpc) await rig.until("every robot is good", () => robots.every(isGood));
-  await rig.event("roster");
+  if (hasGrpc) await fleet.until("every robot is good", () => robots.every(isGood));
+  await fleet.event("roster");
   if (events === "webhook") {
-    await rig.until("the service is to deliver", () => rig.figure("webhook_subscriptions_made") === 2);
+    await fleet.until("the service is to deliver", () => fleet.figure("webhook_subscriptions_made") === 2);
   }
 }
 
 /** Waits until missions come by webhook alone: some have been delivered, and their stream rests. */
-async function isDelivered({ rig }: DaemonHarness, { hasGrpc }: Mode): Promise<void> {
-  await rig.until("missions are delivered", () => rig.figure("webhook_sources_proven") === 1);
-  if (hasGrpc) await rig.until("their stream is suspended", () => rig.figure("streams_suspended") === 1);
+async function isDelivered({ fleet }: DaemonHarness, { hasGrpc }: Mode): Promise<void> {
+  await fleet.until("missions are delivered", () => fleet.figure("webhook_sources_proven") === 1);
+  if (hasGrpc) await fleet.until("their stream is suspended", () => fleet.figure("streams_suspended") === 1);
 }
 
 /** Waits until the gateway has seen what the service had to be told first. */
-async function isSeen({ rig }: DaemonHarness, { robot, prepared }: Attempt): Promise<void> {
+async function isSeen({ fleet }: DaemonHarness, { robot, prepared }: Attempt): Promise<void> {
   const { missionSeen } = prepared;
   if (missionSeen === undefined) return;
-  await rig.event(
+  await fleet.event(
     "mission",
     ({ robotId, queue }) =>
       robotId === robot.id &&
@@ -157,8 +157,8 @@ async function strike(
   since: number,
   { transport }: Mode,
 ): Promise<readonly Outcome[]> {
-  const { rig, grpcWire, httpsWire } = harness;
-  const failures = rig.figure("poll_failures");
+  const { fleet, grpcWire, httpsWire } = harness;
+  const failures = fleet.figure("poll_failures");
   const submitAll = (startWithinMs = START_WITHIN_MS) =>
     Promise.all(
       attempts.map(({ row, prepared }) => harness.submit(row.operation, prepared.request, startWithinMs)),
@@ -169,10 +169,10 @@ async function strike(
       return cutDuring(harness, attempts, submitAll, transport, fault === "cut-after" ? since : null);
     case "away":
       await Promise.all([grpcWire.unplug(), httpsWire.unplug()]);
-      await rig.until("the loss is noticed", () =>
+      await fleet.until("the loss is noticed", () =>
         transport === "grpc"
-          ? (rig.health().detail?.includes("for commands") ?? false)
-          : rig.figure("poll_failures") > failures,
+          ? (fleet.health().detail?.includes("for commands") ?? false)
+          : fleet.figure("poll_failures") > failures,
       );
       return submitAll(AWAY_START_WITHIN_MS);
     case "delay-taken-expired":
@@ -217,12 +217,12 @@ async function holdBeyondExpiry(
   attempts: readonly Attempt[],
   submitAll: (startWithinMs: number) => Promise<readonly Outcome[]>,
 ): Promise<readonly Outcome[]> {
-  const { gate, rig } = harness;
+  const { gate, fleet } = harness;
   const tried = new Set(attempts.map(({ row }) => row.operation));
   gate.shut((operation) => tried.has(operation));
   const outcomes = submitAll(SHORT_START_WITHIN_MS);
   const expired = new Promise((resolve) => setTimeout(resolve, SHORT_START_WITHIN_MS));
-  await rig.until("all are about to leave", () => gate.waiting() === leavingOf(attempts).length);
+  await fleet.until("all are about to leave", () => gate.waiting() === leavingOf(attempts).length);
   await expired;
   // Not before: the gateway's own polls must not meet it. One may even so, and leaves it to the command too.
   befall(harness, attempts, "delay-taken", readNames);
@@ -246,14 +246,14 @@ async function cutDuring(
   transport: Mode["transport"],
   since: number | null,
 ): Promise<readonly Outcome[]> {
-  const { simulator, gate, grpcWire, httpsWire, rig } = harness;
+  const { simulator, gate, grpcWire, httpsWire, fleet } = harness;
   const leaving = leavingOf(attempts);
   const commands = leaving.filter(({ row }) => !readNames.has(row.operation));
   // A read is held where it is tried itself, and passes where it is asked for what is known before a command.
   const tried = new Set(attempts.map(({ row }) => row.operation));
   gate.shut((operation) => tried.has(operation));
   const outcomes = submitAll();
-  await rig.until("all are about to leave", () => gate.waiting() === leaving.length);
+  await fleet.until("all are about to leave", () => gate.waiting() === leaving.length);
   const accepted = httpsWire.accepted();
   const overHttps = commands.filter(
     ({ row }) => transport === "rest" || methods.get(row.operation)?.hasGrpc === false,
@@ -261,7 +261,7 @@ async function cutDuring(
   if (since === null) {
     for (const wire of [grpcWire, httpsWire]) wire.stall();
     gate.open();
-    await rig.until(
+    await fleet.until(
       "requests are on their wires",
       () =>
         httpsWire.withheld() > 0 &&
@@ -271,7 +271,7 @@ async function cutDuring(
   } else {
     grpcWire.stall("answers");
     gate.open();
-    await rig.until("the service has them all", () =>
+    await fleet.until("the service has them all", () =>
       commands.every((attempt) => knownOf(attempt, simulator.control.record(since)).sendings > 0),
     );
   }

@@ -22,7 +22,7 @@ if (!hasPrlimit) {
 }
 
 /**
- * Whoever may mount must run these tests: there is nothing to install that would give the right to another.
+ * A user that may mount must run these tests: no package gives another user that right.
  */
 const hasMount = mayMount();
 if (!hasMount)

@@ -160,7 +160,7 @@ function isDone(told: Told, ...outcomes: readonly number[]): boolean {
   return told?.said === "Done" && outcomes.includes(told.outcome);
 }
 
-/** For whoever chooses how many crashes there are to be. */
+/** For a run with another number of crashes. */
 function showFigures(stories: readonly Story[], kinds: ReadonlyMap<string, number>): void {
   const words = new Map<string, number>();
   for (const { told } of stories) {

@@ -4,14 +4,14 @@ import { cartWorkflow } from "../contract/requests.ts";
 import { openDaemonHarness } from "./daemon-harness.ts";
 
 test.each(["grpc", "rest"] as const)(
-  "every mission that a workflow has made over %s is known as ours, and none as a stranger's",
+  "every mission that a workflow has made over %s is known as ours, and none as another client's",
   async (transport) => {
     const robot = createRobotPool()("cart");
     const harness = await openDaemonHarness({ robots: [robot.id], transport });
     try {
-      const { rig, state } = harness;
-      await rig.until("the robot is good", () => state.robot(robot.id)?.quality === "good");
-      await rig.event("mission");
+      const { fleet, state } = harness;
+      await fleet.until("the robot is good", () => state.robot(robot.id)?.quality === "good");
+      await fleet.event("mission");
       const request = cartWorkflow(robot.id, "traverse", [robot.stations[0]]);
       const outcome = await harness.submit("CreateMissionWorkflow", request, 5_000);
       const { mission_ids: missionIds } = JSON.parse(outcome.responseJson ?? "{}") as {

@@ -104,7 +104,7 @@ it("hands out the quality of the moment, not the one of the time it was queued",
   expect(feed.take().changes).toMatchObject([{ observed: { quality: "stale" } }]);
 });
 
-it("counts what an overflow let go of, and shows the newest of it all the same", () => {
+it("counts the values that an overflow dropped, and shows the newest all the same", () => {
   const state = createFakeState();
   const clock = createManualClock();
   const feed = createFeed("mqtt", { changes: 2, events: 9, perTurn: 9 }, { state, clock, log: silentLog });

@@ -6,7 +6,7 @@ export interface InMemoryLink extends Link {
   /** What the server holds, in short. */
   readonly received: string[];
   readonly counts: { connects: number; attempts: number; disposals: number; mostAtOnce: number };
-  /** How the server treats whoever connects, and each write. */
+  /** How the server treats connections and writes. */
   behaviour: "serves" | "refuses" | "stalls" | "fails_writes";
   /** Ends the open connection. */
   breakOff(cause: string): void;

@@ -117,15 +117,15 @@ test("every operation ends, whatever the service answers", { timeout: 120_000 },
   });
   const service = await startScriptedService(script);
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-misbehave-"));
-  const rig = await startFleetSession(service, {
+  const fleet = await startFleetSession(service, {
     cacheDirectory: folder,
     times: { rosterPollMs: null, taskChainPollMs: null },
   });
-  await rig.event("battery");
+  await fleet.event("battery");
   const endings = new Set<string>();
   for (let time = 0; time < TIMES; time += 1) {
     for (const [operation, { examples }] of about) {
-      const ending = await rig.port.call(operation, JSON.stringify(examples[0]?.request), 10_000);
+      const ending = await fleet.port.call(operation, JSON.stringify(examples[0]?.request), 10_000);
       endings.add(ending.kind);
       if (ending.kind !== "ok") continue;
       expect(() => JSON.parse(ending.responseJson), operation).not.toThrow();
@@ -133,7 +133,7 @@ test("every operation ends, whatever the service answers", { timeout: 120_000 },
     }
   }
   expect([...endings].sort()).toEqual(["ok", "refused", "unknown"]);
-  await rig.stop();
+  await fleet.stop();
   await service.close();
   await rm(folder, { recursive: true, force: true });
 });

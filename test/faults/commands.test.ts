@@ -9,8 +9,8 @@ const navigate = (robotId: string) =>
     robotId,
     mission: { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } },
   });
-const create = (rig: FleetHarness, robotId = "base-01", deadlineMs = 2_000) =>
-  rig.port.call("CreateMission", navigate(robotId), deadlineMs);
+const create = (fleet: FleetHarness, robotId = "base-01", deadlineMs = 2_000) =>
+  fleet.port.call("CreateMission", navigate(robotId), deadlineMs);
 
 test.each([
   ["internal-before", "INTERNAL"],
@@ -20,19 +20,19 @@ test.each([
   ["delay-taken-late", "DEADLINE_EXCEEDED"],
 ] as const)("a command that ends %s is unknown", async (effect, code) => {
   const { start, settled, simulator } = await open({ confirmWaitMs: 500 });
-  const rig = await start();
+  const fleet = await start();
   simulator().control.apply({ kind: "command", operation: "CreateMission", effect, count: 1 });
-  expect(await create(rig)).toMatchObject({ kind: "unknown", code });
-  await settled(rig);
+  expect(await create(fleet)).toMatchObject({ kind: "unknown", code });
+  await settled(fleet);
 });
 
 test.each(["grpc", "rest"] as const)("refusals over %s are what the service said", async (transport) => {
   const { start } = await open();
-  const rig = await start({ transport });
+  const fleet = await start({ transport });
   const ending = (operation: string, request: object) =>
-    rig.port.call(operation, JSON.stringify(request), 2_000);
-  expect(await create(rig, "nobody")).toMatchObject({ kind: "refused", code: "NOT_FOUND" });
-  expect(await create(rig, "globex-01")).toMatchObject({ kind: "refused", code: "PERMISSION_DENIED" });
+    fleet.port.call(operation, JSON.stringify(request), 2_000);
+  expect(await create(fleet, "nobody")).toMatchObject({ kind: "refused", code: "NOT_FOUND" });
+  expect(await create(fleet, "globex-01")).toMatchObject({ kind: "refused", code: "PERMISSION_DENIED" });
   expect(await ending("GetConveyorIndex", { robotId: "base-01" })).toMatchObject({
     kind: "refused",
     code: "INVALID_ARGUMENT",
@@ -45,26 +45,26 @@ test.each(["grpc", "rest"] as const)("refusals over %s are what the service said
 
 test("a call that outlives its deadline is unknown", async () => {
   const { start, simulator } = await open();
-  const rig = await start({ times: { streamSilenceMs: 60_000 } });
+  const fleet = await start({ times: { streamSilenceMs: 60_000 } });
   simulator().control.apply({ kind: "silence" });
   const startedAtMs = Date.now();
-  expect(await create(rig, "base-01", 400)).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  expect(await create(fleet, "base-01", 400)).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
   expect(Date.now() - startedAtMs).toBeLessThan(1_500);
   simulator().control.clearFaults();
 });
 
 test("a connection that is cut under a call leaves its ending unknown", async () => {
   const { start, settled, simulator, wire } = await open({ confirmMs: 1_000 });
-  const rig = await start();
-  const ending = create(rig, "base-01", 5_000);
+  const fleet = await start();
+  const ending = create(fleet, "base-01", 5_000);
   const sent = () =>
     simulator()
       .control.record(0)
       .some((entry) => JSON.stringify(entry).includes("CreateMission"));
-  await rig.until("the service has it", sent);
+  await fleet.until("the service has it", sent);
   wire.cut();
   expect(await ending).toMatchObject({ kind: "unknown", code: "UNAVAILABLE" });
-  await settled(rig);
+  await settled(fleet);
 });
 
 test("without a connection nothing is sent, over gRPC and over REST", async () => {
@@ -81,21 +81,21 @@ test("without a connection nothing is sent, over gRPC and over REST", async () =
 
 test("a dead connection of commands is found out before a command needs it", async () => {
   const { start, wire } = await open();
-  const rig = await start({ times: { streamSilenceMs: 400 } });
+  const fleet = await start({ times: { streamSilenceMs: 400 } });
   wire.stall();
-  await rig.until(
+  await fleet.until(
     "it was noticed",
-    () => rig.health().detail?.includes("no connection for commands") ?? false,
+    () => fleet.health().detail?.includes("no connection for commands") ?? false,
   );
-  expect(await create(rig, "base-01", 500)).toMatchObject({ kind: "not_sent" });
+  expect(await create(fleet, "base-01", 500)).toMatchObject({ kind: "not_sent" });
   wire.cut();
   wire.resume();
 });
 
 test("a request that no operation has decoded is not sent", async () => {
   const { start } = await open();
-  const rig = await start();
-  expect(await rig.fleetPort.call({}, 1_000)).toEqual({
+  const fleet = await start();
+  expect(await fleet.fleetPort.call({}, 1_000)).toEqual({
     kind: "not_sent",
     message: "the request is of no operation",
   });

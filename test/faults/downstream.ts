@@ -11,7 +11,7 @@ import { isSame, shownAsElse, shownAsGood, truthOf } from "./truth.ts";
 
 /** A session and what northbounds would show of what it tells. */
 export interface Downstream {
-  readonly rig: FleetHarness;
+  readonly fleet: FleetHarness;
   /** Waits until what is shown as good is the world's own state. */
   settled(): Promise<void>;
   /** Robots of which everything that is shown is true, complete and good. */
@@ -54,7 +54,7 @@ export async function startDownstream(
     clock: own,
     log: silentLog,
   });
-  const rig = await startFleetSession(endpoints, {
+  const fleet = await startFleetSession(endpoints, {
     ...overrides,
     clock: tracked,
     onEvent(event) {
@@ -88,8 +88,8 @@ export async function startDownstream(
    * over HTTPS.
    */
   function forCommands(): number {
-    const open = rig.figure("command_connections");
-    return rig.figure("stream_limit") < FEW_STREAMS ? open : Math.min(open, 1);
+    const open = fleet.figure("command_connections");
+    return fleet.figure("stream_limit") < FEW_STREAMS ? open : Math.min(open, 1);
   }
 
   async function letTimePass(): Promise<void> {
@@ -112,10 +112,10 @@ export async function startDownstream(
   }
 
   return {
-    rig,
+    fleet,
     async settled() {
       try {
-        if (advance === undefined) await rig.until("what is shown as good is true and complete", isTrue);
+        if (advance === undefined) await fleet.until("what is shown as good is true and complete", isTrue);
         else await passUntilTrue();
       } catch (error) {
         expect(shown()).toEqual(truth());
@@ -130,9 +130,11 @@ export async function startDownstream(
     },
     notGood: () => shownAsElse(state),
     needs: (address) => ({
-      calls: isElsewhere ? 0 : rig.figure("streams_open") - rig.figure("streams_suspended"),
+      calls: isElsewhere ? 0 : fleet.figure("streams_open") - fleet.figure("streams_suspended"),
       connections:
-        (overrides.grpcAddress ?? endpoints.grpc) === address ? rig.figure("connections") + forCommands() : 0,
+        (overrides.grpcAddress ?? endpoints.grpc) === address
+          ? fleet.figure("connections") + forCommands()
+          : 0,
     }),
     letTimePass,
     pending: tracked.pending,

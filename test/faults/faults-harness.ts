@@ -30,11 +30,11 @@ export interface FaultsHarness {
   /** Starts one that cannot come to this service: whatever it shows as good of its robots is a lie. */
   startElsewhere(overrides: FleetOverrides): Promise<FleetHarness>;
   /** Waits until what is shown as good downstream is the world's own state: all of it, and nothing else. */
-  settled(rig: FleetHarness): Promise<void>;
+  settled(fleet: FleetHarness): Promise<void>;
   /** Robots of which everything that is shown as good is true and complete. */
-  good(rig: FleetHarness): readonly string[];
+  good(fleet: FleetHarness): readonly string[];
   /** What is shown as anything but good, in words, whether it is true or not. */
-  notGood(rig: FleetHarness): readonly string[];
+  notGood(fleet: FleetHarness): readonly string[];
   /** Ends the service, and starts another with the same keys and ports. */
   replaceService(overrides?: Partial<SimulatorOptions>): Promise<void>;
   stopService(): Promise<void>;
@@ -77,19 +77,19 @@ export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {
   const wire = await startTcpProxy(() => diverted ?? endpoints.grpc);
   const sessions = new Map<FleetHarness, Downstream>();
 
-  async function begin(isElsewhere: boolean, rigOverrides: FleetOverrides): Promise<FleetHarness> {
+  async function begin(isElsewhere: boolean, fleetOverrides: FleetOverrides): Promise<FleetHarness> {
     const downstream = await startDownstream(() => simulator, isElsewhere, {
       clock,
       grpcAddress: wire.address,
-      ...rigOverrides,
-      times: { ...quick, ...rigOverrides.times },
+      ...fleetOverrides,
+      times: { ...quick, ...fleetOverrides.times },
     });
-    sessions.set(downstream.rig, downstream);
-    return downstream.rig;
+    sessions.set(downstream.fleet, downstream);
+    return downstream.fleet;
   }
 
-  function of(rig: FleetHarness): Downstream {
-    const found = sessions.get(rig);
+  function of(fleet: FleetHarness): Downstream {
+    const found = sessions.get(fleet);
     if (found === undefined) throw new Error("a session of another harness");
     return found;
   }
@@ -118,14 +118,14 @@ export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {
   }
 
   async function takeDown(): Promise<void> {
-    await Promise.all(live().map(({ rig }) => rig.stop()));
+    await Promise.all(live().map(({ fleet }) => fleet.stop()));
     await wire.close();
     await stopService();
     await rm(dataDir, { recursive: true, force: true });
     clock.close();
   }
 
-  const live = () => [...sessions.values()].filter(({ rig }) => !rig.isStopped());
+  const live = () => [...sessions.values()].filter(({ fleet }) => !fleet.isStopped());
 
   /** Each wanted stream is one call, each connection one wire. What is under way for a moment goes by. */
   async function holdNoMoreThanTheyNeed(): Promise<void> {
@@ -156,16 +156,16 @@ export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {
     simulator: () => simulator,
     wire,
     divert,
-    startUnsettled: (rigOverrides = {}) => begin(false, rigOverrides),
-    startElsewhere: (rigOverrides) => begin(true, rigOverrides),
-    async start(rigOverrides = {}) {
-      const rig = await begin(false, rigOverrides);
-      await of(rig).settled();
-      return rig;
+    startUnsettled: (fleetOverrides = {}) => begin(false, fleetOverrides),
+    startElsewhere: (fleetOverrides) => begin(true, fleetOverrides),
+    async start(fleetOverrides = {}) {
+      const fleet = await begin(false, fleetOverrides);
+      await of(fleet).settled();
+      return fleet;
     },
-    settled: (rig) => of(rig).settled(),
-    good: (rig) => of(rig).good(),
-    notGood: (rig) => of(rig).notGood(),
+    settled: (fleet) => of(fleet).settled(),
+    good: (fleet) => of(fleet).good(),
+    notGood: (fleet) => of(fleet).notGood(),
     stopService,
     async replaceService(others = {}) {
       await stopService();
@@ -185,7 +185,7 @@ export async function openFaultsHarness(overrides: Partial<SimulatorOptions> = {
         await endFaults();
         for (const downstream of live()) await downstream.settled();
         await holdNoMoreThanTheyNeed();
-        await Promise.all(live().map(({ rig }) => rig.stop()));
+        await Promise.all(live().map(({ fleet }) => fleet.stop()));
         await leaveNothing();
         await takeDown();
         await expectNothing(census);

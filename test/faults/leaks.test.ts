@@ -36,27 +36,27 @@ test("after many losses of every kind no more is held than after the first ones"
   const harness = await open();
   const { start, settled, simulator, wire } = harness;
   // Collecting garbage again and again stops the world: that is no silence.
-  const rig = await start({ times: { streamSilenceMs: 20_000 } });
+  const fleet = await start({ times: { streamSilenceMs: 20_000 } });
 
   async function round(): Promise<void> {
     for (const fault of endings) {
-      const before = rig.events.length;
+      const before = fleet.events.length;
       const accepted = wire.accepted();
       simulator().control.apply(fault);
-      await rig.until("the fault was felt", () => {
-        const states = rig.events
+      await fleet.until("the fault was felt", () => {
+        const states = fleet.events
           .slice(before)
           .flatMap((event) => (event.kind === "stream" ? event.state : []));
         // A connection that is announced to go is left, new before old: then nothing is lost.
         const isLeft = fault.how === "goaway" && wire.accepted() > accepted;
         return states.includes("lost") || (isLeft && states.length >= STREAMS);
       });
-      await settled(rig);
+      await settled(fleet);
     }
-    const down = rig.next("link", ({ state }) => state === "down");
+    const down = fleet.next("link", ({ state }) => state === "down");
     wire.cut();
     await down;
-    await settled(rig);
+    await settled(fleet);
   }
 
   await round();

@@ -10,7 +10,7 @@ import { startImpostor } from "./impostor.ts";
 
 const { open, harness } = eachWithItsHarness();
 
-const read = (rig: FleetHarness) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
+const read = (fleet: FleetHarness) => fleet.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
 
 /**
  * Steps of so much, after each a request to the service's HTTPS side: answered, or refused while it is away.
@@ -27,29 +27,29 @@ function steps(stepMs: number): Pace {
 }
 
 /** The same, with a call on the connection for commands: cheaper, where that is not what the case cuts. */
-function calls(rig: FleetHarness, stepMs: number): Pace {
-  return { stepMs, roundTrip: () => rig.port.call("ListWebhooks", "{}", 10_000) };
+function calls(fleet: FleetHarness, stepMs: number): Pace {
+  return { stepMs, roundTrip: () => fleet.port.call("ListWebhooks", "{}", 10_000) };
 }
 
-const well = (rig: FleetHarness) => rig.until("all is well", () => rig.health().state === "up");
+const well = (fleet: FleetHarness) => fleet.until("all is well", () => fleet.health().state === "up");
 
 test("connections that are cut are made again", async () => {
   const { start, settled, wire } = await open();
-  const rig = await start();
-  const down = rig.next("link", ({ state }) => state === "down");
+  const fleet = await start();
+  const down = fleet.next("link", ({ state }) => state === "down");
   wire.cut();
   expect((await down).cause).not.toBe("");
-  await rig.next("link", ({ state }) => state === "up");
-  await settled(rig);
-  await well(rig);
+  await fleet.next("link", ({ state }) => state === "up");
+  await settled(fleet);
+  await well(fleet);
 });
 
 test("what happened while the connection was cut is known after it: missions, batteries, every conveyor", async () => {
   const { start, settled, good, wire, simulator } = await open();
-  const rig = await start();
+  const fleet = await start();
   await wire.unplug();
-  await rig.event("link", ({ state, cause }) => state === "down" && cause !== "not connected yet");
-  expect(good(rig)).toEqual([]);
+  await fleet.event("link", ({ state, cause }) => state === "down" && cause !== "not connected yet");
+  expect(good(fleet)).toEqual([]);
   const { control } = simulator();
   control.happen({ kind: "conveyor-payload", robotId: "cart-01", index: 1, loaded: true });
   control.happen({ kind: "conveyor-health", robotId: "cart-02", index: 2, ok: false });
@@ -60,8 +60,8 @@ test("what happened while the connection was cut is known after it: missions, ba
     mission: { baseMission: { navigateMission: { goal: { destinationId: "Table 3" } } } },
   });
   await wire.plug();
-  await settled(rig);
-  expect(good(rig)).toHaveLength(6);
+  await settled(fleet);
+  expect(good(fleet)).toHaveLength(6);
 });
 
 test.each([
@@ -74,19 +74,19 @@ test.each([
   async (_, awayMs) => {
     const { start, good, wire, stopService, replaceService } = await open();
     const clock = createManualClock(Date.now());
-    const rig = await start({ clock, times: defaultFleetTimes });
-    const down = rig.next("link", ({ state }) => state === "down");
+    const fleet = await start({ clock, times: defaultFleetTimes });
+    const down = fleet.next("link", ({ state }) => state === "down");
     await wire.unplug();
     await stopService();
     await down;
     const { connect_failures: failuresBefore = 0, token_requests: tokensBefore = 0 } =
-      rig.health().figures ?? {};
+      fleet.health().figures ?? {};
     await pass(clock, awayMs, steps(1_000));
-    expect(good(rig)).toEqual([]);
+    expect(good(fleet)).toEqual([]);
     // Full jitter below 5 s is 2.5 s apart on the average, one attempt at a time; what comes back is another
     // world.
-    expect(rig.figure("connect_failures") - failuresBefore).toBeLessThan(2 * (awayMs / 2_500) + 10);
-    expect(rig.figure("connect_failures") - failuresBefore).toBeGreaterThan(awayMs / 2_500 / 4 - 2);
+    expect(fleet.figure("connect_failures") - failuresBefore).toBeLessThan(2 * (awayMs / 2_500) + 10);
+    expect(fleet.figure("connect_failures") - failuresBefore).toBeGreaterThan(awayMs / 2_500 / 4 - 2);
     await replaceService({ seed: 7 });
     await wire.plug();
     const goodAtMs = new Map<string, number>();
@@ -94,26 +94,26 @@ test.each([
     let passedMs = 0;
     await pass(clock, limitMs, steps(50), () => {
       passedMs += 50;
-      for (const robotId of good(rig)) if (!goodAtMs.has(robotId)) goodAtMs.set(robotId, passedMs);
+      for (const robotId of good(fleet)) if (!goodAtMs.has(robotId)) goodAtMs.set(robotId, passedMs);
       return goodAtMs.size === 6;
     });
-    expect([...goodAtMs.keys()].sort(), rig.health().detail).toHaveLength(6);
+    expect([...goodAtMs.keys()].sort(), fleet.health().detail).toHaveLength(6);
     expect(Math.max(...goodAtMs.values())).toBeLessThan(limitMs);
     // A token lives through it: a service that comes back is not met by an exchange of each gateway.
-    expect(rig.figure("token_requests")).toBe(tokensBefore);
+    expect(fleet.figure("token_requests")).toBe(tokensBefore);
   },
 );
 
 test("while there is no service, one connection at a time is tried", async () => {
   const { start, wire } = await open({ maxConcurrentStreams: 3 });
   const clock = createManualClock(Date.now());
-  const rig = await start({ clock, times: defaultFleetTimes });
-  const down = rig.next("link", ({ state }) => state === "down");
+  const fleet = await start({ clock, times: defaultFleetTimes });
+  const down = fleet.next("link", ({ state }) => state === "down");
   await wire.unplug();
   await down;
-  const before = rig.figure("connect_failures");
+  const before = fleet.figure("connect_failures");
   await pass(clock, 60_000, steps(200));
-  const attempts = rig.figure("connect_failures") - before;
+  const attempts = fleet.figure("connect_failures") - before;
   // Full jitter below a cap of 5 s: 24 attempts a minute on the average, for nine streams on five
   // connections.
   expect(attempts).toBeGreaterThan(10);
@@ -124,11 +124,11 @@ test("silent connection: half-open through a proxy that stops forwarding, it is 
   const { start, good, wire } = await open();
   const clock = createManualClock(Date.now());
   const times = { ...defaultFleetTimes, resyncMs: 600_000 };
-  const rig = await start({ clock, times });
-  await pass(clock, 120_000, calls(rig, 1_000));
-  expect(good(rig)).toHaveLength(6);
+  const fleet = await start({ clock, times });
+  await pass(clock, 120_000, calls(fleet, 1_000));
+  expect(good(fleet)).toHaveLength(6);
   let isLost = false;
-  const lost = rig
+  const lost = fleet
     .next("stream", ({ state }) => state === "lost")
     .then(() => {
       isLost = true;
@@ -143,55 +143,55 @@ test("silent connection: half-open through a proxy that stops forwarding, it is 
 
 test("a service that hangs behind its balancer, which answers pings, is noticed too", async () => {
   const { start, settled, simulator } = await open();
-  const rig = await start();
-  const lost = rig.next("stream", ({ state }) => state === "lost");
+  const fleet = await start();
+  const lost = fleet.next("stream", ({ state }) => state === "lost");
   simulator().control.apply({ kind: "silence" });
   await lost;
   simulator().control.clearFaults();
-  await settled(rig);
-  await well(rig);
+  await settled(fleet);
+  await well(fleet);
 });
 
 test("a fleet at rest stays proven alive, though nothing is sent", async () => {
   const { start, good } = await open();
   const clock = createManualClock(Date.now());
   const times = { ...defaultFleetTimes, resyncMs: 3_600_000 };
-  const rig = await start({ clock, times });
-  const before = rig.events.length;
-  await pass(clock, 10 * times.streamSilenceMs, calls(rig, 1_000));
-  const told = rig.events.slice(before);
+  const fleet = await start({ clock, times });
+  const before = fleet.events.length;
+  await pass(clock, 10 * times.streamSilenceMs, calls(fleet, 1_000));
+  const told = fleet.events.slice(before);
   expect(told.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
   for (const stream of ["mission/plant-1", "battery/plant-1", "conveyors/cart-01"]) {
     const live = told.filter((event) => event.kind === "stream" && event.stream === stream);
     expect(live.length).toBeGreaterThanOrEqual(10);
   }
-  expect(good(rig)).toHaveLength(6);
+  expect(good(fleet)).toHaveLength(6);
 });
 
 test("a service that starts again begins its numbers again, and is believed", async () => {
   const { start, settled, replaceService } = await open();
-  const rig = await start();
+  const fleet = await start();
   await replaceService({ seed: 7 });
-  await settled(rig);
-  await well(rig);
+  await settled(fleet);
+  await well(fleet);
 });
 
 test("a service replaced by one that answers UNIMPLEMENTED is borne, and its return is noticed", async () => {
   const { start, settled, replaceService } = await open();
-  const rig = await start();
+  const fleet = await start();
   await replaceService({ serviceNames: ["maker.api.Other"] });
-  await rig.until("it is said", () => rig.health().detail?.includes("UNIMPLEMENTED") ?? false);
-  expect(await read(rig)).toMatchObject({ kind: "refused", code: "UNIMPLEMENTED" });
+  await fleet.until("it is said", () => fleet.health().detail?.includes("UNIMPLEMENTED") ?? false);
+  expect(await read(fleet)).toMatchObject({ kind: "refused", code: "UNIMPLEMENTED" });
   await replaceService();
-  await settled(rig);
-  await well(rig);
+  await settled(fleet);
+  await well(fleet);
 });
 
 test("DNS failure: a name that does not resolve is said, and nothing is sent", async () => {
   const { startElsewhere } = await open();
-  const rig = await startElsewhere({ grpcAddress: "fleet.invalid:443" });
-  await rig.until("it is said", () => /resol|ENOTFOUND|EAI_AGAIN/i.test(rig.health().detail ?? ""));
-  expect(await read(rig)).toMatchObject({ kind: "not_sent" });
+  const fleet = await startElsewhere({ grpcAddress: "fleet.invalid:443" });
+  await fleet.until("it is said", () => /resol|ENOTFOUND|EAI_AGAIN/i.test(fleet.health().detail ?? ""));
+  expect(await read(fleet)).toMatchObject({ kind: "not_sent" });
 });
 
 test("DNS failure: a name that the proxy cannot resolve yet is found as soon as it can", async () => {
@@ -206,27 +206,27 @@ test("DNS failure: a name that the proxy cannot resolve yet is found as soon as 
   const proxy = await startHttpProxy("plant", "pa:ss", (target) =>
     isKnown ? behind.get(target) : undefined,
   );
-  const rig = await startUnsettled({
+  const fleet = await startUnsettled({
     grpcAddress: `${name}:443`,
     httpsUrl: `https://${name}:444`,
     authUrl: `https://${name}:444`,
     proxyUrl: `http://plant:pa%3Ass@localhost:${proxy.port}`,
   });
-  await rig.until("it is said", () => rig.figure("token_failures") > 0);
-  expect(await read(rig)).toMatchObject({ kind: "not_sent" });
+  await fleet.until("it is said", () => fleet.figure("token_failures") > 0);
+  expect(await read(fleet)).toMatchObject({ kind: "not_sent" });
   isKnown = true;
-  await settled(rig);
-  await well(rig);
-  await rig.stop();
+  await settled(fleet);
+  await well(fleet);
+  await fleet.stop();
   await proxy.close();
 });
 
 test("a port where nobody listens is said, and nothing is sent", async () => {
   const { startUnsettled, wire } = await open();
   await wire.unplug();
-  const rig = await startUnsettled();
-  await rig.until("it is said", () => rig.health().detail?.includes("ECONNREFUSED") ?? false);
-  expect(await read(rig)).toMatchObject({ kind: "not_sent" });
+  const fleet = await startUnsettled();
+  await fleet.until("it is said", () => fleet.health().detail?.includes("ECONNREFUSED") ?? false);
+  expect(await read(fleet)).toMatchObject({ kind: "not_sent" });
 });
 
 test.each([
@@ -237,17 +237,17 @@ test.each([
   "certificate %s: the service is not talked to until it shows a good one again",
   async (fault, message) => {
     const { start, good, settled, simulator, divert } = await open();
-    const rig = await start();
+    const fleet = await start();
     const impostor = await startImpostor(fault, simulator().endpoints.ca);
-    const down = rig.next("link", ({ state }) => state === "down");
+    const down = fleet.next("link", ({ state }) => state === "down");
     divert(impostor.address);
     await down;
-    await rig.until("it is said", () => message.test(rig.health().detail ?? ""));
-    expect(good(rig)).toEqual([]);
-    expect(await read(rig)).toMatchObject({ kind: "not_sent" });
+    await fleet.until("it is said", () => message.test(fleet.health().detail ?? ""));
+    expect(good(fleet)).toEqual([]);
+    expect(await read(fleet)).toMatchObject({ kind: "not_sent" });
     divert(null);
-    await settled(rig);
-    await well(rig);
+    await settled(fleet);
+    await well(fleet);
     expect(impostor.requests()).toBe(0);
     await impostor.close();
   },
@@ -256,15 +256,15 @@ test.each([
 test("everything goes through an HTTP proxy where configuration says so", async () => {
   const { start, simulator } = await open();
   const proxy = await startHttpProxy("plant", "pa:ss");
-  const rig = await start({
+  const fleet = await start({
     grpcAddress: simulator().endpoints.grpc,
     proxyUrl: `http://plant:pa%3Ass@localhost:${proxy.port}`,
   });
-  await well(rig);
-  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  await well(fleet);
+  expect(await read(fleet)).toMatchObject({ kind: "ok" });
   expect(new Set(proxy.tunnels())).toEqual(
     new Set([simulator().endpoints.grpc, new URL(simulator().endpoints.https).host]),
   );
-  await rig.stop();
+  await fleet.stop();
   await proxy.close();
 });

@@ -8,8 +8,8 @@ import { eachWithItsHarness } from "./faults-harness.ts";
 
 const { open, harness } = eachWithItsHarness();
 
-const read = (rig: FleetHarness) => rig.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
-const well = (rig: FleetHarness) => rig.until("all is well", () => rig.health().state === "up");
+const read = (fleet: FleetHarness) => fleet.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 2_000);
+const well = (fleet: FleetHarness) => fleet.until("all is well", () => fleet.health().state === "up");
 
 /** Times by which nothing but the token is due for a long while. */
 const slow: Partial<FleetTimes> = {
@@ -22,9 +22,9 @@ const slow: Partial<FleetTimes> = {
 };
 
 /** Streams that were told to be lost since `from`. */
-const lost = (rig: FleetHarness, from: number) =>
+const lost = (fleet: FleetHarness, from: number) =>
   new Set(
-    rig.events
+    fleet.events
       .slice(from)
       .flatMap((event) => (event.kind === "stream" && event.state === "lost" ? [event.stream] : [])),
   ).size;
@@ -36,135 +36,138 @@ function steps(stepMs: number): Pace {
 
 test("a token is renewed in the background, before it ends, and streams go on", async () => {
   const { start, settled } = await open({ tokenLifeMs: 2_000 });
-  const rig = await start({ times: { tokenRefreshMs: 900_000, tokenMarginMs: 500 } });
-  const before = rig.events.length;
-  await rig.until("it was renewed twice", () => rig.figure("token_requests") >= 3);
-  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  const fleet = await start({ times: { tokenRefreshMs: 900_000, tokenMarginMs: 500 } });
+  const before = fleet.events.length;
+  await fleet.until("it was renewed twice", () => fleet.figure("token_requests") >= 3);
+  expect(await read(fleet)).toMatchObject({ kind: "ok" });
   expect(
-    rig.events.slice(before).filter((event) => event.kind === "stream" && event.state === "lost"),
+    fleet.events.slice(before).filter((event) => event.kind === "stream" && event.state === "lost"),
   ).toEqual([]);
-  await settled(rig);
+  await settled(fleet);
 });
 
 test("token expiry in mid-stream: a call that is refused is repeated once with a new one", async () => {
   const { start, settled, simulator } = await open();
   const clock = createManualClock(Date.now());
-  const rig = await start({ clock, times: slow });
+  const fleet = await start({ clock, times: slow });
   // A token that was only just made would not be blamed.
   clock.advance(5_100);
   simulator().control.apply({ kind: "expire-tokens" });
-  expect(await read(rig)).toMatchObject({ kind: "ok" });
-  expect(rig.figure("token_requests")).toBe(2);
-  await settled(rig);
-  await well(rig);
+  expect(await read(fleet)).toMatchObject({ kind: "ok" });
+  expect(fleet.figure("token_requests")).toBe(2);
+  await settled(fleet);
+  await well(fleet);
 });
 
 test("token expiry in mid-stream: streams that a service cuts for it come back with a new token, got once for all", async () => {
   const { start, settled, simulator } = await open();
   const clock = createManualClock(Date.now());
-  const rig = await start({ clock, times: slow });
+  const fleet = await start({ clock, times: slow });
   clock.advance(5_100);
-  const before = rig.events.length;
+  const before = fleet.events.length;
   simulator().control.apply({ kind: "expire-tokens" });
   simulator().control.apply({ kind: "end-streams", how: "unauthenticated" });
-  await rig.until("all streams were lost", () => lost(rig, before) === rig.figure("streams_wanted"));
-  await settled(rig);
-  await well(rig);
-  expect(rig.figure("token_requests")).toBe(2);
+  await fleet.until("all streams were lost", () => lost(fleet, before) === fleet.figure("streams_wanted"));
+  await settled(fleet);
+  await well(fleet);
+  expect(fleet.figure("token_requests")).toBe(2);
 });
 
 test("tokens that stop to count before their time are replaced", async () => {
   const { start, settled, simulator } = await open();
   const clock = createManualClock(Date.now());
-  const rig = await start({ clock, times: slow });
+  const fleet = await start({ clock, times: slow });
   clock.advance(5_100);
   simulator().control.apply({ kind: "early-expiry", earlyMs: 3_600_000 });
   // No token counts at all now: one more is asked for, and it fares no better.
-  expect(await read(rig)).toMatchObject({ kind: "refused", code: "UNAUTHENTICATED" });
-  expect(rig.figure("token_requests")).toBe(2);
+  expect(await read(fleet)).toMatchObject({ kind: "refused", code: "UNAUTHENTICATED" });
+  expect(fleet.figure("token_requests")).toBe(2);
   simulator().control.clearFaults();
-  expect(await read(rig)).toMatchObject({ kind: "ok" });
-  await settled(rig);
+  expect(await read(fleet)).toMatchObject({ kind: "ok" });
+  await settled(fleet);
 });
 
 test("429 on a refresh: the old token serves on, and the authentication server is spared", async () => {
   const { start, simulator } = await open();
   const clock = createManualClock(Date.now());
-  const rig = await start({ clock, times: { ...slow, tokenRefreshMs: 60_000 } });
+  const fleet = await start({ clock, times: { ...slow, tokenRefreshMs: 60_000 } });
   simulator().control.apply({ kind: "exchange", effect: "limit" });
   // By chance up to a third later than `tokenRefreshMs`.
   clock.advance(80_000);
-  await rig.until("a refresh was refused", () => rig.figure("token_failures") > 0);
-  expect(await read(rig)).toMatchObject({ kind: "ok" });
-  const failures = rig.figure("token_failures");
+  await fleet.until("a refresh was refused", () => fleet.figure("token_failures") > 0);
+  expect(await read(fleet)).toMatchObject({ kind: "ok" });
+  const failures = fleet.figure("token_failures");
   // At one attempt in 45 to 60 s.
   await pass(clock, 120_000, steps(1_000));
-  expect(rig.figure("token_failures") - failures).toBeGreaterThanOrEqual(1);
-  expect(rig.figure("token_failures") - failures).toBeLessThanOrEqual(3);
+  expect(fleet.figure("token_failures") - failures).toBeGreaterThanOrEqual(1);
+  expect(fleet.figure("token_failures") - failures).toBeLessThanOrEqual(3);
   simulator().control.clearFaults();
-  await pass(clock, 70_000, steps(1_000), () => rig.figure("token_age_seconds") < 30);
-  await rig.until("a refresh succeeded", () => rig.figure("token_age_seconds") < 30);
-  expect(rig.health().state).not.toBe("down");
+  await pass(clock, 70_000, steps(1_000), () => fleet.figure("token_age_seconds") < 30);
+  await fleet.until("a refresh succeeded", () => fleet.figure("token_age_seconds") < 30);
+  expect(fleet.health().state).not.toBe("down");
 });
 
 test("a key that is refused while its token still counts: the gateway works, and health says for how long", async () => {
   const { start, settled, simulator } = await open();
   const startMs = Date.now();
   const clock = createManualClock(startMs);
-  const rig = await start({ clock, times: { ...slow, tokenRefreshMs: 60_000 } });
-  await well(rig);
+  const fleet = await start({ clock, times: { ...slow, tokenRefreshMs: 60_000 } });
+  await well(fleet);
   simulator().control.apply({ kind: "exchange", effect: "refuse" });
   // By chance up to a third later than `tokenRefreshMs`.
   clock.advance(80_000);
-  const detail = () => rig.health().detail ?? "";
-  await rig.until("it is said", () => detail().includes("cannot be renewed"));
-  expect(rig.health().state).toBe("degraded");
+  const detail = () => fleet.health().detail ?? "";
+  await fleet.until("it is said", () => detail().includes("cannot be renewed"));
+  expect(fleet.health().state).toBe("degraded");
   const said =
     /the token cannot be renewed: .* refuses the API key \(401\); the one in use ends at (\S+Z)(;|$)/;
   const [, end = ""] = said.exec(detail()) ?? [];
   expect(Math.abs(Date.parse(end) - startMs - 3_600_000)).toBeLessThan(60_000);
-  expect(await read(rig)).toMatchObject({ kind: "ok" });
+  expect(await read(fleet)).toMatchObject({ kind: "ok" });
   simulator().control.clearFaults();
   await pass(clock, 70_000, steps(1_000), () => !detail().includes("cannot be renewed"));
-  await settled(rig);
+  await settled(fleet);
   expect(detail()).not.toContain("cannot be renewed");
 });
 
 test("auth server down at start: it is waited for", async () => {
   const { startUnsettled, settled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "unavailable" });
-  const rig = await startUnsettled();
-  await rig.until("it is said", () => rig.health().detail?.includes("answers 503") ?? false);
-  expect(await read(rig)).toMatchObject({ kind: "not_sent" });
+  const fleet = await startUnsettled();
+  await fleet.until("it is said", () => fleet.health().detail?.includes("answers 503") ?? false);
+  expect(await read(fleet)).toMatchObject({ kind: "not_sent" });
   simulator().control.clearFaults();
-  await settled(rig);
-  await well(rig);
+  await settled(fleet);
+  await well(fleet);
 });
 
 test("auth server down at start for longer than a token lives: it is asked no more often than documented", async () => {
   const { startUnsettled, settled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "unavailable" });
   const clock = createManualClock(Date.now());
-  const rig = await startUnsettled({ clock, times: slow });
+  const fleet = await startUnsettled({ clock, times: slow });
   const minutes = (await pass(clock, 3_700_000, steps(10_000))) / 60_000;
-  expect(rig.figure("token_requests")).toBeGreaterThan(minutes);
-  expect(rig.figure("token_requests")).toBeLessThanOrEqual((minutes / 5 + 1) * 20);
+  expect(fleet.figure("token_requests")).toBeGreaterThan(minutes);
+  expect(fleet.figure("token_requests")).toBeLessThanOrEqual((minutes / 5 + 1) * 20);
   simulator().control.clearFaults();
-  await pass(clock, 60_000, steps(1_000), () => rig.figure("streams_open") > 0);
-  await settled(rig);
+  await pass(clock, 60_000, steps(1_000), () => fleet.figure("streams_open") > 0);
+  await settled(fleet);
 });
 
 test("a key that is refused is said, and tried again later", async () => {
   const { startUnsettled, settled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "refuse" });
   const clock = createManualClock(Date.now());
-  const rig = await startUnsettled({ clock, times: slow });
-  await rig.until("it is said", () => rig.health().detail?.includes("refuses the API key (401)") ?? false);
+  const fleet = await startUnsettled({ clock, times: slow });
+  await fleet.until(
+    "it is said",
+    () => fleet.health().detail?.includes("refuses the API key (401)") ?? false,
+  );
   simulator().control.clearFaults();
   await pass(clock, 30_000, steps(5_000));
-  expect(rig.figure("token_requests")).toBe(1);
-  await pass(clock, 60_000, steps(1_000), () => rig.figure("streams_open") > 0);
-  await settled(rig);
+  expect(fleet.figure("token_requests")).toBe(1);
+  await pass(clock, 60_000, steps(1_000), () => fleet.figure("streams_open") > 0);
+  await settled(fleet);
 });
 
 test.each([
@@ -175,11 +178,11 @@ test.each([
   async (where, offsetMs) => {
     const { start } = await open();
     const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + offsetMs };
-    const rig = await start({ clock });
+    const fleet = await start({ clock });
     const said = new RegExp(`clock is 3[56]\\d\\d(\\.\\d)? s ${where}`);
-    await rig.until("it is said", () => said.test(rig.health().detail ?? ""));
-    expect(await read(rig)).toMatchObject({ kind: "ok" });
-    expect(rig.figure("token_seconds_left")).toBeGreaterThan(3_000);
+    await fleet.until("it is said", () => said.test(fleet.health().detail ?? ""));
+    expect(await read(fleet)).toMatchObject({ kind: "ok" });
+    expect(fleet.figure("token_seconds_left")).toBeGreaterThan(3_000);
   },
 );
 
@@ -187,10 +190,12 @@ test("the clock that waits is the one that is injected", async () => {
   const { startUnsettled, simulator } = await open();
   simulator().control.apply({ kind: "exchange", effect: "unavailable" });
   const clock: ManualClock = createManualClock(Date.now());
-  const rig = await startUnsettled({ clock, times: { rosterPollMs: null, taskChainPollMs: null } });
-  await rig.until("the first exchange failed", () => rig.figure("token_failures") === 1);
+  const fleet = await startUnsettled({ clock, times: { rosterPollMs: null, taskChainPollMs: null } });
+  await fleet.until("the first exchange failed", () => fleet.figure("token_failures") === 1);
   // The second is due after 750 to 1,000 ms.
   await pass(clock, 745, steps(5));
-  expect(rig.figure("token_requests")).toBe(1);
-  expect(await pass(clock, 300, steps(5), () => rig.figure("token_requests") === 2)).toBeLessThanOrEqual(260);
+  expect(fleet.figure("token_requests")).toBe(1);
+  expect(await pass(clock, 300, steps(5), () => fleet.figure("token_requests") === 2)).toBeLessThanOrEqual(
+    260,
+  );
 });

@@ -14,18 +14,18 @@ const navigate = (robotId: string, destinationId: string) =>
   });
 
 /** Sends a robot somewhere and waits until the stream shows that it arrived. */
-async function drive(rig: FleetHarness, robotId: string, destinationId: string): Promise<void> {
-  const ending = await rig.port.call("CreateMission", navigate(robotId, destinationId), 5_000);
+async function drive(fleet: FleetHarness, robotId: string, destinationId: string): Promise<void> {
+  const ending = await fleet.port.call("CreateMission", navigate(robotId, destinationId), 5_000);
   if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
-  await rig.event("mission", ({ queue }) =>
+  await fleet.event("mission", ({ queue }) =>
     queue.missions.some(
       ({ missionId, state }) => missionId === ending.missionId && state === "STATE_SUCCEEDED",
     ),
   );
 }
 
-const lostStreams = (rig: FleetHarness, from = 0) =>
-  rig.events.slice(from).filter((event) => event.kind === "stream" && event.state === "lost").length;
+const lostStreams = (fleet: FleetHarness, from = 0) =>
+  fleet.events.slice(from).filter((event) => event.kind === "stream" && event.state === "lost").length;
 
 test.each([
   ["at their 60 minutes", "limit"],
@@ -34,69 +34,69 @@ test.each([
   ["by RST code 0", "reset"],
 ] as const)("streams that end %s come back", async (_, how) => {
   const { simulator, start, settled } = await open();
-  const rig = await start();
-  const before = rig.events.length;
+  const fleet = await start();
+  const before = fleet.events.length;
   simulator().control.apply({ kind: "end-streams", how });
-  await rig.until("streams were lost", () => lostStreams(rig, before) >= 2);
-  await drive(rig, "base-01", "Table 1");
-  await settled(rig);
-  await rig.until("all is well again", () => rig.health().state === "up");
+  await fleet.until("streams were lost", () => lostStreams(fleet, before) >= 2);
+  await drive(fleet, "base-01", "Table 1");
+  await settled(fleet);
+  await fleet.until("all is well again", () => fleet.health().state === "up");
 });
 
 test("GOAWAY moves the streams to a new connection", async () => {
   const { simulator, start, settled, wire } = await open();
-  const rig = await start();
+  const fleet = await start();
   const before = wire.accepted();
   simulator().control.apply({ kind: "end-streams", how: "goaway" });
-  await rig.until("a new connection was made", () => wire.accepted() > before);
-  await drive(rig, "base-01", "Table 1");
-  await settled(rig);
-  await rig.until("all is well again", () => rig.health().state === "up");
+  await fleet.until("a new connection was made", () => wire.accepted() > before);
+  await drive(fleet, "base-01", "Table 1");
+  await settled(fleet);
+  await fleet.until("all is well again", () => fleet.health().state === "up");
 });
 
 /** Times at which nothing but the GOAWAY itself moves a stream. */
 const calm = { resyncMs: 60_000, streamSilenceMs: 60_000, backoffBaseMs: 250, backoffCapMs: 5_000 };
 
 /** Says GOAWAY, and waits until each stream has come again. */
-async function goAway({ simulator }: FaultsHarness, rig: FleetHarness): Promise<void> {
-  const before = rig.events.length;
+async function goAway({ simulator }: FaultsHarness, fleet: FleetHarness): Promise<void> {
+  const before = fleet.events.length;
   simulator().control.apply({ kind: "end-streams", how: "goaway" });
-  await rig.until("every stream has come again", () => {
-    const live = rig.events
+  await fleet.until("every stream has come again", () => {
+    const live = fleet.events
       .slice(before)
       .flatMap((event) => (event.kind === "stream" && event.state === "live" ? [event.stream] : []));
-    return new Set(live).size === rig.figure("streams_wanted");
+    return new Set(live).size === fleet.figure("streams_wanted");
   });
 }
 
 test("GOAWAY leaves every robot good, also when it comes again and again", async () => {
   const opened = await open();
   let look = () => {};
-  const rig = await opened.start({ times: calm, chance: () => 0.5, onEvent: () => look() });
+  const fleet = await opened.start({ times: calm, chance: () => 0.5, onEvent: () => look() });
   const notGood = new Set<string>();
   look = () => {
-    for (const words of opened.notGood(rig)) notGood.add(words);
+    for (const words of opened.notGood(fleet)) notGood.add(words);
   };
-  const before = rig.events.length;
-  for (let time = 0; time < 3; time += 1) await goAway(opened, rig);
+  const before = fleet.events.length;
+  for (let time = 0; time < 3; time += 1) await goAway(opened, fleet);
   expect([...notGood]).toEqual([]);
-  expect(lostStreams(rig, before)).toBe(0);
+  expect(lostStreams(fleet, before)).toBe(0);
 });
 
 test("GOAWAY loses and doubles no message", async () => {
   const opened = await open({ timeFactor: 1 });
-  const rig = await opened.start({ times: calm, chance: () => 0.5 });
-  const before = rig.events.length;
+  const fleet = await opened.start({ times: calm, chance: () => 0.5 });
+  const before = fleet.events.length;
   const told: number[] = [];
   let isMoving = true;
   const moves = (async () => {
-    for (let time = 0; time < 3; time += 1) await goAway(opened, rig);
+    for (let time = 0; time < 3; time += 1) await goAway(opened, fleet);
     isMoving = false;
   })();
   while (isMoving) {
     const percent = 90 - (told.length % 80);
     told.push(percent);
-    const heard = rig.next(
+    const heard = fleet.next(
       "battery",
       ({ robotId, battery }) => robotId === "serve-01" && battery.chargePercent === percent,
     );
@@ -105,13 +105,13 @@ test("GOAWAY loses and doubles no message", async () => {
     await heard;
   }
   await moves;
-  const heard = rig.events
+  const heard = fleet.events
     .slice(before)
     .flatMap((event) =>
       event.kind === "battery" && event.robotId === "serve-01" ? [event.battery.chargePercent] : [],
     );
   expect(heard).toEqual(told);
-  expect(lostStreams(rig, before)).toBe(0);
+  expect(lostStreams(fleet, before)).toBe(0);
 });
 
 test("60-minute renewal: a service that ends streams at its limit finds them renewed before, under load", {
@@ -124,7 +124,7 @@ test("60-minute renewal: a service that ends streams at its limit finds them ren
     after: (delayMs: number, task: () => void) => clock.after(Math.max(delayMs, 1_000), task),
   };
   const { start, settled, simulator } = await open({ clock: coarse, timeFactor: 1 });
-  const rig = await start({
+  const fleet = await start({
     clock,
     times: {
       resyncMs: 600_000,
@@ -135,41 +135,41 @@ test("60-minute renewal: a service that ends streams at its limit finds them ren
     },
   });
   simulator().control.setLively("missions");
-  const before = rig.events.length;
-  const roundTrip = () => rig.port.call("ListWebhooks", "{}", 5_000);
+  const before = fleet.events.length;
+  const roundTrip = () => fleet.port.call("ListWebhooks", "{}", 5_000);
   await pass(clock, 3_960_000, { stepMs: 10_000, roundTrip });
-  expect(lostStreams(rig, before)).toBe(0);
-  expect(rig.figure("messages_repeated")).toBeGreaterThan(20);
-  const told = rig.events.flatMap((event) =>
+  expect(lostStreams(fleet, before)).toBe(0);
+  expect(fleet.figure("messages_repeated")).toBeGreaterThan(20);
+  const told = fleet.events.flatMap((event) =>
     event.kind === "mission" ? [`${event.robotId} ${event.stamp.sequence}`] : [],
   );
   expect(told.length).toBeGreaterThan(100);
   expect(new Set(told).size).toBe(told.length);
   simulator().control.setLively("none");
-  await settled(rig);
+  await settled(fleet);
 });
 
 test("sequence reset: numbers that begin again with 0 are followed", async () => {
   const { simulator, start, settled } = await open();
-  const rig = await start();
-  await drive(rig, "base-01", "Table 1");
+  const fleet = await start();
+  await drive(fleet, "base-01", "Table 1");
   simulator().control.happen({ robotId: "base-01", kind: "sequence-reset" });
-  await rig.event("mission", ({ robotId, stamp }) => robotId === "base-01" && stamp.sequence === 0);
-  await drive(rig, "base-01", "Table 2");
-  await settled(rig);
-  expect(rig.figure("sequence_regressions")).toBe(0);
+  await fleet.event("mission", ({ robotId, stamp }) => robotId === "base-01" && stamp.sequence === 0);
+  await drive(fleet, "base-01", "Table 2");
+  await settled(fleet);
+  expect(fleet.figure("sequence_regressions")).toBe(0);
 });
 
 test("sequence reset whose 0 was lost: is noticed at the next message, and repaired by a new subscription", async () => {
   const { simulator, start, settled } = await open();
-  const rig = await start({ times: { resyncMs: 60_000 } });
-  await drive(rig, "base-01", "Table 1");
+  const fleet = await start({ times: { resyncMs: 60_000 } });
+  await drive(fleet, "base-01", "Table 1");
   simulator().control.apply({ kind: "stream", effect: "drop", robotId: "base-01", count: 2 });
   simulator().control.happen({ robotId: "base-01", kind: "sequence-reset" });
   simulator().control.clearFaults();
-  await rig.port.call("CreateMission", navigate("base-01", "Table 2"), 5_000);
-  await rig.until("the reset was noticed", () => rig.figure("sequence_regressions") > 0);
-  await settled(rig);
+  await fleet.port.call("CreateMission", navigate("base-01", "Table 2"), 5_000);
+  await fleet.until("the reset was noticed", () => fleet.figure("sequence_regressions") > 0);
+  await settled(fleet);
 });
 
 const messageFaults: ReadonlyArray<readonly [string, Fault]> = [
@@ -180,41 +180,41 @@ const messageFaults: ReadonlyArray<readonly [string, Fault]> = [
 
 test.each(messageFaults)("%s messages lose nothing for long", async (_, fault) => {
   const { simulator, start, settled } = await open();
-  const rig = await start();
+  const fleet = await start();
   simulator().control.apply(fault);
-  await rig.port.call("CreateMission", navigate("base-01", "Table 1"), 5_000);
-  await rig.port.call("CreateMission", navigate("serve-01", "Table 2"), 5_000);
-  await rig.until("the fault is used up", () => simulator().control.faults().length === 0);
-  await settled(rig);
+  await fleet.port.call("CreateMission", navigate("base-01", "Table 1"), 5_000);
+  await fleet.port.call("CreateMission", navigate("serve-01", "Table 2"), 5_000);
+  await fleet.until("the fault is used up", () => simulator().control.faults().length === 0);
+  await settled(fleet);
 });
 
 test("a repeat is a proof of life, and no news", async () => {
   const { simulator, start } = await open();
-  const rig = await start({ times: { resyncMs: 60_000, streamSilenceMs: 60_000 } });
+  const fleet = await start({ times: { resyncMs: 60_000, streamSilenceMs: 60_000 } });
   simulator().control.apply({
     kind: "stream",
     effect: "repeat",
     stream: "SubscribeMissionStatus",
     count: 50,
   });
-  await drive(rig, "base-01", "Table 1");
-  const told = rig.events.flatMap((event) =>
+  await drive(fleet, "base-01", "Table 1");
+  const told = fleet.events.flatMap((event) =>
     event.kind === "mission" && event.robotId === "base-01" ? [event.stamp.sequence] : [],
   );
   expect(new Set(told).size).toBe(told.length);
-  expect(rig.figure("messages_repeated")).toBeGreaterThan(0);
-  expect(rig.events.some((event) => event.kind === "confirmed" && event.aspect === "mission")).toBe(true);
+  expect(fleet.figure("messages_repeated")).toBeGreaterThan(0);
+  expect(fleet.events.some((event) => event.kind === "confirmed" && event.aspect === "mission")).toBe(true);
 });
 
 test("streams beyond the service's limit for one connection get connections of their own", async () => {
   const { start, settled, simulator } = await open({ maxConcurrentStreams: 3 });
-  const rig = await start();
-  await rig.until("all streams are open", () => rig.health().state === "up");
-  expect(rig.figure("stream_limit")).toBe(3);
-  expect(rig.figure("connections")).toBeGreaterThanOrEqual(2);
+  const fleet = await start();
+  await fleet.until("all streams are open", () => fleet.health().state === "up");
+  expect(fleet.figure("stream_limit")).toBe(3);
+  expect(fleet.figure("connections")).toBeGreaterThanOrEqual(2);
   simulator().control.apply({ kind: "end-streams", how: "unavailable" });
-  await drive(rig, "base-01", "Table 1");
-  await settled(rig);
+  await drive(fleet, "base-01", "Table 1");
+  await settled(fleet);
 });
 
 test.each(["SubscribeMissionStatus", "SubscribeConveyorStatus"])(
@@ -222,9 +222,9 @@ test.each(["SubscribeMissionStatus", "SubscribeConveyorStatus"])(
   async (operation) => {
     const { startUnsettled, settled, simulator } = await open();
     simulator().control.apply({ kind: "command", operation, effect: "internal-before", count: 3 });
-    const rig = await startUnsettled();
-    await rig.until("the fault is used up", () => simulator().control.faults().length === 0);
-    await settled(rig);
-    await rig.until("all is well", () => rig.health().state === "up");
+    const fleet = await startUnsettled();
+    await fleet.until("the fault is used up", () => simulator().control.faults().length === 0);
+    await settled(fleet);
+    await fleet.until("all is well", () => fleet.health().state === "up");
   },
 );

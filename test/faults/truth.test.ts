@@ -47,12 +47,12 @@ const changes: ReadonlyArray<readonly [string, Edit]> = [
 test("what a session shows is held against the world in every respect", async () => {
   harness = await openFaultsHarness();
   const { start, settled, simulator } = harness;
-  const rig = await start();
+  const fleet = await start();
   const goal = { destinationId: "Station A" };
   const request = { robotId: "cart-03", mission: { cartMission: { navigateMission: { goal } } } };
-  const ending = await rig.port.call("CreateMission", JSON.stringify(request), 5_000);
+  const ending = await fleet.port.call("CreateMission", JSON.stringify(request), 5_000);
   expect(ending).toMatchObject({ kind: "ok" });
-  await settled(rig);
+  await settled(fleet);
   const robots = simulator().control.robots();
   const truth = truthOf(robots, everything);
   expect(isSame(truth, truthOf(structuredClone(robots), everything))).toBe(true);
@@ -67,12 +67,12 @@ test("what a session shows is held against the world in every respect", async ()
 test("a session that missed something is found out", async () => {
   harness = await openFaultsHarness();
   const { start, good, settled, simulator, wire } = harness;
-  const rig = await start();
-  expect(good(rig)).toHaveLength(6);
+  const fleet = await start();
+  expect(good(fleet)).toHaveLength(6);
   // Nothing comes any more, and the session believes for a while what it has.
   wire.stall();
   simulator().control.happen({ kind: "conveyor-health", robotId: "cart-02", index: 1, ok: false });
-  expect(good(rig)).toEqual(["cart-01", "cart-03", "serve-01", "serve-02", "base-01"]);
-  const lost = rig.next("stream", ({ state }) => state === "lost").then(() => "never before the loss");
-  await expect(Promise.race([settled(rig), lost])).resolves.toBe("never before the loss");
+  expect(good(fleet)).toEqual(["cart-01", "cart-03", "serve-01", "serve-02", "base-01"]);
+  const lost = fleet.next("stream", ({ state }) => state === "lost").then(() => "never before the loss");
+  await expect(Promise.race([settled(fleet), lost])).resolves.toBe("never before the loss");
 });

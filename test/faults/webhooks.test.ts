@@ -57,9 +57,9 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
     options,
     ca: Buffer.from(authority.certificate),
     async listen(overrides = {}) {
-      const rig = await harness.start({ events: { kind: "webhook", webhook: options }, ...overrides });
-      await rig.until("streams are open", () => rig.figure("streams_open") > 0);
-      return rig;
+      const fleet = await harness.start({ events: { kind: "webhook", webhook: options }, ...overrides });
+      await fleet.until("streams are open", () => fleet.figure("streams_open") > 0);
+      return fleet;
     },
     async secret() {
       const text = await readFile(join(options.directory, "webhook-secret.json"), "utf8");
@@ -78,11 +78,11 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
 /**
  * The service has both subscriptions of ours: from before, or as soon as the gateway has made what it lacks.
  */
-async function subscribed(plant: Plant, rig: FleetHarness): Promise<void> {
+async function subscribed(plant: Plant, fleet: FleetHarness): Promise<void> {
   for (;;) {
-    const made = rig.figure("webhook_subscriptions_made");
+    const made = fleet.figure("webhook_subscriptions_made");
     if ((await plant.subscriptions()).filter(({ enabled }) => enabled).length >= 2) return;
-    await rig.until("another one was made", () => rig.figure("webhook_subscriptions_made") > made);
+    await fleet.until("another one was made", () => fleet.figure("webhook_subscriptions_made") > made);
   }
 }
 
@@ -112,59 +112,59 @@ const RELIEF_TRIES = 4;
  * not be asked for in time there is a doubt, which takes another event to be dispelled: it gets one. A doubt
  * for want of deliveries would be a bug.
  */
-async function relieved(plant: Plant, rig: FleetHarness): Promise<void> {
-  await subscribed(plant, rig);
-  const undelivered = rig.figure("webhooks_undelivered");
-  const isSuspended = () => rig.figure("streams_suspended") === 2;
+async function relieved(plant: Plant, fleet: FleetHarness): Promise<void> {
+  await subscribed(plant, fleet);
+  const undelivered = fleet.figure("webhooks_undelivered");
+  const isSuspended = () => fleet.figure("streams_suspended") === 2;
   for (let attempt = 1; attempt <= RELIEF_TRIES && !isSuspended(); attempt += 1) {
     charge(plant, "cart-01");
-    await drive(rig, "base-01", attempt % 2 === 1 ? "Table 1" : "Table 2");
+    await drive(fleet, "base-01", attempt % 2 === 1 ? "Table 1" : "Table 2");
     const untilMs = performance.now() + RELIEF_MS;
-    await rig.until("streams rest, in time", () => isSuspended() || performance.now() > untilMs);
+    await fleet.until("streams rest, in time", () => isSuspended() || performance.now() > untilMs);
   }
-  expect(rig.figure("streams_suspended"), rig.health().detail).toBe(2);
-  expect(rig.figure("webhooks_undelivered")).toBe(undelivered);
+  expect(fleet.figure("streams_suspended"), fleet.health().detail).toBe(2);
+  expect(fleet.figure("webhooks_undelivered")).toBe(undelivered);
 }
 
-async function drive(rig: FleetHarness, robotId: string, destinationId: string): Promise<string> {
+async function drive(fleet: FleetHarness, robotId: string, destinationId: string): Promise<string> {
   const goal = { destinationId };
   const request = { robotId, mission: { baseMission: { navigateMission: { goal } } } };
-  const ending = await rig.port.call("CreateMission", JSON.stringify(request), 5_000);
+  const ending = await fleet.port.call("CreateMission", JSON.stringify(request), 5_000);
   if (ending.kind !== "ok") throw new Error(JSON.stringify(ending));
   const { missionId } = ending;
-  await rig.event("mission", ({ queue }) =>
+  await fleet.event("mission", ({ queue }) =>
     queue.missions.some((mission) => mission.missionId === missionId && mission.state === "STATE_SUCCEEDED"),
   );
   return missionId ?? "";
 }
 
 /** Missions and batteries as they were told, by robot and number: none twice. */
-function told(rig: FleetHarness): readonly string[] {
-  return rig.events.flatMap((event) =>
+function told(fleet: FleetHarness): readonly string[] {
+  return fleet.events.flatMap((event) =>
     event.kind === "mission" || event.kind === "battery"
       ? [`${event.kind} ${event.robotId} ${event.stamp.sequence}`]
       : [],
   );
 }
 
-const ofBattery = (rig: FleetHarness, robotId: string, charged: number) =>
-  rig.event("battery", (event) => event.robotId === robotId && event.battery.chargePercent === charged);
+const ofBattery = (fleet: FleetHarness, robotId: string, charged: number) =>
+  fleet.event("battery", (event) => event.robotId === robotId && event.battery.chargePercent === charged);
 
 test("events come by webhook while streams rest between their snapshots: all of them, none twice", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
-  await relieved(plant, rig);
-  const received = rig.figure("webhooks_received");
-  await drive(rig, "base-01", "Table 2");
-  await drive(rig, "base-01", "Table 1");
+  const fleet = await plant.listen();
+  await relieved(plant, fleet);
+  const received = fleet.figure("webhooks_received");
+  await drive(fleet, "base-01", "Table 2");
+  await drive(fleet, "base-01", "Table 1");
   // A snapshot may have told the last of them before its delivery.
-  await rig.until("all were delivered", () => rig.figure("webhooks_received") > received + 3);
-  await plant.settled(rig);
-  expect(new Set(told(rig)).size).toBe(told(rig).length);
+  await fleet.until("all were delivered", () => fleet.figure("webhooks_received") > received + 3);
+  await plant.settled(fleet);
+  expect(new Set(told(fleet)).size).toBe(told(fleet).length);
   // Snapshots go on while streams rest, and renew what is held.
-  const confirmed = await rig.next("confirmed", ({ aspect }) => aspect === "battery");
+  const confirmed = await fleet.next("confirmed", ({ aspect }) => aspect === "battery");
   expect(confirmed.stream).toMatch(/^battery\//);
-  await rig.until("all is well", () => rig.health().state === "up");
+  await fleet.until("all is well", () => fleet.health().state === "up");
   expect((await plant.subscriptions()).map(({ eventType }) => eventType).sort()).toEqual([
     "battery",
     "mission",
@@ -173,19 +173,19 @@ test("events come by webhook while streams rest between their snapshots: all of 
 
 test("while streams rest they are told to be live, and nobody hears of a loss", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen({ times: { resyncMs: 3_000 } });
-  await relieved(plant, rig);
-  const before = rig.events.length;
-  await rig.next("stream", ({ stream, state }) => stream.startsWith("mission/") && state === "live");
-  await rig.next("confirmed", ({ aspect }) => aspect === "mission");
-  const since = rig.events.slice(before);
+  const fleet = await plant.listen({ times: { resyncMs: 3_000 } });
+  await relieved(plant, fleet);
+  const before = fleet.events.length;
+  await fleet.next("stream", ({ stream, state }) => stream.startsWith("mission/") && state === "live");
+  await fleet.next("confirmed", ({ aspect }) => aspect === "mission");
+  const since = fleet.events.slice(before);
   expect(since.filter((event) => event.kind === "stream" && event.state === "lost")).toEqual([]);
   expect(since.filter((event) => event.kind === "link")).toEqual([]);
 });
 
 test("a delivery without the secret, or with another, is refused before it is looked at", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
+  const fleet = await plant.listen();
   const secret = await plant.secret();
   const event = {
     robot_id: "cart-01",
@@ -202,27 +202,27 @@ test("a delivery without the secret, or with another, is refused before it is lo
   expect(await post({})).toBe(401);
   expect(await post({ "x-fleetgate-secret": `${secret.slice(0, -1)}_` })).toBe(401);
   expect(await post({ "x-fleetgate-secret": "" })).toBe(401);
-  expect(rig.figure("webhooks_unauthorized")).toBe(3);
+  expect(fleet.figure("webhooks_unauthorized")).toBe(3);
   const known = { "x-fleetgate-secret": secret };
   expect(await post({ ...known, "x-service-webhook-event-id": "" })).toBe(400);
   expect(await post(known, { method: "PUT" })).toBe(405);
   expect(await post(known, { body: "x".repeat(1_100_000) })).toBe(413);
   expect(await post(known, { body: '{"robot_id":' })).toBe(204);
-  await rig.until("it was looked at", () => rig.figure("webhooks_malformed") === 1);
-  expect(rig.figure("webhooks_unfit")).toBe(3);
-  expect(told(rig).filter((line) => line.endsWith("null"))).toEqual([]);
-  await plant.settled(rig);
+  await fleet.until("it was looked at", () => fleet.figure("webhooks_malformed") === 1);
+  expect(fleet.figure("webhooks_unfit")).toBe(3);
+  expect(told(fleet).filter((line) => line.endsWith("null"))).toEqual([]);
+  await plant.settled(fleet);
 });
 
 test("the secret is the owner's alone, and in no answer", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
+  const fleet = await plant.listen();
   const secret = await plant.secret();
   expect((await stat(join(plant.options.directory, "webhook-secret.json"))).mode & 0o077).toBe(0);
-  await subscribed(plant, rig);
-  const answer = await rig.port.call("ListWebhooks", "{}", 2_000);
+  await subscribed(plant, fleet);
+  const answer = await fleet.port.call("ListWebhooks", "{}", 2_000);
   expect(JSON.stringify(answer)).toContain("(hidden)");
-  expect(JSON.stringify([answer, rig.health()])).not.toContain(secret);
+  expect(JSON.stringify([answer, fleet.health()])).not.toContain(secret);
 });
 
 test("an event id that comes again is dropped, after a restart too; the subscriptions are taken over", async () => {
@@ -276,68 +276,74 @@ test("an event id that comes again is dropped, after a restart too; the subscrip
 
 test("a subscription that the service has disabled is replaced and named; streams stand in meanwhile", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
-  await relieved(plant, rig);
+  const fleet = await plant.listen();
+  await relieved(plant, fleet);
   await plant.deliveries.unplug();
   for (let event = 0; event < 25; event += 1) charge(plant, "cart-01");
-  await rig.until("it is named", () => rig.health().detail?.includes("disabled the subscription") ?? false);
-  expect(rig.health().state).toBe("degraded");
-  await ofBattery(rig, "cart-02", charge(plant, "cart-02"));
-  await plant.settled(rig);
+  await fleet.until(
+    "it is named",
+    () => fleet.health().detail?.includes("disabled the subscription") ?? false,
+  );
+  expect(fleet.health().state).toBe("degraded");
+  await ofBattery(fleet, "cart-02", charge(plant, "cart-02"));
+  await plant.settled(fleet);
   await plant.deliveries.plug();
-  await rig.until("another was made", () => rig.figure("webhook_subscriptions_made") === 3);
-  await relieved(plant, rig);
-  await rig.until("all is well", () => rig.health().state === "up");
+  await fleet.until("another was made", () => fleet.figure("webhook_subscriptions_made") === 3);
+  await relieved(plant, fleet);
+  await fleet.until("all is well", () => fleet.health().state === "up");
   const listed = await plant.subscriptions();
   expect(listed.map(({ eventType, enabled }) => `${eventType} ${enabled}`).sort()).toEqual([
     "battery true",
     "mission true",
   ]);
-  await plant.settled(rig);
+  await plant.settled(fleet);
 });
 
 test("a subscription that somebody deleted is made again", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
-  await relieved(plant, rig);
+  const fleet = await plant.listen();
+  await relieved(plant, fleet);
   const { webhooks } = (await plant.simulator().rest("POST", "/v1/webhook/list", {})).json() as {
     webhooks: ReadonlyArray<{ id: string }>;
   };
   for (const { id } of webhooks) await plant.simulator().rest("POST", "/v1/webhook/delete", { id });
-  await rig.until("others were made", () => rig.figure("webhook_subscriptions_made") === 4);
-  await relieved(plant, rig);
-  await plant.settled(rig);
+  await fleet.until("others were made", () => fleet.figure("webhook_subscriptions_made") === 4);
+  await relieved(plant, fleet);
+  await plant.settled(fleet);
 });
 
 test("deliveries that do not arrive are noticed by the next snapshot: streams stand in until they do", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
-  await relieved(plant, rig);
+  const fleet = await plant.listen();
+  await relieved(plant, fleet);
   await plant.deliveries.unplug();
   charge(plant, "serve-02");
-  await rig.until("it is doubted", () => rig.health().detail?.includes("events are not delivered") ?? false);
-  expect(rig.figure("webhooks_undelivered")).toBeGreaterThan(0);
-  await rig.until("a stream stands in", () => rig.figure("streams_suspended") === 1);
+  await fleet.until(
+    "it is doubted",
+    () => fleet.health().detail?.includes("events are not delivered") ?? false,
+  );
+  expect(fleet.figure("webhooks_undelivered")).toBeGreaterThan(0);
+  await fleet.until("a stream stands in", () => fleet.figure("streams_suspended") === 1);
   // The mission webhook was not doubted: nothing was missed there.
-  await plant.settled(rig);
+  await plant.settled(fleet);
   await plant.deliveries.plug();
-  await relieved(plant, rig);
-  await rig.until("all is well", () => rig.health().state === "up");
+  await relieved(plant, fleet);
+  await fleet.until("all is well", () => fleet.health().state === "up");
 });
 
 test("a service that is away while streams are suspended is noticed, and found again with its subscriptions", async () => {
   const plant = await openPlant();
-  const rig = await plant.listen();
-  await relieved(plant, rig);
-  const lost = rig.next("stream", ({ stream, state }) => stream.startsWith("mission/") && state === "lost");
-  const down = rig.next("link", ({ state }) => state === "down");
+  const fleet = await plant.listen();
+  await relieved(plant, fleet);
+  const lost = fleet.next("stream", ({ stream, state }) => stream.startsWith("mission/") && state === "lost");
+  const down = fleet.next("link", ({ state }) => state === "down");
   await plant.stopService();
   await Promise.all([lost, down]);
   await plant.replaceService();
-  await rig.next("link", ({ state }) => state === "up");
-  await relieved(plant, rig);
-  expect(rig.figure("webhook_subscriptions_made")).toBe(2);
-  await plant.settled(rig);
+  await fleet.next("link", ({ state }) => state === "up");
+  await relieved(plant, fleet);
+  expect(fleet.figure("webhook_subscriptions_made")).toBe(2);
+  await plant.settled(fleet);
 });
 
 test.each([
@@ -345,21 +351,21 @@ test.each([
   ["delete", 0],
 ] as const)("a gateway that stops leaves its subscriptions as configured: %s", async (onShutdown, left) => {
   const plant = await openPlant({ onShutdown });
-  const rig = await plant.listen();
-  await relieved(plant, rig);
-  await rig.stop();
+  const fleet = await plant.listen();
+  await relieved(plant, fleet);
+  await fleet.stop();
   expect(await plant.subscriptions()).toHaveLength(left);
 });
 
 test("robots that the service refuses are left out of the subscriptions", async () => {
   const plant = await openPlant();
   const ids = ["cart-01", "base-01", "globex-01"];
-  const rig = await plant.startUnsettled({
+  const fleet = await plant.startUnsettled({
     robots: { kind: "ids", ids },
     events: { kind: "webhook", webhook: plant.options },
   });
-  await rig.until("subscriptions were made", () => rig.figure("webhook_subscriptions_made") === 2);
-  await relieved(plant, rig);
+  await fleet.until("subscriptions were made", () => fleet.figure("webhook_subscriptions_made") === 2);
+  await relieved(plant, fleet);
   expect(await plant.subscriptions()).toMatchObject([
     { selector: { robotIds: { ids: ["cart-01", "base-01"] } } },
     { selector: { robotIds: { ids: ["cart-01", "base-01"] } } },

@@ -40,32 +40,29 @@ async function createClientCertificate(): Promise<KeyedCertificate> {
   return { certificate: certificate.toString("pem"), key: PemConverter.encode(key, "PRIVATE KEY") };
 }
 
-/**
- * A protocol before `target` that only lets in who shows this certificate. Its connections are TLS on either
- * side.
- */
-async function openLink(
+/** A TLS proxy in front of `target` that accepts only clients with this certificate. */
+async function openTlsProxy(
   target: string,
-  friend: string,
+  accepted: string,
   caFile: string,
-): Promise<{ address: string; guests(): number }> {
+): Promise<{ address: string; connections(): number }> {
   const ca = await readFile(caFile, "utf8");
   const authority = { certificate: ca, key: await readFile(join(dirname(caFile), "ca.key"), "utf8") };
   const own = await createServerCertificate(authority, ["localhost"], Date.now());
   const { hostname, port } = new URL(`tcp://${target}`);
   const sockets = new Set<TLSSocket>();
-  let guests = 0;
+  let connections = 0;
   const server = createServer(
     {
       cert: own.certificate,
       key: own.key,
-      ca: friend,
+      ca: accepted,
       requestCert: true,
       rejectUnauthorized: true,
       ALPNProtocols: ["h2", "http/1.1"],
     },
     (client) => {
-      guests += 1;
+      connections += 1;
       const protocol = client.alpnProtocol === "h2" ? "h2" : "http/1.1";
       const upstream = connect({
         host: hostname,
@@ -94,7 +91,7 @@ async function openLink(
     server.close();
     await once(server, "close");
   });
-  return { address: `localhost:${(server.address() as AddressInfo).port}`, guests: () => guests };
+  return { address: `localhost:${(server.address() as AddressInfo).port}`, connections: () => connections };
 }
 
 const create = (harness: FleetHarness) => {
@@ -109,15 +106,15 @@ test.each(["grpc", "rest"] as const)(
     closers.push(() => simulator.stop());
     const { endpoints } = simulator;
     const own = await createClientCertificate();
-    const grpc = await openLink(endpoints.grpc, own.certificate, endpoints.ca);
-    const https = await openLink(new URL(endpoints.https).host, own.certificate, endpoints.ca);
+    const grpc = await openTlsProxy(endpoints.grpc, own.certificate, endpoints.ca);
+    const https = await openTlsProxy(new URL(endpoints.https).host, own.certificate, endpoints.ca);
     const behind = { ...endpoints, grpc: grpc.address, https: `https://${https.address}` };
     const ca = simulator.ca.toString("utf8");
 
-    const stranger = await startFleetSession(behind, { transport });
-    closers.push(() => stranger.stop());
-    await stranger.until("it is said", () => stranger.health().detail?.includes("no token") ?? false);
-    expect(grpc.guests() + https.guests()).toBe(0);
+    const unauthorized = await startFleetSession(behind, { transport });
+    closers.push(() => unauthorized.stop());
+    await unauthorized.until("it is said", () => unauthorized.health().detail?.includes("no token") ?? false);
+    expect(grpc.connections() + https.connections()).toBe(0);
 
     const harness = await startFleetSession(behind, { transport, tls: { ca, client: own } });
     closers.push(() => harness.stop());

@@ -5,18 +5,18 @@ import { type FleetHarness, type FleetOverrides, startFleetSession } from "../su
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 
 let simulator: RunningSimulator;
-const rigs: FleetHarness[] = [];
+const harnesses: FleetHarness[] = [];
 beforeAll(async () => {
   simulator = await startSimulator({ timeFactor: 50 });
 });
 afterEach(async () => {
-  await Promise.all(rigs.splice(0).map((harness) => harness.stop()));
+  await Promise.all(harnesses.splice(0).map((harness) => harness.stop()));
 });
 afterAll(() => simulator.stop());
 
 async function start(overrides: FleetOverrides = {}): Promise<FleetHarness> {
   const harness = await startFleetSession(simulator.endpoints, overrides);
-  rigs.push(harness);
+  harnesses.push(harness);
   return harness;
 }
 
@@ -136,7 +136,7 @@ test("a subscription is renewed, new before old: confirmed downstream, with no g
 test("a service goes by its maker's own name, on streams and on calls", async () => {
   const other = await startSimulator({ serviceNames: ["maker.api.Robots"] });
   const harness = await startFleetSession(other.endpoints, { serviceName: "maker.api.Robots" });
-  rigs.push(harness);
+  harnesses.push(harness);
   await harness.event("mission");
   await harness.event("conveyors");
   expect(await harness.port.call("GetConveyorIndex", '{"robotId":"cart-01"}', 5_000)).toMatchObject({
@@ -156,7 +156,7 @@ test("several locations are several streams, each robot by its own", async () =>
   const other = await startSimulator({ scenario: { kind: "given", scenario } });
   const locations = ["plant-1", "plant-2"];
   const harness = await startFleetSession(other.endpoints, { robots: { kind: "locations", locations } });
-  rigs.push(harness);
+  harnesses.push(harness);
   const by = (robotId: string) => harness.event("mission", (event) => event.robotId === robotId);
   expect((await by("base-01")).stream).toBe("mission/plant-2");
   expect((await by("cart-01")).stream).toBe("mission/plant-1");

@@ -34,7 +34,7 @@ test("a map is kept, and given when the service is away, said to be old", async 
   expect(await readdir(directory)).toEqual(["3.json"]);
 });
 
-test("a map that the service no longer has is forgotten", async () => {
+test("a map that the service no longer has is removed", async () => {
   await cache.settle(3, answer);
   expect(await cache.settle(3, gone)).toEqual(gone);
   expect(await cache.settle(3, away)).toEqual(away);

@@ -10,41 +10,41 @@ const CLIENT = "e2e";
 const AT_STATION = "cart-01";
 const OTHER = "cart-03";
 
-let house: E2eHarness;
+let harness: E2eHarness;
 let sender: MqttClient;
 beforeAll(async () => {
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + CLOCK_AHEAD_MS };
   const stations = { dock: { destinations: ["Station A"], heartbeatMs: 60_000 } };
-  house = await openE2eHarness({}, { stations, mqtt: { tags: true } }, clock);
-  sender = await mqtt.connectAsync(house.mqttUrl, { reconnectPeriod: 0 }, false);
+  harness = await openE2eHarness({}, { stations, mqtt: { tags: true } }, clock);
+  sender = await mqtt.connectAsync(harness.mqttUrl, { reconnectPeriod: 0 }, false);
   for (const robot of [AT_STATION, OTHER])
-    await house.mqtt.on(`robots/${robot}/availability`, (text) => text === "good");
+    await harness.mqtt.on(`robots/${robot}/availability`, (text) => text === "good");
 });
 afterAll(async () => {
   await sender.endAsync(true);
-  await house.close();
+  await harness.close();
 });
 
 /** Publishes under the client's own name, and waits for the reply. */
 async function ask(topic: string, id: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
   const text = JSON.stringify({ id, ...fields });
   await sender.publishAsync(`fleetgate/e2e/clients/${CLIENT}/${topic}`, text, { qos: 1 });
-  expect(JSON.parse(await house.mqtt.replyText(id)), `${topic} ${text}`).toMatchObject({
+  expect(JSON.parse(await harness.mqtt.replyText(id)), `${topic} ${text}`).toMatchObject({
     outcome: "succeeded",
   });
 }
 
 test("every topic of docs/scada.md carries messages", async () => {
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
-  await house.mqtt.send("CreateMission", "mission", { robotId: AT_STATION, mission });
+  await harness.mqtt.send("CreateMission", "mission", { robotId: AT_STATION, mission });
   const tasks = [{ taskType: "TASK_TYPE_LOAD", mapId: 1, endPointCode: "ST-A" }];
-  await house.mqtt.send("AddTaskChain", "chain", { taskChain: { areaId: 1, amrId: 102 }, tasks });
-  await house.mqtt.send("DeleteWebhook", "webhook", { id: "w-1" });
-  const { control } = house.simulator();
+  await harness.mqtt.send("AddTaskChain", "chain", { taskChain: { areaId: 1, amrId: 102 }, tasks });
+  await harness.mqtt.send("DeleteWebhook", "webhook", { id: "w-1" });
+  const { control } = harness.simulator();
   control.happen({ kind: "conveyor-payload", robotId: OTHER, index: 1, loaded: true });
   control.happen({ kind: "conveyor-health", robotId: OTHER, index: 1, ok: false });
 
-  await house.mqtt.on(`robots/${AT_STATION}/mission`, (state) => state.includes('"STATE_RUNNING"'));
+  await harness.mqtt.on(`robots/${AT_STATION}/mission`, (state) => state.includes('"STATE_RUNNING"'));
   const robot = { robot_id: AT_STATION };
   await ask("station/dock/ask", "ask", robot);
   await ask("station/dock/beat", "beat", {});
@@ -59,6 +59,6 @@ test("every topic of docs/scada.md carries messages", async () => {
   expect(listed.length).toBeGreaterThan(25);
   for (const topic of listed) {
     const pattern = new RegExp(`^${topic.replace(/<[^>]+>/g, "[^/]+").replace("…", ".+")}$`);
-    await house.mqtt.heard.first(topic, (message) => pattern.test(message.topic));
+    await harness.mqtt.heard.first(topic, (message) => pattern.test(message.topic));
   }
 });

@@ -8,7 +8,7 @@ const FUNCTIONS = 2_000;
 const HELD_BY_EACH = 1_000;
 const bind = AsyncResource.prototype.bind;
 
-it("what a bound function holds is let go without a full collection", () => {
+it("what a bound function holds is freed without a full collection", () => {
   setFlagsFromString("--expose-gc");
   // As the gateway runs. V8 would learn from the first measurement, when it has the time, to make the arrays
   // of the second old at once.

@@ -15,7 +15,7 @@ it("calls all that wait, by one listener, once", () => {
   expect(abortTasks(end.signal)).toBe(0);
 });
 
-it("does not call who let go, and lets one that waits twice go one by one", () => {
+it("does not call a listener that was removed, and removes one of two equal ones at a time", () => {
   const end = new AbortController();
   let calls = 0;
   const task = () => {
@@ -41,7 +41,7 @@ it("leaves no listener when nobody waits any more", () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-it("does not call who is let go by another's task", () => {
+it("does not call a listener that another one has removed", () => {
   const end = new AbortController();
   let calls = 0;
   let letGo = () => {};

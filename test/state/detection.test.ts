@@ -68,7 +68,7 @@ function expectLimit(measuredMs: number, limitMs: number): void {
 
 describe("the worst case that check and the documentation give", () => {
   it("needs nobody to say that a stream is lost: a silence shows by itself", () => {
-    // The proof is told up to a share of the silence late. Whoever looks at connections is sooner.
+    // The proof is told up to a share of the silence late. A look at the connections finds it sooner.
     const lateMs = times.streamSilenceMs / LOOKS_A_SILENCE;
     const measured = slowest((phaseMs) => {
       const watched = watch(phaseMs, () => {});

@@ -13,7 +13,7 @@ const PATIENCE_MS = 15_000;
 const SHOWN = 8;
 const SHOWN_CHARACTERS = 300;
 
-/** An empty chronicle; `describe` makes a line of an entry for whoever reads a failure. */
+/** An empty chronicle; `describe` makes a line of an entry, for the report of a failure. */
 export function createChronicle<T>(describe: (entry: T) => string, waitMs = PATIENCE_MS): Chronicle<T> {
   const entries: T[] = [];
   const watchers = new Set<() => void>();

@@ -203,7 +203,7 @@ test("a service that answers fewer streams than it says is told from one that ha
   expect((await occupied(pool)).client).toBe(first?.client);
 });
 
-test("a connection that never answered is given up once, whoever tells", async () => {
+test("a connection that never answered is given up once, however many report it", async () => {
   const pool = startPool({ connect: async () => connection(), prove: async () => false });
   const slots = [await occupied(pool), await occupied(pool), await occupied(pool)];
   for (const permit of slots) permit.unanswered();

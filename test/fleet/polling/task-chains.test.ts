@@ -61,7 +61,7 @@ test("one that turned stale meanwhile is good again with the same words", async 
   expect(changes()).toBe(2);
 });
 
-test("one that is left out three times in a row is let go of", async () => {
+test("one that is left out three times in a row is removed", async () => {
   const { chains } = start([null, null, WAITS, null, null, null]);
   for (const followed of [1, 1, 1, 1, 1, 0]) {
     await chains.turn();
@@ -133,7 +133,7 @@ test.each([
   [{ taskChainState: { id: "x", status: 5 } }],
   [{ taskChainState: { id: 0, status: 5 } }],
 ])(
-  "a record that does not say its number (%j) may be of any chain that seems to be left out: none is let go of",
+  "a record that does not say its number (%j) may be of any chain that seems to be left out: none is removed",
   async (nonsense) => {
     const { chains, lines, turn } = startThree(new Array(4).fill([nonsense, record(8)]));
     for (let time = 0; time < 4; time += 1) expect(await turn()).toEqual([8]);
@@ -143,7 +143,7 @@ test.each([
   },
 );
 
-test("one that is left out beside one that cannot be read is let go of all the same", async () => {
+test("one that is left out beside one that cannot be read is removed all the same", async () => {
   const { chains, turn } = startThree(new Array(3).fill([UNREADABLE, record(8)]));
   for (let time = 0; time < 3; time += 1) await turn();
   expect(chains.followed).toBe(2);

@@ -11,21 +11,21 @@ import { type RunningSimulator, startSimulator } from "../../support/simulator.t
 
 let folder = "";
 let simulator: RunningSimulator;
-const rigs: FleetHarness[] = [];
+const harnesses: FleetHarness[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fleetgate-families-"));
   simulator = await startSimulator();
 });
 afterEach(async () => {
-  for (const harness of rigs.splice(0)) if (!harness.isStopped()) await harness.stop();
+  for (const harness of harnesses.splice(0)) if (!harness.isStopped()) await harness.stop();
   await simulator.stop();
   await rm(folder, { recursive: true });
 });
 
 async function start(overrides: FleetOverrides = {}): Promise<FleetHarness> {
   const harness = await startFleetSession(simulator.endpoints, { cacheDirectory: folder, ...overrides });
-  rigs.push(harness);
+  harnesses.push(harness);
   return harness;
 }
 
@@ -79,7 +79,7 @@ test("a restart asks for no family that was found out before, and tells a cart w
   expect(familiesTold(second, "serve-01")).toEqual(["unknown"]);
 });
 
-test("a robot that is wrongly remembered as a cart is asked about, shown as no cart, and forgotten as one", async () => {
+test("a robot that is wrongly remembered as a cart is asked about, shown as no cart, and no longer remembered as one", async () => {
   await remember({ "serve-01": "cart" });
   const harness = await start();
   await allKnown(harness);

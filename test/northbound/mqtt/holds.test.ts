@@ -15,14 +15,14 @@ const rights = [
 ] as const;
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
-let rig: CommandsHarness;
+let commands: CommandsHarness;
 let clients: Listener;
 let asked = 0;
 
 beforeEach(async () => {
-  rig = await createHarness({ options: { rights } });
-  await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
-  const protocol = await openLink(rig);
+  commands = await createHarness({ options: { rights } });
+  await commands.see(missions("AMR01", commands.clock.nowMs(), mission("m", "D1")));
+  const protocol = await openLink(commands);
   clients = protocol.clients;
   cleanups.push(protocol.close);
 });
@@ -40,7 +40,7 @@ async function tell(client: string, topic: string, fields: object): Promise<Reco
   return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
 }
 
-const held = (robotId: string | null) => rig.dispatcher.holds.holdState(robotId).by;
+const held = (robotId: string | null) => commands.dispatcher.holds.holdState(robotId).by;
 
 describe("a hold over MQTT", () => {
   test("is the client's own, on one robot, until it lifts it", async () => {
@@ -51,8 +51,8 @@ describe("a hold over MQTT", () => {
       response: { held: true, by: ["mqtt:line1"] },
       duplicate: false,
     });
-    await rig.clock.settle(50);
-    expect(rig.calls).toMatchObject([{ operation: "Halt" }]);
+    await commands.clock.settle(50);
+    expect(commands.calls).toMatchObject([{ operation: "Halt" }]);
     expect(await tell("scada", "hold/AMR01", { hold: true })).toMatchObject({
       response: { by: ["mqtt:line1", "mqtt:scada"] },
     });
@@ -80,7 +80,7 @@ describe("a hold over MQTT", () => {
   });
 
   test("names a robot as topics do", async () => {
-    rig.quality.set("cell 1/AMR.9", "good");
+    commands.quality.set("cell 1/AMR.9", "good");
     expect(await tell("scada", "hold/cell 1%2FAMR%2E9", { hold: true })).toMatchObject({
       response: { held: true },
     });
@@ -122,11 +122,11 @@ describe("refusals with a reply", () => {
     ],
     ["a robot that is none", "hold/nope", { hold: true }, "UNKNOWN_ROBOT", 'robot "nope" was never heard of'],
   ])("%s", async (_what, topic, fields, code, message) => {
-    await rig.clock.settle(10_000);
+    await commands.clock.settle(10_000);
     const answer = await tell("scada", topic, fields);
     expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
     expect([held("AMR01"), held(null)]).toEqual([[], []]);
-    expect(rig.audit.at(-1)).toMatchObject({ event: "command", operation: "hold", user: "scada", code });
+    expect(commands.audit.at(-1)).toMatchObject({ event: "command", operation: "hold", user: "scada", code });
   });
 
   test("RETAINED: what the broker would say again at every start", async () => {

@@ -47,7 +47,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
 
 /** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
 export async function openLink(
-  rig: CommandsHarness,
+  commands: CommandsHarness,
   options = mqttOptions(),
 ): Promise<{ readonly clients: Listener; close(): Promise<void> }> {
   const broker = newBroker();
@@ -55,11 +55,11 @@ export async function openLink(
   const clients = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
   const link = newLink({
     options,
-    clock: rig.clock,
-    commander: rig.intake,
-    audit: rig.intake,
-    stations: rig.dispatcher.stations,
-    holds: rig.dispatcher.holds,
+    clock: commands.clock,
+    commander: commands.intake,
+    audit: commands.intake,
+    stations: commands.dispatcher.stations,
+    holds: commands.dispatcher.holds,
     openBroker: broker.open,
   });
   const connection = await link.connect(new AbortController().signal);
@@ -68,7 +68,7 @@ export async function openLink(
     async close() {
       // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
       const closing = connection[Symbol.asyncDispose]();
-      rig.clock.advance(10_000);
+      commands.clock.advance(10_000);
       await closing;
       await clients.client.endAsync(true);
       await stopBroker();

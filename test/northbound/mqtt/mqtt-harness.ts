@@ -141,7 +141,7 @@ export function recordingCommander(
   return { ...createTestIntake({ catalogue, clock: systemClock, execution, ...parts }), commands };
 }
 
-/** A house without stations. */
+/** No stations. */
 export const noStations: Stations = {
   ask: () => null,
   release: () => null,

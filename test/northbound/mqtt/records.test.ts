@@ -4,14 +4,14 @@ import { openLink } from "./link-harness.ts";
 import { base, type Listener } from "./mqtt-harness.ts";
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
-let rig: CommandsHarness;
+let commands: CommandsHarness;
 let scada: Listener;
 let answers = 0;
 
 beforeEach(async () => {
   answers = 0;
-  rig = await createHarness({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
-  const protocol = await openLink(rig);
+  commands = await createHarness({ stations: [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] });
+  const protocol = await openLink(commands);
   scada = protocol.clients;
   cleanups.push(protocol.close);
 });
@@ -40,8 +40,8 @@ async function succeeded(id: string): Promise<void> {
   // What comes after it is answered after it was received.
   await say("command/Go", { id: "after" });
   expect(await answer()).toMatchObject({ id: "after", code: "MALFORMED" });
-  await rig.clock.settle(0);
-  await rig.call(0).answer(OK);
+  await commands.clock.settle(0);
+  await commands.call(0).answer(OK);
   expect(await answer()).toMatchObject({ id, outcome: "succeeded", duplicate: false });
 }
 
@@ -50,7 +50,7 @@ describe("who asks again with an id that has a record is never told that it was 
     await succeeded("c1");
     await say("command/Go", { id: "c1", request: go });
     expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: true });
-    expect(rig.calls).toHaveLength(1);
+    expect(commands.calls).toHaveLength(1);
   });
 
   test("without an expiry while it is in hand", async () => {
@@ -58,18 +58,18 @@ describe("who asks again with an id that has a record is never told that it was 
     await say("command/Go", { id: "c1", request: go });
     await say("command/Go", { id: "after" });
     expect(await answer()).toMatchObject({ id: "after" });
-    await rig.clock.settle(0);
-    await rig.call(0).answer(OK);
+    await commands.clock.settle(0);
+    await commands.call(0).answer(OK);
     expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: false });
     expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: true });
-    expect(rig.calls).toHaveLength(1);
+    expect(commands.calls).toHaveLength(1);
   });
 
   test("retained", async () => {
     await succeeded("c1");
     await say("command/Go", { id: "c1", expires_at: "2099-01-01T00:00:00Z", request: go }, true);
     expect(await answer()).toMatchObject({ id: "c1", outcome: "succeeded", duplicate: true });
-    expect(rig.calls).toHaveLength(1);
+    expect(commands.calls).toHaveLength(1);
   });
 
   test("with another request", async () => {
@@ -100,7 +100,7 @@ describe("who asks again with an id that has a record is never told that it was 
     });
     await say("command/Go", { id: "new", expires_at: "2099-01-01T00:00:00Z", request: go });
     expect(await answer()).toMatchObject({ id: "new", outcome: "refused", code: "QUEUE_FULL" });
-    expect(rig.audit.at(-1)).toMatchObject({ request_id: "new", code: "QUEUE_FULL", user: "scada" });
+    expect(commands.audit.at(-1)).toMatchObject({ request_id: "new", code: "QUEUE_FULL", user: "scada" });
   });
 });
 
@@ -125,7 +125,7 @@ describe("the audit log has what the protocol refuses", () => {
   ])("%s on %s", async (code, topic, payload, named) => {
     await say(topic, payload);
     const { message } = await answer();
-    expect(rig.audit).toEqual([
+    expect(commands.audit).toEqual([
       expect.objectContaining({
         event: "command",
         protocol: "mqtt",
@@ -134,20 +134,26 @@ describe("the audit log has what the protocol refuses", () => {
         ...named,
       }),
     ]);
-    expect(rig.audit[0]).toMatchObject({ outcome: "refused", code, message, request: null, sent_at: null });
+    expect(commands.audit[0]).toMatchObject({
+      outcome: "refused",
+      code,
+      message,
+      request: null,
+      sent_at: null,
+    });
   });
 
   test("RETAINED", async () => {
     await say("command/Go", { id: "c1", request: go }, true);
     await answer();
-    expect(rig.audit).toMatchObject([{ request_id: "c1", operation: "Go", code: "RETAINED" }]);
+    expect(commands.audit).toMatchObject([{ request_id: "c1", operation: "Go", code: "RETAINED" }]);
   });
 
   test("of no readable id, and no more of names than people read", async () => {
     await say("command/Go", "{");
     await say(`command/${"x".repeat(10_000)}`, { id: "c1", request: go });
     await answer();
-    expect(rig.audit).toMatchObject([
+    expect(commands.audit).toMatchObject([
       { request_id: null, operation: "Go", code: "MALFORMED" },
       { request_id: "c1", operation: `${"x".repeat(64)}…`, code: "UNKNOWN_OPERATION" },
     ]);

@@ -16,19 +16,19 @@ const stations = [
 ] as const;
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
-let rig: CommandsHarness;
+let commands: CommandsHarness;
 let clients: Listener;
 let asked = 0;
 
 beforeEach(async () => {
-  rig = await createHarness({ stations, options: { rights } });
-  await rig.see(missions("AMR01", rig.clock.nowMs(), mission("m", "D1")));
-  const commands = {
+  commands = await createHarness({ stations, options: { rights } });
+  await commands.see(missions("AMR01", commands.clock.nowMs(), mission("m", "D1")));
+  const enabled = {
     enabled: true,
     brokerEnforcesClientNames: true,
     requireExpiry: false,
   };
-  const protocol = await openLink(rig, mqttOptions({ commands }));
+  const protocol = await openLink(commands, mqttOptions({ commands: enabled }));
   clients = protocol.clients;
   cleanups.push(protocol.close);
 });
@@ -58,7 +58,7 @@ describe("a station's lease, over MQTT", () => {
       response: { leased: ["AMR01"] },
       duplicate: false,
     });
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toMatchObject({
+    expect(commands.dispatcher.stations.leaseOf("AMR01")).toMatchObject({
       station: "Dock",
       owner: { protocol: "mqtt", name: "line1" },
     });
@@ -72,21 +72,24 @@ describe("a station's lease, over MQTT", () => {
       outcome: "succeeded",
       response: { leased: [] },
     });
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
   test("lasts while the client is heard of, also by an empty message, and ends when it falls silent", async () => {
     await ask("line1");
     for (let second = 0; second < 8; second += 4) {
-      await rig.clock.settle(4_000);
+      await commands.clock.settle(4_000);
       await clients.client.publishAsync(`${base}/clients/line1/station/Dock/beat`, "", { qos: 1 });
       // Another client's sign of life is none of the owner's. Its answer comes after the empty one was heard.
       expect(await tell("line2", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
     }
-    await rig.clock.settle(4_000);
+    await commands.clock.settle(4_000);
     expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { leased: ["AMR01"] } });
-    await rig.clock.settle(7_000);
-    expect(rig.audit.at(-1)).toMatchObject({ user: "line1", reason: "the station's heartbeat has lapsed" });
+    await commands.clock.settle(7_000);
+    expect(commands.audit.at(-1)).toMatchObject({
+      user: "line1",
+      reason: "the station's heartbeat has lapsed",
+    });
     expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({
       outcome: "succeeded",
       response: { leased: [] },
@@ -95,8 +98,8 @@ describe("a station's lease, over MQTT", () => {
 
   test("ends when the robot leaves, whatever the heartbeat says", async () => {
     await ask("line1");
-    await rig.see(missions("AMR01", rig.clock.nowMs(), mission("n", "X")));
-    await rig.clock.settle(1_000);
+    await commands.see(missions("AMR01", commands.clock.nowMs(), mission("n", "X")));
+    await commands.clock.settle(1_000);
     expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
     expect(await ask("line1")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
   });
@@ -109,8 +112,8 @@ describe("a station's lease, over MQTT", () => {
       message: 'mqtt "line2" may not send an override, which needs engineer: rights[1] makes it operator',
     });
     expect(await tell("chief", "station/Dock/override", robot)).toMatchObject({ outcome: "succeeded" });
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
-    expect(rig.audit.at(-1)).toMatchObject({ event: "lease", user: "chief", reason: "overridden" });
+    expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(commands.audit.at(-1)).toMatchObject({ event: "lease", user: "chief", reason: "overridden" });
   });
 
   test("is not for clients that no rule names, nor for others than a station's own", async () => {
@@ -165,13 +168,13 @@ describe("refusals with a reply", () => {
   ])("%s", async (_what, topic, fields, code, message) => {
     const answer = await tell("line1", `station/${topic}`, fields);
     expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
   test("MALFORMED: a heartbeat that is no object, where there is nowhere to answer", () => {
     const topic = { client: "line1", station: "Dock", action: "beat" };
     const packet = { cmd: "publish", qos: 1, dup: false, retain: false, topic: "", payload: "[]" } as const;
-    const parts = { topics: createTopics(base), stations: rig.dispatcher.stations };
+    const parts = { topics: createTopics(base), stations: commands.dispatcher.stations };
     expect(takeStationMessage(parts, topic, packet)).toMatchObject({
       to: { client: "line1", topic: null },
       outcome: { code: "MALFORMED", message: 'the message must be a JSON object {"id"}, or empty' },
@@ -186,6 +189,6 @@ describe("refusals with a reply", () => {
       code: "RETAINED",
       message: "commands must not be retained",
     });
-    expect(rig.dispatcher.stations.leaseOf("AMR01")).toBeNull();
+    expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 });

@@ -14,7 +14,7 @@ import {
   tellRefusals,
 } from "../../support/intake-harness.ts";
 
-/** A command that reached the commander, for a test to let go on. */
+/** A command that reached the commander; a test lets it continue. */
 interface Submitted {
   readonly command: Command;
   stage(stage: CommandStage): void;

@@ -4,7 +4,7 @@ import { createLog } from "../../../src/platform/log.ts";
 import { StoreFailed } from "../../../src/platform/store.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 
-it("lost tickets that the disk does not let go are logged", async () => {
+it("a record of lost tickets that the disk does not remove is logged", async () => {
   const lines = createChronicle<string>((line) => line);
   const log = createLog("info", { write: (line: string) => lines.add(line) });
   const store = {

@@ -112,7 +112,7 @@ it("the newest 200 certificates wait for approval: anybody can make more", async
   expect(await readdir(rejected)).toHaveLength(200);
 });
 
-it("a key below 2,048 bits is refused, whoever has signed it", async () => {
+it("a key below 2,048 bits is refused, with any signature", async () => {
   const weak = await authority.issue(join(dataDir, "weak"), { uri: CLIENT, bits: 1024 });
   expectErrorMessage(await framesTo(weak), BAD_SECURITY_CHECKS_FAILED);
   expect(refusals().at(-1)).toContain("BadCertificatePolicyCheckFailed");

@@ -56,7 +56,7 @@ it("a robot that was seen once keeps its nodes, and is not said to be there", as
   }
 });
 
-it("every robot that is known has its nodes for whoever asks for them, heard of or not", async () => {
+it("every robot that is known has its nodes for every client, heard of or not", async () => {
   await stop();
   const robots = Array.from({ length: 60 }, (_unused, index) => ({
     robotId: `known-${index}`,

@@ -67,7 +67,7 @@ describe("the life of a ticket, with the gateway started again between each two 
     expect(commander.submitted).toHaveLength(0);
   });
 
-  it("written, and not in the journal: forgotten, and never sent again", async () => {
+  it("written, and not in the journal: never sent, now or later", async () => {
     const ticket = await nextId();
     await navigate(ticket);
     await commander.next();
@@ -191,7 +191,7 @@ describe("the life of a ticket, with the gateway started again between each two 
     ]);
   });
 
-  it("is the user's whose command it was, whoever wrote to the slot after", async () => {
+  it("belongs to the user that gave the command, also when another user writes to the slot after", async () => {
     const ticket = await nextId();
     await navigate(ticket);
     const sent = await commander.next();

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createUnfinishedRequests } from "../../../src/northbound/opcua/node-opcua/unfinished-requests.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
-it("beyond the limit of all together, whoever holds most is closed, and not the one who asks", () => {
+it("beyond the common limit, the connection that holds most is closed, not the one that sends", () => {
   const closed: string[] = [];
   const all = createUnfinishedRequests(createManualClock(0), 100);
   const [greedy, modest, small] = ["greedy", "modest", "small"].map((name) =>

@@ -29,7 +29,7 @@ it("a user has at most its bound, and every other still has its own", () => {
   expect(fill("eyes", open)).toBe(0);
 });
 
-it("whoever comes in which order, there are never too many, and nobody lacks its own", () => {
+it("in any order of arrival, there are never too many sessions, and no user lacks its own", () => {
   const own = new Map([
     ["eyes", 1],
     ["ears", 1],

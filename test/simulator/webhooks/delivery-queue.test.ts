@@ -7,7 +7,7 @@ import { createManualClock } from "../../support/manual-clock.ts";
 const busy: AttemptOutcome = { kind: "retryable", reason: "HTTP status 503" };
 
 /** A delivery whose sender answers by `outcome`, and what it did when. */
-function rig(outcome: (body: string) => Promise<AttemptOutcome> | AttemptOutcome, queueLimit = 3) {
+function openQueue(outcome: (body: string) => Promise<AttemptOutcome> | AttemptOutcome, queueLimit = 3) {
   const clock = createManualClock();
   const startMs = clock.nowMs();
   const sent: string[] = [];
@@ -33,7 +33,7 @@ function rig(outcome: (body: string) => Promise<AttemptOutcome> | AttemptOutcome
 }
 
 test("retries wait twice as long each time, up to a cap, and then give up", async () => {
-  const { clock, sent, settled, offer } = rig(() => busy);
+  const { clock, sent, settled, offer } = openQueue(() => busy);
   offer("a");
   await clock.settle(60_000);
   expect(sent).toEqual(["a@0", "a@1000", "a@3000", "a@6000"]);
@@ -41,7 +41,7 @@ test("retries wait twice as long each time, up to a cap, and then give up", asyn
 });
 
 test("a permanent failure is not tried again, and the next event follows", async () => {
-  const { clock, sent, settled, offer } = rig((body) =>
+  const { clock, sent, settled, offer } = openQueue((body) =>
     body === "a" ? { kind: "permanent", reason: "HTTP status 404" } : { kind: "delivered" },
   );
   offer("a");
@@ -53,7 +53,7 @@ test("a permanent failure is not tried again, and the next event follows", async
 
 test("what waits is bounded: the oldest is lost, and the order stays", async () => {
   let isDown = true;
-  const { clock, sent, offer } = rig(() => (isDown ? busy : { kind: "delivered" }));
+  const { clock, sent, offer } = openQueue(() => (isDown ? busy : { kind: "delivered" }));
   for (const body of ["a", "b", "c", "d", "e", "f"]) offer(body);
   await clock.settle(0);
   isDown = false;
@@ -62,7 +62,7 @@ test("what waits is bounded: the oldest is lost, and the order stays", async () 
 });
 
 test("an event that comes in the moment in which the last one is done is not forgotten", async () => {
-  const { clock, sent, delivery, offer } = rig(() => ({ kind: "delivered" }));
+  const { clock, sent, delivery, offer } = openQueue(() => ({ kind: "delivered" }));
   offer("a");
   await delivery.idle();
   offer("b");
@@ -71,7 +71,7 @@ test("an event that comes in the moment in which the last one is done is not for
 });
 
 test("a delivery that is stopped gives up what waits and what is retried", async () => {
-  const { clock, sent, settled, delivery, offer } = rig(() => busy);
+  const { clock, sent, settled, delivery, offer } = openQueue(() => busy);
   offer("a");
   offer("b");
   await clock.settle(0);
