@@ -29,7 +29,9 @@ export interface Plc {
   read(tag: string): Promise<Shown>;
   /** The value of a tag; rejects when its status is not Good. */
   value(tag: string): Promise<unknown>;
-  /** The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one. */
+  /**
+   * The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one.
+   */
   nextId(tag: string): Promise<number>;
   /** Writes tags in one request, in this order. @returns names of status codes */
   write(...values: ReadonlyArray<readonly [tag: string, value: VariantOptions]>): Promise<string[]>;

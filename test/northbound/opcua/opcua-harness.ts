@@ -133,7 +133,9 @@ export interface Caller {
   read(name: string): Promise<DataValue>;
   /** Reads what a tag shows; fails when its status is not Good. */
   value(name: string): Promise<unknown>;
-  /** The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one. */
+  /**
+   * The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one.
+   */
   nextId(name: string): Promise<number>;
   /** Writes tags in one request, in this order. */
   write(...values: ReadonlyArray<readonly [name: string, value: VariantOptions]>): Promise<StatusCode[]>;
