@@ -11,6 +11,7 @@ import { listenError } from "../../../platform/port-taken.ts";
 import type { EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
+import { readAllAtOnce } from "./read-all.ts";
 import { type Identity, identify, mayPublish, mayRead, unusableName } from "./rights.ts";
 
 /**
@@ -88,6 +89,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       near.on("close", () => far.destroy());
       far.on("close", () => near.destroy());
       own.add(far);
+      readAllAtOnce(far);
       aedes.handle(far);
       return near;
     },

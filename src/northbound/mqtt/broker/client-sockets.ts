@@ -3,6 +3,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { type ClientLimits, createClientLimits } from "./client-limits.ts";
 import { createFrameLimit } from "./frame-limit.ts";
+import { readAllAtOnce } from "./read-all.ts";
 import { createSlowClients, type SlowClients } from "./slow-clients.ts";
 
 /**
@@ -35,6 +36,7 @@ export function createClientSockets(clock: Clock, log: Log, signal: AbortSignal)
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
       socket.setNoDelay(true);
+      readAllAtOnce(socket);
       limitFrames(socket);
       slow.watch(socket);
     },
