@@ -1,6 +1,7 @@
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client } from "@grpc/grpc-js";
 import { expect } from "vitest";
+import { tlsCredentials } from "../../src/fleet/channels/tls-credentials.ts";
 import { BatteryEventStateSchema } from "../../src/wire/fleet/v1/battery_pb.js";
 import { ConveyorMotorCommandSchema, ConveyorStateSchema } from "../../src/wire/fleet/v1/cart/cart_pb.js";
 import {
@@ -36,7 +37,10 @@ import { contractTests } from "./service.ts";
 const { overGrpc } = contractTests();
 
 overGrpc("END-27 Reflection lists the services, without a token", async ({ simulator }) => {
-  const raw = new Client(simulator.endpoints.grpc, credentials.createSsl(simulator.ca));
+  const raw = new Client(
+    simulator.endpoints.grpc,
+    tlsCredentials({ ca: String(simulator.ca), client: null }),
+  );
   const pass = (bytes: Buffer) => bytes;
   const call = raw.makeBidiStreamRequest(
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",

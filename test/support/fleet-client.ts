@@ -8,7 +8,8 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { Client, type ClientReadableStream, credentials, Metadata } from "@grpc/grpc-js";
+import { Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
+import { tlsCredentials } from "../../src/fleet/channels/tls-credentials.ts";
 
 /** A gRPC client of the fleet service for tests: typed by the descriptors, without our own session. */
 export interface FleetClient {
@@ -49,7 +50,7 @@ export interface FleetClientOptions {
 }
 
 export function createFleetClient({ address, ca, token, serviceName }: FleetClientOptions): FleetClient {
-  const client = new Client(address, credentials.createSsl(ca), {
+  const client = new Client(address, tlsCredentials({ ca: String(ca), client: null }), {
     "grpc.service_config_disable_resolution": 1,
     "grpc.use_local_subchannel_pool": 1,
     "grpc.max_receive_message_length": -1,

@@ -1,8 +1,8 @@
-import { Client, connectivityState, credentials } from "@grpc/grpc-js";
+import { Client, connectivityState } from "@grpc/grpc-js";
 import type { Clock } from "../../platform/clock.ts";
 import { errorText } from "../error-text.ts";
-import type { FleetOptions } from "../options.ts";
-import type { Preflight } from "./preflight.ts";
+import type { ConnectOptions, Preflight } from "./preflight.ts";
+import { tlsCredentials } from "./tls-credentials.ts";
 
 /** An open gRPC connection. */
 export interface Connection {
@@ -38,13 +38,8 @@ const NEVER_MS = 2_147_483_647;
  * connection that is lost is thrown away, and so nothing is ever retried
  * behind our back (pitfalls, gRPC).
  */
-export function createConnect(options: FleetOptions, clock: Clock, preflight: Preflight): Connect {
-  const { ca, client: own } = options.tls;
-  const channelCredentials = credentials.createSsl(
-    ca === null ? null : Buffer.from(ca),
-    own === null ? null : Buffer.from(own.key),
-    own === null ? null : Buffer.from(own.certificate),
-  );
+export function createConnect(options: ConnectOptions, clock: Clock, preflight: Preflight): Connect {
+  const channelCredentials = tlsCredentials(options.tls);
   const { target, channelOptions } = channelSettings(options);
 
   return async (signal) => {
@@ -77,7 +72,7 @@ function closeQuietly(client: Client): void {
   else channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => closeQuietly(client));
 }
 
-function channelSettings(options: FleetOptions) {
+function channelSettings(options: ConnectOptions) {
   const { keepaliveMs, keepaliveTimeoutMs } = options.times;
   const common = {
     "grpc.use_local_subchannel_pool": 1,

@@ -1,10 +1,13 @@
 import { request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
-import type { Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
 import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
+
+/** Where the service is, and how it is reached. */
+export type ConnectOptions = Pick<FleetOptions, "grpcAddress" | "proxyUrl" | "tls" | "times">;
 
 /** HTTP/2 without a word about it means: no limit. */
 const UNLIMITED = 4_294_967_295;
@@ -28,7 +31,7 @@ export interface Attempt {
 }
 
 /** Callers at the same time share one attempt. */
-export function createPreflight(options: FleetOptions, clock: Clock): Preflight {
+export function createPreflight(options: ConnectOptions, clock: Clock): Preflight {
   let underWay: Attempt | null = null;
   return (signal) => {
     underWay ??= {
@@ -43,7 +46,7 @@ export function createPreflight(options: FleetOptions, clock: Clock): Preflight 
   };
 }
 
-async function readStreamLimit(options: FleetOptions, signal: AbortSignal): Promise<number> {
+async function readStreamLimit(options: ConnectOptions, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const socket = await openTls(options, signal);
   if (socket.alpnProtocol !== "h2") {
@@ -65,16 +68,18 @@ async function readStreamLimit(options: FleetOptions, signal: AbortSignal): Prom
   }
 }
 
-async function openTls(options: FleetOptions, signal: AbortSignal): Promise<TLSSocket> {
+async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TLSSocket> {
   const { hostname, port } = new URL(`https://${options.grpcAddress}`);
   const bare =
     options.proxyUrl === null ? null : await openTunnel(options.proxyUrl, options.grpcAddress, signal);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const settings: ConnectionOptions = {
     ALPNProtocols: ["h2"],
-    // A literal address may not be named in SNI.
-    ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
-    ...(bare === null ? { host, port: Number(port === "" ? 443 : port) } : { socket: bare }),
+    // Also through a proxy's tunnel: the certificate is checked for it.
+    host,
+    // RFC 6066 allows no IP address as the server's name.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(bare === null ? { port: Number(port === "" ? 443 : port) } : { socket: bare }),
     ...(options.tls.ca === null ? {} : { ca: options.tls.ca }),
     ...(options.tls.client === null
       ? {}

@@ -4,8 +4,9 @@ import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { Client, credentials, status } from "@grpc/grpc-js";
+import { Client, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { tlsCredentials } from "../../../src/fleet/channels/tls-credentials.ts";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Serving,
@@ -23,7 +24,7 @@ let simulator: RunningSimulator;
 let raw: Client;
 beforeAll(async () => {
   simulator = await startSimulator({ serviceNames: ["fleet.v1.FleetService", MAKER] });
-  raw = new Client(simulator.endpoints.grpc, credentials.createSsl(simulator.ca));
+  raw = new Client(simulator.endpoints.grpc, tlsCredentials({ ca: String(simulator.ca), client: null }));
 });
 afterAll(async () => {
   raw.close();

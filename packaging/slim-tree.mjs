@@ -1,0 +1,63 @@
+// The files that a running gateway needs: the built program, its packages without maps, typings and sources,
+// one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+
+/** What Node.js loads. A licence is kept too: its terms ask for that. */
+const loaded = /\.(c?js|mjs|json|node)$/;
+const licence = /^(licen[cs]e|notice|copying)/i;
+const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
+/** Folders of a package that only its authors use. */
+const authorsOnly = /\/(test|tests|__tests__|benchmarks?|examples?|docs?|\.github)\//;
+/** The nodeset that `src/northbound/opcua/server.ts` names; of all others the package has only typings. */
+const nodeset = /nodesets\/Opc\.Ua\.NodeSet2\.(xml|ndjson\.gz)$/;
+
+/** Lays the tree in `target`. @param arch `amd64` or `arm64` @param node a folder with `bin/node` */
+export function laySlimTree(root, target, arch, node) {
+  mkdirSync(join(target, "bin"), { recursive: true });
+  cpSync(join(node, "bin", "node"), join(target, "bin", "node"));
+  chmodSync(join(target, "bin", "node"), 0o755);
+  copy(join(root, "dist"), join(target, "dist"), (path) => loaded.test(path) && !left.test(path));
+  for (const path of packagesOf(root, arch)) {
+    const from = join(root, path);
+    copy(from, join(target, path), (file) => isNeeded(relative(root, file)), "node_modules");
+  }
+  cpSync(join(root, "package.json"), join(target, "package.json"));
+  cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
+}
+
+/** The packages of the lock file that a running gateway needs on Linux with glibc, and where they are. */
+export function packagesOf(root, arch) {
+  const cpu = arch === "amd64" ? "x64" : "arm64";
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  return Object.entries(packages).flatMap(([path, entry]) => {
+    if (path === "" || entry.dev || entry.devOptional) return [];
+    if (entry.os !== undefined && !entry.os.includes("linux")) return [];
+    if (entry.cpu !== undefined && !entry.cpu.includes(cpu)) return [];
+    if (existsSync(join(root, path))) return [path];
+    if (entry.optional) return [];
+    throw new Error(`${path} is not installed; run npm ci`);
+  });
+}
+
+function isNeeded(path) {
+  const inPackage = path.slice(path.lastIndexOf("node_modules/"));
+  if (nodeset.test(path)) return true;
+  if (licence.test(basename(path)) && !/\.c?js$/.test(path)) return true;
+  if (!loaded.test(path) || left.test(path) || authorsOnly.test(inPackage)) return false;
+  // One binary that every Node.js loads: the others are for one version, or for musl.
+  return !path.endsWith(".node") || path.includes("napi.glibc") || !path.includes("@lmdb/");
+}
+
+/** Copies the files that `wanted` names. A folder called `without` is another package's, copied by itself. */
+function copy(from, to, wanted, without = "") {
+  for (const entry of readdirSync(from, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const [source, copied] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) {
+      if (entry.name !== without) copy(source, copied, wanted, without);
+    } else if (entry.isFile() && wanted(source)) {
+      mkdirSync(dirname(copied), { recursive: true });
+      writeFileSync(copied, readFileSync(source), { mode: 0o644 });
+    }
+  }
+}
