@@ -31,7 +31,8 @@ export function nodeBinary(version, arch, cache) {
     );
     const archive = join(folder, filename);
     const hash = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
-    if (hash !== integrity) throw new Error(`${name}@${version} has the hash ${hash}, and should have ${integrity}`);
+    if (hash !== integrity)
+      throw new Error(`${name}@${version} has the hash ${hash}, and should have ${integrity}`);
     run("tar", ["-xzf", archive, "-C", folder]);
     renameSync(join(folder, "package"), kept);
   } finally {

@@ -10,9 +10,9 @@ interface TlsFiles {
 }
 
 /**
- * Credentials for gRPC over TLS. grpc-js 1.14.7 sends the host of the address as the server's name (SNI), also
- * an IP address. RFC 6066 forbids that, and Node 26 refuses it. The certificate is checked for the IP address
- * all the same: Node takes `host` where there is no server name.
+ * Credentials for gRPC over TLS. grpc-js 1.14.7 sends the host of the address as the server's name (SNI),
+ * also an IP address. RFC 6066 forbids that, and Node 26 refuses it. The certificate is checked for the IP
+ * address all the same: Node takes `host` where there is no server name.
  */
 export function tlsCredentials({ ca, client }: TlsFiles): ChannelCredentials {
   const made = credentials.createSsl(
