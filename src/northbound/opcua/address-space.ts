@@ -81,7 +81,7 @@ export function openAddressSpace(
     accountOf: account,
     waitMs: watchMethodWait(server, clock),
   });
-  refuseForeignMethods(addressSpace);
+  refuseForeignMethods(server, addressSpace);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account);
   const showLevel = openServiceLevel(addressSpace);
   const stations = addStations(builder, options.stations, {

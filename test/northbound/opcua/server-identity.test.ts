@@ -131,6 +131,53 @@ it("a method that an object does not have cannot be called on it", async () => {
   expect(elsewhere.statusCode).toBe(StatusCodes.BadMethodInvalid);
 });
 
+const queryOutcome = "ns=2;s=Operations.QueryOutcome";
+const server = "ns=0;i=2253";
+
+it.each([
+  ["an object that lacks the method", "ns=2;s=Gateway", queryOutcome, "BadMethodInvalid"],
+  ["the folder of the robots", "ns=2;s=Robots", queryOutcome, "BadMethodInvalid"],
+  ["an object of another type", server, queryOutcome, "BadMethodInvalid"],
+  ["a method of another type", "ns=2;s=Robots.r1", "ns=0;i=11492", "BadMethodInvalid"],
+  ["a method that is not there", "ns=2;s=Operations", "ns=2;s=Operations.Nothing", "BadMethodInvalid"],
+  ["a variable in place of the method", "ns=2;s=Operations", "ns=2;s=Gateway.Version", "BadMethodInvalid"],
+  ["no method", "ns=2;s=Operations", "ns=0;i=0", "BadMethodInvalid"],
+  ["an object that is not there", "ns=2;s=Nothing", queryOutcome, "BadNodeIdUnknown"],
+  ["a variable in place of the object", "ns=2;s=Gateway.Version", queryOutcome, "BadNodeIdInvalid"],
+])(
+  "a call with any number of arguments names what is wrong: %s",
+  async (_case, objectId, methodId, status) => {
+    for (const count of [0, 1, 2, 9]) {
+      const inputArguments = Array(count).fill({ dataType: DataType.String, value: "id" });
+      const answer = await plc.session.call({ objectId, methodId, inputArguments });
+      expect(answer.statusCode.name, `${count} arguments`).toBe(status);
+      expect(answer.outputArguments).toEqual([]);
+    }
+  },
+);
+
+it.each([
+  ["the operations", "ns=2;s=Operations", queryOutcome],
+  ["a robot", "ns=2;s=Robots.r1", queryOutcome],
+  ["the server", server, "ns=0;i=11492"],
+])(
+  "a call of a method that the object has names missing and spare arguments: %s",
+  async (_case, objectId, methodId) => {
+    const call = (count: number) => ({
+      objectId,
+      methodId,
+      inputArguments: Array(count).fill({ dataType: DataType.String, value: "id" }),
+    });
+    const foreign = { ...call(0), objectId: "ns=2;s=Gateway" };
+    const answers = await plc.session.call([call(0), foreign, call(2)]);
+    expect(answers.map(({ statusCode }) => statusCode.name)).toEqual([
+      "BadArgumentsMissing",
+      "BadMethodInvalid",
+      "BadTooManyArguments",
+    ]);
+  },
+);
+
 it("UserExecutable and UserAccessLevel are the user's own", async () => {
   const operations = [...fakeCatalogue().values()];
   for (const [name, role, writes] of [

@@ -1,8 +1,13 @@
 import {
   type AddressSpace,
+  type BaseNode,
   BrowseDirection,
+  type CallMethodRequest,
+  type CallMethodResultOptions,
   type ISessionContext,
+  NodeClass,
   type NodeId,
+  type OPCUAServer,
   StatusCodes,
   sameNodeId,
   type UAMethod,
@@ -15,12 +20,31 @@ import type { Account } from "../security.ts";
 
 /**
  * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua
- * finds a method by its own NodeId, whatever object the client names.
+ * finds a method by its own NodeId, whatever object the client names, and looks at its arguments first. For
+ * an initialised server that does not listen yet.
  */
-export function refuseForeignMethods(addressSpace: AddressSpace): void {
-  addressSpace.addMethodCallInterceptor((_context, object, method) =>
-    object !== null && hasMethod(object, method) ? StatusCodes.Good : StatusCodes.BadMethodInvalid,
-  );
+export function refuseForeignMethods(server: OPCUAServer, addressSpace: AddressSpace): void {
+  const { engine } = server;
+  const call = engine.call.bind(engine);
+  engine.call = async (context, methodsToCall) => {
+    const results: CallMethodResultOptions[] = [];
+    for (const request of methodsToCall) {
+      if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
+      else results.push(...(await call(context, [request])));
+    }
+    return results;
+  };
+}
+
+/** Unknown nodes, and objects that are none, are node-opcua's to refuse. */
+function isForeign(addressSpace: AddressSpace, { objectId, methodId }: CallMethodRequest): boolean {
+  const object = addressSpace.findNode(objectId);
+  const method = addressSpace.findMethod(methodId);
+  return object !== null && isCallable(object) && method !== null && !hasMethod(object, method);
+}
+
+function isCallable(node: BaseNode): node is UAObject | UAObjectType {
+  return node.nodeClass === NodeClass.Object || node.nodeClass === NodeClass.ObjectType;
 }
 
 /** An object has the methods that it refers to, and may be called by those that its type declares. */
