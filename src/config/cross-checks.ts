@@ -7,9 +7,10 @@ import type { ConfigFile } from "./schema.ts";
 import { commandsFindings } from "./sections/commands.ts";
 import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
+import type { OpcUaSection } from "./sections/opcua.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
 import type { RightsSection } from "./sections/rights.ts";
-import { opcUaUserFindings, operationFindings } from "./sections/rights-checks.ts";
+import { opcUaUserFindings, operationFindings, rightsUserFindings } from "./sections/rights-checks.ts";
 import { stationFindings } from "./sections/stations.ts";
 
 /** The sections that are right in themselves. One that is not has its own problems already. */
@@ -24,6 +25,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
     ...(fleet === undefined || quality === undefined ? [] : pollFindings(fleet, quality)),
+    ...(fleet === undefined ? [] : unknownRobots(fleet, opcua)),
     ...(mqtt === undefined ? [] : mqttFindings(mqtt)),
     ...(opcua === undefined ? [] : opcUaFindings(opcua)),
     ...(web === undefined || isLoopback(web.listen.host)
@@ -37,9 +39,13 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
     ...(commands === undefined ? [] : commandsFindings(commands)),
     ...(rights === undefined
       ? []
-      : [...rightsFindings(rights, fleet), ...operationFindings(rights, catalogue)]),
+      : [
+          ...rightsFindings(rights, fleet),
+          ...operationFindings(rights, catalogue),
+          ...rightsUserFindings(rights, sections),
+        ]),
     ...(rights === undefined || opcua === undefined ? [] : opcUaUserFindings(rights, opcua)),
-    ...(stations === undefined ? [] : stationFindings(stations, opcua, mqtt)),
+    ...(stations === undefined ? [] : stationFindings(stations, sections)),
     ...portFindings(sections),
   ];
 }
@@ -62,7 +68,7 @@ function fleetFindings(fleet: FleetSection): readonly Finding[] {
   if (times.backoffBaseMs > times.backoffCapMs) {
     findings.push(wrong(["fleet", "times", "backoffBaseMs"], "must not be more than backoffCapMs"));
   }
-  return [...findings, ...numberFindings(fleet), ...unknownRobots(fleet)];
+  return [...findings, ...numberFindings(fleet)];
 }
 
 /**
@@ -109,10 +115,15 @@ function numberFindings(fleet: FleetSection): readonly Finding[] {
 }
 
 /** Robots that are described and not the gateway's: most likely misspelt. */
-function unknownRobots(fleet: FleetSection): readonly Finding[] {
+function unknownRobots(fleet: FleetSection, opcua: OpcUaSection | undefined): readonly Finding[] {
   const unknownRobot = unknownRobotCheck(fleet);
-  return (["robotNumbers", "families"] as const).flatMap((key) =>
-    Object.keys(fleet[key]).flatMap((robotId) => unknownRobot(robotId, ["fleet", key, robotId])),
+  const described = [
+    { path: ["fleet", "robotNumbers"], robots: fleet.robotNumbers },
+    { path: ["fleet", "families"], robots: fleet.families },
+    { path: ["opcua", "robots"], robots: opcua?.robots ?? {} },
+  ];
+  return described.flatMap(({ path, robots }) =>
+    Object.keys(robots).flatMap((robotId) => unknownRobot(robotId, [...path, robotId])),
   );
 }
 

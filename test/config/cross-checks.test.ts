@@ -47,6 +47,11 @@ describe("keys that contradict or need each other", () => {
       'fleet.families.cart-7: is about a robot that fleet.robots does not name; the nearest there is "cart-1"',
     ],
     [
+      "OPC UA nodes of a stranger",
+      `${minimal}opcua: { robots: { cart-7: { number: 1 } } }\n`,
+      'opcua.robots.cart-7: is about a robot that fleet.robots does not name; the nearest there is "cart-1"',
+    ],
+    [
       "a backoff upside down",
       `${minimal}  times: { backoffBaseMs: 9000 }\n`,
       "fleet.times.backoffBaseMs: must not be more",

@@ -34,10 +34,29 @@ it("a station takes every source that may command the robot, or only those that 
 });
 
 it.each<[string, string, string]>([
-  ["user", `${opcua}${station(", users: [line9]")}`, "stations.packing.users[0]: is no user of opcua.users"],
-  ["client", `${mqtt}${station(", clients: [hm]")}`, "stations.packing.clients[0]: is no user of mqtt.users"],
+  [
+    "user",
+    `${opcua}${station(", users: [line9]")}`,
+    'stations.packing.users[0]: "line9" is no user of opcua.users; it has line1',
+  ],
+  [
+    "user without a password",
+    `${opcua}${station(", users: [anonymous]")}`,
+    'stations.packing.users[0]: "anonymous" is no user of opcua.users; it has line1',
+  ],
+  [
+    "client",
+    `${mqtt}${station(", clients: [hmi, hm]")}`,
+    'stations.packing.clients[1]: "hm" is no user of mqtt.users; it has hmi',
+  ],
 ])("a %s that its protocol does not know is a mistake", async (_what, text, problem) => {
   expect(await folder.problems(`${minimal}${text}`)).toEqual([expect.stringContaining(problem)]);
+});
+
+it("users of a protocol that is off are unwise", async () => {
+  expect(await folder.warnings(`${minimal}${mqtt}${station(", users: [line1]")}`)).toEqual([
+    expect.stringContaining('stations.packing.users[0]: "line1" can send nothing: there is no section opcua'),
+  ]);
 });
 
 it("a broker of the plant knows its own clients", async () => {

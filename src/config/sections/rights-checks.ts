@@ -2,6 +2,7 @@ import type { Catalogue } from "../../contracts/operation.ts";
 import { roles } from "../../domain/command.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import { nearest } from "../nearest.ts";
+import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
 import type { OpcUaSection } from "./opcua.ts";
 import type { RightsSection } from "./rights.ts";
 
@@ -31,4 +32,11 @@ export function opcUaUserFindings(rights: RightsSection, opcua: OpcUaSection): r
       unwise(["rights", index, "role"], `is ${role}, but ${key} makes it ${own}: it has no more than that`),
     ];
   });
+}
+
+/** Rules for a user or client that cannot send a command: most likely misspelt. */
+export function rightsUserFindings(rights: RightsSection, sections: ProtocolSections): readonly Finding[] {
+  return rights.flatMap(({ source: { protocol, name } }, index) =>
+    name === "*" ? [] : unknownUserFindings(["rights", index, "source", "name"], protocol, name, sections),
+  );
 }

@@ -2,9 +2,8 @@ import { z } from "zod";
 import type { StationOptions } from "../../commands/options.ts";
 import type { Source } from "../../domain/command.ts";
 import { milliseconds, names } from "../fields.ts";
-import { type Finding, unwise, wrong } from "../finding.ts";
-import type { MqttSection } from "./mqtt.ts";
-import type { OpcUaSection } from "./opcua.ts";
+import { type Finding, unwise } from "../finding.ts";
+import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
 
 /** `stations:` each a PLC and the destinations that are its own. */
 export const stationsSection = z
@@ -52,42 +51,17 @@ function namedSources(users: readonly string[] = [], clients: readonly string[] 
 }
 
 /** A station is a slot on OPC UA for users that log on there, and topics on MQTT for its clients. */
-export function stationFindings(
-  section: StationsSection,
-  opcua: OpcUaSection | undefined,
-  mqtt: MqttSection | undefined,
-): readonly Finding[] {
+export function stationFindings(section: StationsSection, sections: ProtocolSections): readonly Finding[] {
   const entries = Object.entries(section);
-  if (entries.length > 0 && opcua === undefined && mqtt === undefined) {
+  if (entries.length > 0 && sections.opcua === undefined && sections.mqtt === undefined) {
     return [unwise(["stations"], "cannot be asked for: there is neither a section opcua nor mqtt")];
   }
-  return entries.flatMap(([name, { users = [], clients = [] }]) => [
-    ...(opcua === undefined ? [] : unknownNames(["stations", name, "users"], users, opcUaNames(opcua))),
-    ...(mqtt === undefined ? [] : unknownNames(["stations", name, "clients"], clients, mqttNames(mqtt))),
+  return entries.flatMap(([station, { users = [], clients = [] }]) => [
+    ...users.flatMap((name, place) =>
+      unknownUserFindings(["stations", station, "users", place], "opcua", name, sections),
+    ),
+    ...clients.flatMap((name, place) =>
+      unknownUserFindings(["stations", station, "clients", place], "mqtt", name, sections),
+    ),
   ]);
-}
-
-/** The names that a protocol knows; null when an external broker knows them. */
-interface Known {
-  readonly names: readonly string[] | null;
-  readonly problem: string;
-}
-
-function opcUaNames({ users }: OpcUaSection): Known {
-  return { names: [...Object.keys(users), "anonymous"], problem: "is no user of opcua.users" };
-}
-
-function mqttNames({ broker, users, anonymousLoopback }: MqttSection): Known {
-  const isOpen = broker !== "embedded" || anonymousLoopback;
-  return { names: isOpen ? null : Object.keys(users ?? {}), problem: "is no user of mqtt.users" };
-}
-
-function unknownNames(
-  path: readonly string[],
-  given: readonly string[],
-  { names, problem }: Known,
-): Finding[] {
-  return given.flatMap((name, place) =>
-    names === null || names.includes(name) ? [] : [wrong([...path, place], problem)],
-  );
 }

@@ -1,0 +1,65 @@
+import type { Protocol } from "../../domain/command.ts";
+import { type Finding, unwise, wrong } from "../finding.ts";
+import type { ConfigPath } from "../problem.ts";
+import type { ControlSection } from "./control.ts";
+import type { MqttSection } from "./mqtt.ts";
+import { type OpcUaSection, opcUaAccounts } from "./opcua.ts";
+
+/** The sections that say which users and clients there are; undefined where the protocol is off. */
+export interface ProtocolSections {
+  readonly opcua?: OpcUaSection | undefined;
+  readonly mqtt?: MqttSection | undefined;
+  readonly control?: ControlSection | undefined;
+}
+
+/**
+ * Finds the names at `path` that can never send a command by `protocol`. A name that its section does not
+ * have is a mistake. A protocol that is off is unwise only, so that it can be switched off by its section.
+ */
+export function unknownUserFindings(
+  path: ConfigPath,
+  protocol: Protocol,
+  name: string,
+  sections: ProtocolSections,
+): readonly Finding[] {
+  const off = whyOff(protocol, sections);
+  if (off !== null) return [unwise(path, `${JSON.stringify(name)} can send nothing: ${off}`)];
+  const known = knownUsers(protocol, sections);
+  if (known === null || known.names.includes(name)) return [];
+  const names = known.names.length === 0 ? "it has none" : `it has ${known.names.join(", ")}`;
+  return [wrong(path, `${JSON.stringify(name)} is no user of ${known.key}; ${names}`)];
+}
+
+function whyOff(protocol: Protocol, { opcua, mqtt, control }: ProtocolSections): string | null {
+  switch (protocol) {
+    case "opcua":
+      return opcua === undefined ? "there is no section opcua" : null;
+    case "mqtt":
+      return mqtt === undefined ? "there is no section mqtt" : null;
+    case "cli":
+      return control?.enabled === false ? "control.enabled is false" : null;
+    case "web":
+      return "the page takes no commands; programs on the control socket are cli";
+  }
+}
+
+/** Null where the names are not in the configuration: those of an open broker, and of the machine's users. */
+function knownUsers(
+  protocol: Protocol,
+  { opcua, mqtt }: ProtocolSections,
+): { readonly names: readonly string[]; readonly key: string } | null {
+  switch (protocol) {
+    case "opcua":
+      return { names: opcUaAccounts(opcua).map(({ source }) => source.name), key: "opcua.users" };
+    case "mqtt":
+      return mqtt === undefined ? null : mqttUsers(mqtt);
+    case "cli":
+    case "web":
+      return null;
+  }
+}
+
+function mqttUsers({ broker, users, anonymousLoopback }: MqttSection): ReturnType<typeof knownUsers> {
+  if (broker !== "embedded" || anonymousLoopback) return null;
+  return { names: Object.keys(users ?? {}), key: "mqtt.users" };
+}
