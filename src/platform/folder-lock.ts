@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, unlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { makeFolder } from "./make-folder.ts";
+import { folderFault, makeFolder } from "./make-folder.ts";
 import { isCode, isListenedOn } from "./socket-probe.ts";
 
 /** Another process has the folder, or it cannot be locked; the message says why and what to do. */
@@ -31,11 +31,11 @@ export async function lockFolder(folder: string, advice: string): Promise<Folder
   const own = `${process.pid}.${randomBytes(6).toString("hex")}${SUFFIX}`;
   await makeFolder(path);
   const hold = await take(path, own).catch((error: unknown) => {
-    throw new FolderLocked(`${folder} cannot be locked: ${String(error)}`, { cause: error });
+    throw new FolderLocked(`${folder} cannot be locked: ${folderFault(path, error)}`, { cause: error });
   });
   const other = await holderBeside(path, hold.reach, own).catch(async (error: unknown) => {
     await hold.release();
-    throw new FolderLocked(`${folder} cannot be locked: ${String(error)}`, { cause: error });
+    throw new FolderLocked(`${folder} cannot be locked: ${folderFault(path, error)}`, { cause: error });
   });
   if (other === null) return { [Symbol.asyncDispose]: hold.release };
   await hold.release();

@@ -37,12 +37,7 @@ async function makeOne(path: string): Promise<void> {
       if (await isFolder(path)) return;
       throw new FolderNotMade(`${path} is a link that leads nowhere: remove it, or choose another folder`);
     }
-    if (isCode(error, "ENOENT")) {
-      // Its parent exists, so the file system there has no folders of ours.
-      const advice = `${dirname(path)} takes no folders; choose a folder on a disk`;
-      throw new FolderNotMade(`${path} cannot be made: ${advice}`, error);
-    }
-    throw new FolderNotMade(`${path} cannot be made: ${String(error)}`, error);
+    throw new FolderNotMade(`${path} cannot be made: ${folderFault(dirname(path), error)}`, error);
   }
 }
 
@@ -53,7 +48,31 @@ async function isFolder(path: string): Promise<boolean> {
   } catch (error) {
     // ENOTDIR: a part above is a file, which the next look finds.
     if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return false;
-    throw new FolderNotMade(`${path} cannot be used: ${String(error)}`, error);
+    throw new FolderNotMade(`${path} cannot be used: ${folderFault(dirname(path), error)}`, error);
   }
   throw new FolderNotMade(`${path} is a file, no folder: remove it, or choose another folder`);
+}
+
+/** Why nothing could be made in `folder`, which exists, and what to do: in words for what people can mend. */
+export function folderFault(folder: string, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  switch (code) {
+    // The file system there has no folders of ours.
+    case "ENOENT":
+    case "EPERM":
+      return `${folder} takes no folders; choose a folder on a disk`;
+    case "EACCES":
+      return `user ${process.getuid?.() ?? "of this program"} may not write in ${folder}; give it to that user, or choose another folder`;
+    case "EROFS":
+      return `${folder} is mounted read-only; mount it for writing, or choose another folder`;
+    case "ENOSPC":
+    case "EDQUOT":
+      return `the disk of ${folder} is full; make room on it, or choose another folder`;
+    case "ENAMETOOLONG":
+      return "the name is too long; choose a shorter one";
+    case "ELOOP":
+      return "its links lead in a circle; remove them, or choose another folder";
+    default:
+      return `${error instanceof Error ? error.message : String(error)}; choose another folder`;
+  }
 }

@@ -48,14 +48,24 @@ describe("SIGHUP", () => {
   });
 });
 
-describe.skipIf(!existsSync("/proc/self"))("a folder where the kernel takes none", () => {
-  const message = "/proc/fleetgate cannot be made: /proc takes no folders; choose a folder on a disk";
+const kernelFolders = ["/proc", "/sys"].filter((path) => existsSync(path));
+describe.each(kernelFolders)("a folder where the kernel takes none: %s", (kernel) => {
+  // /sys refuses another user first for being another.
+  const message =
+    kernel === "/proc" || process.getuid?.() === 0
+      ? `${kernel}/fleetgate cannot be made: ${kernel} takes no folders; choose a folder on a disk`
+      : `${kernel}/fleetgate cannot be made: user ${process.getuid?.()} may not write in ${kernel}`;
 
   test("as data folder: the gateway says so and ends, and does not keep a core busy", async () => {
     const folder = newFolder();
-    const gateway = fleetgate(folder, "run", "--config", await configured(folder, "/proc/fleetgate/data"));
+    const gateway = fleetgate(
+      folder,
+      "run",
+      "--config",
+      await configured(folder, `${kernel}/fleetgate/data`),
+    );
     expect(await gateway.ended).toEqual({ code: 1, signal: null });
-    expect(gateway.err.entries).toEqual([`fleetgate: ${message}`]);
+    expect(gateway.err.entries).toEqual([expect.stringContaining(`fleetgate: ${message}`)]);
   });
 
   test.each(["demo", "simulate"])("as the folder of %s", async (command) => {
@@ -67,7 +77,7 @@ describe.skipIf(!existsSync("/proc/self"))("a folder where the kernel takes none
       "--base-port",
       base,
       "--data",
-      "/proc/fleetgate",
+      `${kernel}/fleetgate`,
     );
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.err.entries.join("\n")).toContain(message);

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { FolderNotMade, makeFolder } from "../../src/platform/make-folder.ts";
+import { FolderNotMade, folderFault, makeFolder } from "../../src/platform/make-folder.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -26,19 +26,52 @@ it("makes one folder for callers at the same time", async () => {
 });
 
 it.each([
-  ["a file in the way", "file/below", (path: string) => `${path}/file is a file, no folder`],
-  ["a link that leads nowhere", "link", (path: string) => `${path}/link is a link that leads nowhere`],
+  ["a file in the way", "file/below", "PATH/file is a file, no folder: remove it, or choose another folder"],
+  [
+    "a link that leads nowhere",
+    "link",
+    "PATH/link is a link that leads nowhere: remove it, or choose another",
+  ],
+  ["links in a circle", "circle/below", "PATH/circle/below cannot be used: its links lead in a circle"],
+  ["a name that is too long", "x".repeat(300), "cannot be used: the name is too long; choose a shorter one"],
 ])("names %s", async (_, name, message) => {
   writeFileSync(join(folder, "file"), "");
   symlinkSync(join(folder, "nowhere"), join(folder, "link"));
+  symlinkSync(join(folder, "circle"), join(folder, "circle"));
   const failed = await makeFolder(join(folder, name)).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(FolderNotMade);
-  expect(failed).toHaveProperty("message", expect.stringContaining(message(folder)));
+  expect(failed).toHaveProperty("message", expect.stringContaining(message.replace("PATH", folder)));
 });
 
-it.skipIf(!existsSync("/proc/self"))("ends at once where the kernel takes no folders", async () => {
-  // mkdir with `recursive` never comes back from here, and keeps a core busy.
-  await expect(makeFolder("/proc/fleetgate/data")).rejects.toThrow(
-    "/proc/fleetgate cannot be made: /proc takes no folders; choose a folder on a disk",
+it.skipIf(process.getuid?.() === 0)("names a folder of another user", async () => {
+  chmodSync(folder, 0o500);
+  await expect(makeFolder(join(folder, "a"))).rejects.toThrow(
+    `${folder}/a cannot be made: user ${process.getuid?.()} may not write in ${folder}; give it to that user`,
   );
+});
+
+// mkdir with `recursive` never comes back from /proc, and keeps a core busy.
+it.each(["/proc", "/sys"].filter((path) => existsSync(path)))(
+  "ends at once where the kernel takes no folders: %s",
+  async (path) => {
+    const why =
+      process.getuid?.() === 0 || path === "/proc"
+        ? `${path} takes no folders; choose a folder on a disk`
+        : `user ${process.getuid?.()} may not write in ${path}; give it to that user`;
+    await expect(makeFolder(`${path}/fleetgate/data`)).rejects.toThrow(
+      `${path}/fleetgate cannot be made: ${why}`,
+    );
+  },
+);
+
+it.each([
+  ["ENOENT", "/disk takes no folders; choose a folder on a disk"],
+  ["EPERM", "/disk takes no folders; choose a folder on a disk"],
+  ["ENOSPC", "the disk of /disk is full; make room on it, or choose another folder"],
+  ["EDQUOT", "the disk of /disk is full; make room on it, or choose another folder"],
+  ["EROFS", "/disk is mounted read-only; mount it for writing, or choose another folder"],
+  ["EIO", "EIO: planted; choose another folder"],
+])("says what to do about %s", (code, reason) => {
+  const error = Object.assign(new Error(`${code}: planted`), { code });
+  expect(folderFault("/disk", error)).toBe(reason);
 });
