@@ -14,7 +14,7 @@ export function readEnvelope(headers: IncomingHttpHeaders, requestId: string, by
   const value = (name: (typeof fields)[number]) =>
     read.ok && Object.hasOwn(read.object, name) ? read.object[name] : undefined;
   const [operation, expiresAt] = [value("operation"), value("expires_at")];
-  const withinMs = value("expires_in_ms") ?? null;
+  const withinMs = value("expires_in_ms");
   const atMs = expiresAt === undefined ? null : dateTimeMs(expiresAt);
   const envelope = { source, requestId, operation: typeof operation === "string" ? operation : "" };
   const unreadable = (problem: string): Envelope => ({ ...envelope, request: { unreadable: problem } });
@@ -23,6 +23,6 @@ export function readEnvelope(headers: IncomingHttpHeaders, requestId: string, by
   if (typeof operation !== "string") return unreadable("operation: must be the name of one");
   if (expiresAt !== undefined && atMs === null)
     return unreadable("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
-  if (withinMs !== null && !isExpiryTime(withinMs)) return unreadable(expiryTimeFault);
-  return { ...envelope, request: { json: value("request") }, expiry: { atMs, withinMs } };
+  if (withinMs !== undefined && !isExpiryTime(withinMs)) return unreadable(expiryTimeFault);
+  return { ...envelope, request: { json: value("request") }, expiry: { atMs, withinMs: withinMs ?? null } };
 }

@@ -41,6 +41,8 @@ describe("what is wrong is said, with the id where there is one", () => {
     ['{"id":"c1","request":{},"expires_in_ms":"1000"}', "c1", "expires_in_ms:"],
     ['{"id":"c1","request":{},"expires_in_ms":86400001}', "c1", "expires_in_ms:"],
     ['{"id":"c1","request":{},"expires_in_ms":null}', "c1", "expires_in_ms:"],
+    ['{"id":"c1","request":{},"expires_at":null}', "c1", "expires_at:"],
+    ['{"id":null,"request":{}}', null, "id: is missing"],
     ['{"id":"c1","request":{},"expires_at":"2026-01-02T03:04:05"}', "c1", "expires_at:"],
     ['{"id":"c1","request":{},"expires_at":"2026-99-02T03:04:05Z"}', "c1", "expires_at:"],
     ['{"id":"c\\u00001","request":{}}', "c\u00001", "id: must be 1 to 128 printable ASCII characters"],

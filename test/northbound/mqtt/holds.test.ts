@@ -109,7 +109,7 @@ describe("refusals with a reply", () => {
     [
       "a user that is no text",
       "hold/AMR01",
-      { hold: false, user: 7 },
+      { hold: false, user: null },
       "MALFORMED",
       "user: must be text, as mqtt:scada",
     ],

@@ -144,6 +144,7 @@ describe("refusals with a reply", () => {
     ["a heartbeat for none", "Moon/beat", {}, "MALFORMED", 'there is no station "Moon"'],
     ["no robot", "Dock/ask", {}, "MALFORMED", "robot_id: is missing"],
     ["a number", "Dock/ask", { robot_id: 7 }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
+    ["null", "Dock/ask", { robot_id: null }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
     [
       "another field",
       "Dock/release",

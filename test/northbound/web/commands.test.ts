@@ -247,6 +247,15 @@ describe("what never became a command is a problem", () => {
       "MALFORMED",
       /^expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z$/,
     ],
+    ["null as operation", body({ operation: null }), "MALFORMED", /^operation: must be the name of one$/],
+    ["null as request", body({ request: null }), "MALFORMED", /^request: must be an object$/],
+    ["null as expiry", body({ expires_at: null }), "MALFORMED", /^expires_at: must be ISO 8601 with a zone/],
+    [
+      "null as time",
+      body({ expires_in_ms: null }),
+      "MALFORMED",
+      /^expires_in_ms: must be a whole number of /,
+    ],
     ["an odd time", body({ expires_in_ms: 0 }), "MALFORMED", /^expires_in_ms: must be a whole number of /],
     [
       "a request without end",

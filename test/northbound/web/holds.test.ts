@@ -45,6 +45,12 @@ describe("a hold by the control socket", () => {
     ["what is no object", [true], "the body must be a JSON object with hold, user"],
     ["another field", { hold: true, robot: "r1" }, '"robot": is not one of hold, user'],
     ["no hold", {}, "hold: must be true or false"],
+    ["null as hold", { hold: null }, "hold: must be true or false"],
+    [
+      "null as user",
+      { hold: false, user: null },
+      "user: must be text, as opcua:plc1, beside hold false: it names whose hold is lifted",
+    ],
     [
       "a user beside a hold that begins",
       { hold: true, user: "cli:bob" },
