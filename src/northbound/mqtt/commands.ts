@@ -8,6 +8,7 @@ import type { Log } from "../../platform/log.ts";
 import { createClearing } from "./clearing.ts";
 import { createFrameSorter, type Sorted } from "./client/frame-sorter.ts";
 import { createPublishReader } from "./client/publish-reader.ts";
+import { subscribe } from "./client/subscribe.ts";
 import { type ReadMessage, readCommandMessage } from "./command-message.ts";
 import { takeHoldMessage } from "./hold-message.ts";
 import { createInbox } from "./inbox.ts";
@@ -127,8 +128,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
       const { commandFilter, stationFilter, holdFilters } = topics;
       const filters = [commandFilter, stationFilter, ...holdFilters];
-      const granted = await client.subscribeAsync(filters, { qos: 1, rap: true });
-      const refused = granted.filter((grant) => grant.qos === 128).map(({ topic }) => topic);
+      const refused = await subscribe(client, filters, { qos: 1, rap: true });
       if (refused.includes(commandFilter))
         throw new Error(`the broker refused the subscription ${commandFilter}`);
       if (refused.length > 0)

@@ -2,6 +2,7 @@ import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import { subscribe } from "./client/subscribe.ts";
 import { createTakeoverWatch } from "./client-takeover.ts";
 import { statusPayload } from "./status.ts";
 
@@ -102,8 +103,8 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
         if (packet.retain) find(text);
         else hear(client, text);
       });
-      const granted = await client.subscribeAsync(topic, { qos: 1 });
-      if (granted.some(({ qos }) => qos === 128)) {
+      const refused = await subscribe(client, [topic], { qos: 1 });
+      if (refused.length > 0) {
         log.warn(
           { topic },
           "the broker does not let this gateway read its own status: a duplicate gateway goes unnoticed",

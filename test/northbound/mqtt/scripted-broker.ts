@@ -13,7 +13,8 @@ export interface ScriptedBroker {
   readonly heard: Packet[];
 }
 
-export function createScriptedBroker(): ScriptedBroker {
+/** @param isRefused which subscriptions are refused */
+export function createScriptedBroker(isRefused = (_filter: string) => false): ScriptedBroker {
   const [near, far] = duplexPair();
   const heard: Packet[] = [];
   let onSubscribed = () => {};
@@ -32,7 +33,7 @@ export function createScriptedBroker(): ScriptedBroker {
     if (packet.cmd === "pingreq") say([{ cmd: "pingresp" }]);
     if (packet.cmd === "disconnect") far.end();
     if (packet.cmd !== "subscribe") return;
-    const granted = packet.subscriptions.map(({ qos }) => qos);
+    const granted = packet.subscriptions.map(({ topic, qos }) => (isRefused(topic) ? 0x80 : qos));
     say([{ cmd: "suback", messageId, granted }]);
     if (packet.subscriptions.some(({ topic }) => topic.includes("/command/"))) onSubscribed();
   });

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { newLink } from "./link-harness.ts";
+import { base } from "./mqtt-harness.ts";
+import { createScriptedBroker } from "./scripted-broker.ts";
+
+const commands = `${base}/clients/+/command/+`;
+
+function connect(isRefused: (filter: string) => boolean) {
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) };
+  const broker = createScriptedBroker(isRefused);
+  const link = newLink({ openBroker: broker.open, clock: createManualClock(), log: log as typeof silentLog });
+  return { warnings, connection: link.connect(new AbortController().signal) };
+}
+
+it("a broker that grants the commands alone is served, and what is missing is told", async () => {
+  const { warnings, connection } = connect((filter) => filter !== commands);
+  await using _open = await connection;
+  expect(warnings).toEqual([
+    "the broker does not let this gateway read its own status: a duplicate gateway goes unnoticed",
+    "the broker keeps subscriptions from us: nobody can lease or hold robots over MQTT by them",
+  ]);
+});
+
+it("a broker that refuses the commands is named with the filter", async () => {
+  const { connection } = connect((filter) => filter === commands);
+  await expect(connection).rejects.toThrow(`the broker refused the subscription ${commands}`);
+});
