@@ -3,10 +3,12 @@ import type { Connection } from "../../contracts/link.ts";
 import type { StateChange } from "../../domain/change.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { endClient, within } from "./client/client.ts";
 import { statePacket } from "./client/state-packet.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
+import { openLeftoverChains } from "./leftover-chains.ts";
 import { createLoss, type Loss } from "./loss.ts";
 import { eventPayload } from "./payloads.ts";
 import { createRefresh } from "./refresh.ts";
@@ -25,8 +27,11 @@ export interface ConnectionParts {
   readonly refreshMs: number | null;
   readonly tags: boolean;
   readonly clock: Clock;
+  readonly log: Log;
   readonly health: () => HealthReport;
   readonly counts: PublishCounts;
+  /** Whether no other gateway with the same id is known at the broker. */
+  readonly isAlone: () => boolean;
 }
 
 /** Messages handed to the broker since the gateway started. */
@@ -68,11 +73,17 @@ export async function openConnection(client: MqttClient, parts: ConnectionParts)
   };
   await sayStatus("online");
   publishHealth(client, parts, life.signal);
+  const leftovers =
+    parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
+  const write = (change: StateChange) => {
+    values.write(change);
+    leftovers?.note(change);
+  };
 
   return {
     lost: loss.lost,
     async write(batch) {
-      await writeChanges(client, loss, acks, batch.changes, values.write);
+      await writeChanges(client, loss, acks, batch.changes, write);
       if (batch.events.length > 0) await writeEvents(client, loss, parts, batch.events);
     },
     async [Symbol.asyncDispose]() {

@@ -56,6 +56,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     payload: statusPayload("offline", options.gatewayId, sessionId, null),
   };
   const expires = options.broker.kind === "external" && options.protocolVersion === 5;
+  const duplicates = createDuplicateWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
   const connectionParts: ConnectionParts = {
     topics,
     sessionId,
@@ -64,10 +65,11 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     refreshMs: expires ? options.refreshMs : null,
     tags: options.tags,
     clock,
+    log: parts.log,
     health: parts.health,
     counts,
+    isAlone: () => duplicates.problem() === null,
   };
-  const duplicates = createDuplicateWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
   let connected = false;
 
   return {

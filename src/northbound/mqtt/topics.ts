@@ -122,6 +122,10 @@ export interface Topics {
   /** What happened, but to no single robot. */
   gatewayEvent(kind: EventKind): string;
   taskChain(chainId: number): string;
+  /** The subscription that hears every task chain. */
+  readonly taskChainFilter: string;
+  /** The chain that a topic is of; null for a topic that is of none. */
+  readTaskChain(topic: string): number | null;
   readCommand(topic: string): CommandTopic | null;
   readStation(topic: string): StationTopic | null;
   readHold(topic: string): HoldTopic | null;
@@ -202,6 +206,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
   const stationLevels = levelReader(under(templates.station));
   const holdLevels = levelReader(under(templates.holdCommand));
   const holdAllLevels = levelReader(under(templates.holdAllCommand));
+  const taskChainLevels = levelReader(under(templates.taskChain));
 
   const readCommand = (topic: string): CommandTopic | null => {
     const { client, operation } = commandLevels(topic) ?? {};
@@ -235,6 +240,11 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     },
     gatewayEvent: (kind) => fill(under(templates.gatewayEvent), "kind", kind),
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
+    taskChainFilter: filterOf(under(templates.taskChain)),
+    readTaskChain(topic) {
+      const { chain = "" } = taskChainLevels(topic) ?? {};
+      return /^[1-9]\d*$/.test(chain) ? Number(chain) : null;
+    },
     readCommand,
     readStation,
     readHold,
