@@ -205,6 +205,7 @@ function build(
     options: config.dispatcher,
     port: fleet.port,
     journal: stores.journal,
+    areRecordsLost: stores.areRecordsLost,
     sessionId,
     robot: state.robot,
     stations: config.stations,
@@ -219,7 +220,6 @@ function build(
     options: config.intake,
     rights,
     execution: dispatcher,
-    areRecordsLost: stores.areRecordsLost,
   });
   const dependencies: Dependencies = {
     ...parts,

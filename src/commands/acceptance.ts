@@ -67,9 +67,8 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     });
   }
 
-  function refuse(command: Command, outcome: Outcome): Promise<Outcome> {
-    conclusion.refuse(command, outcome);
-    return Promise.resolve(outcome);
+  async function refuse(command: Command, outcome: Outcome): Promise<Outcome> {
+    return conclusion.refuse(command, outcome);
   }
 
   /** Synchronous up to `running`, so that no second command of the same identity comes in between. */

@@ -19,6 +19,7 @@ import type { AuditSink } from "./audit/audit.ts";
 import type { AuditLines } from "./audit/missing-records.ts";
 import { type CommandEvents, createCommandEvents } from "./command-events.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
+import { createTold, type Told } from "./doubt.ts";
 import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-search.ts";
 import { createObservations, type Observations } from "./evidence/observations.ts";
 import { createFleetLink, type FleetLink } from "./fleet-link.ts";
@@ -42,6 +43,8 @@ export interface DispatcherParts {
   readonly catalogue: Catalogue;
   readonly port: FleetPort;
   readonly journal: Journal;
+  /** The records of earlier commands are lost: nobody knows which identities were sent. */
+  readonly areRecordsLost?: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Names this run of the gateway; event ids are unique within it. */
@@ -75,6 +78,7 @@ type Shared = Omit<DispatcherParts, "journal"> & {
   readonly wall: SteadyWall;
   readonly link: FleetLink;
   readonly rights: Rights;
+  readonly told: Told;
 };
 
 /** Evidence and attribution: what robots send, held against commands. */
@@ -126,6 +130,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     wall: createSteadyWall(clock),
     link: createFleetLink(clock),
     rights: { rules: options.rights, accounts: options.accounts },
+    told: createTold(parts.areRecordsLost ?? false),
   };
   const evidence = composeEvidence(shared, (id, text) => conclusion.foundLater(id, text));
   const { attribution } = evidence;

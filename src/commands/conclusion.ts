@@ -5,6 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import type { CommandEvents, FinishedCommand } from "./command-events.ts";
+import type { Told } from "./doubt.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
@@ -17,14 +18,16 @@ export interface ConclusionParts {
   readonly events: CommandEvents;
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
+  /** What is told of what this run has decided. */
+  readonly told: Told;
   /** The command is no longer in hand: from now on the journal answers for it. */
   readonly onEnd: (job: Job) => void;
 }
 
 /** The end of every command: recorded, told to those who wait, audited, and published. */
 export interface Conclusion {
-  /** Refuses what never became a job. */
-  refuse(command: Command, outcome: Outcome): void;
+  /** Refuses what never became a job. @returns what is told */
+  refuse(command: Command, decided: Outcome): Outcome;
   conclude(job: Job, outcome: Outcome): Promise<void>;
   /** Publishes what was seen of a command after its outcome was final. */
   foundLater(commandId: string, text: string): void;
@@ -60,13 +63,16 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   }
 
   return {
-    refuse(command, outcome) {
+    refuse(command, decided) {
+      const outcome = parts.told(command.effect, decided);
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
       events.ended({ command, robotId: command.robotId, outcome }, times);
+      return outcome;
     },
-    async conclude(job, outcome) {
+    async conclude(job, decided) {
       if (job.isConcluded) return;
       job.isConcluded = true;
+      const outcome = parts.told(job.command.effect, decided);
       job.disarm();
       const finished = { command: job.command, robotId: job.robotId, outcome };
       const isUnknown = outcome.outcome === "unknown";

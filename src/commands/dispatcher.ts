@@ -51,6 +51,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     begin: room.begin,
     refuse: room.conclusion.refuse,
+    told: room.told,
     ...createKnownCommands(room.running, room.journal),
     start: () => start(room),
     rights: commandRights(room.rights, parts.stations),

@@ -83,6 +83,7 @@ export interface HarnessOptions {
   readonly auditLines?: AuditLines;
   /** Calls wait for their place, until `leave`. */
   readonly callsWait?: boolean;
+  readonly areRecordsLost?: boolean;
 }
 
 export const plc = { protocol: "opcua", name: "plc" } as const;
@@ -127,6 +128,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     options,
     catalogue,
     port,
+    areRecordsLost: parts.areRecordsLost ?? false,
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
     clock,
     log: silentLog,

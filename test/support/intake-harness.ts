@@ -57,7 +57,11 @@ export function createFakeExecution(begin: Begin, refused: RefusalAudit["refused
       begun.set(id, { digest, done, stages, watchers });
       return done;
     },
-    refuse: refused,
+    refuse(command, outcome) {
+      refused(command, outcome);
+      return outcome;
+    },
+    told: (_, outcome) => outcome,
   };
 }
 
@@ -81,7 +85,6 @@ export function createTestIntake(parts: {
   readonly rights?: Rights;
   readonly log?: Log;
   readonly audit?: AuditSink;
-  readonly areRecordsLost?: boolean;
 }): Intake {
   return createIntake({
     rights: allRights,

@@ -1,6 +1,7 @@
 import type { Operation, ParsedRequest } from "../../contracts/operation.ts";
 import type { Command, CommandStage } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
+import type { Told } from "../doubt.ts";
 
 /** An identity that is in hand or recorded. */
 export interface KnownCommand {
@@ -30,6 +31,8 @@ export interface Execution {
    * Brings a command to its end. To be called at once after `find`, so that no second one slips in between.
    */
   begin(accepted: AcceptedCommand, onStage?: (stage: CommandStage) => void): Promise<Outcome>;
-  /** Refuses a command that never began: audited, counted, and told as an event. */
-  refuse(command: Command, outcome: Outcome): void;
+  /** Refuses a command that never began: audited, counted, and told as an event. @returns what is told */
+  refuse(command: Command, outcome: Outcome): Outcome;
+  /** What the sender of a command is told that is refused before it is one. */
+  readonly told: Told;
 }

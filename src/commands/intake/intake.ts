@@ -29,8 +29,6 @@ export interface IntakeParts {
   readonly rights: Rights;
   readonly catalogue: Catalogue;
   readonly execution: Execution;
-  /** The records of earlier commands are lost: nobody knows which identities were sent. */
-  readonly areRecordsLost?: boolean;
   readonly audit: AuditSink;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,7 +46,7 @@ export function createIntake(parts: IntakeParts): Intake {
   const anywhere = rightsAnywhere(rights);
   const inFlight = createInFlight(options, log);
   const rateLimits = createRateLimits(options.rates, clock);
-  const { refuse, refused, count } = createRefusals(parts);
+  const { refuse, refused, answer, count } = createRefusals(parts);
 
   function take(envelope: Envelope, onStage: OnStage | undefined): Promise<Outcome> | Outcome {
     const { source, scope } = envelope;
@@ -64,15 +62,14 @@ export function createIntake(parts: IntakeParts): Intake {
     const overRate = isStop(read) ? null : rateLimits.take(source);
     if (overRate !== null) {
       if (known !== null) return askedTooOften;
-      return overRate.isTold ? refuse(opened, overRate.outcome) : overRate.outcome;
+      return (overRate.isTold ? refuse : answer)(opened, overRate.outcome);
     }
     const problem = envelopeProblem(envelope, hasId, known !== null);
     if (problem !== null) return refuse(opened, problem);
     if ("outcome" in read) return refuse(opened, read);
     const { unanswerable = null } = envelope;
     if (unanswerable !== null && known === null) return refuse(opened, refusal("MALFORMED", unanswerable));
-    const outcome = known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
-    return parts.areRecordsLost === true ? told(read, outcome) : outcome;
+    return known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
   }
 
   /** A command that is not sent again: how its repetition was sent does not matter. */
@@ -87,8 +84,7 @@ export function createIntake(parts: IntakeParts): Intake {
     if (inFlight.isFull(sourceKey, true)) return tooManyAsk;
     if (known.digest !== digestOf(read.operation.name, read.request.json)) {
       const outcome = identityReused(envelope.requestId ?? "");
-      execution.refuse(commandOf(opened, read, clock.nowMs(), options.startByMs), outcome);
-      return outcome;
+      return execution.refuse(commandOf(opened, read, clock.nowMs(), options.startByMs), outcome);
     }
     return inFlight.follow(sourceKey, known.outcome(onStage));
   }
@@ -104,11 +100,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const sourceKey = keyOf(source);
     const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
     const notAllowed = refusedRequest(rights, anywhere, source, operation, request);
-    if (notAllowed !== null) {
-      const outcome = refusal("NOT_ALLOWED", notAllowed);
-      execution.refuse(command, outcome);
-      return outcome;
-    }
+    if (notAllowed !== null) return execution.refuse(command, refusal("NOT_ALLOWED", notAllowed));
     const lacks = expiry?.lacks ?? null;
     if (request.effect === "moves" && lacks !== null) {
       return refuse(opened, refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`));
@@ -156,22 +148,6 @@ function readOnce(
     log.error({ err: error, operation: envelope.operation }, "an operation could not read its request");
     return fault();
   }
-}
-
-/**
- * What is said of a command that is not sent while records are lost: this run did not send it, but an earlier
- * one may have. "Not done" would let its sender do it twice.
- */
-function withDoubt(outcome: Outcome): Outcome {
-  if (outcome.outcome !== "refused" && outcome.outcome !== "expired") return outcome;
-  const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
-  return { ...outcome, outcome: "unknown", message, retrySafe: false };
-}
-
-/** What is told while records are lost. */
-function told({ request: { effect } }: ReadRequest, outcome: Promise<Outcome> | Outcome) {
-  const mayActTwice = effect === "moves" || effect === "changes";
-  return mayActTwice ? Promise.resolve(outcome).then(withDoubt) : outcome;
 }
 
 function isStop(read: ReadRequest | Outcome): boolean {

@@ -4,7 +4,7 @@ import { idStands } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type AuditSink, refusedRecord } from "../audit/audit.ts";
-import type { KnownCommand } from "./execution.ts";
+import type { Execution, KnownCommand } from "./execution.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 import type { ReadRequest } from "./request.ts";
 
@@ -23,6 +23,8 @@ export interface Opened {
 export interface Refusals extends RefusalAudit {
   /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
   refuse(opened: Opened, reason: Outcome): Outcome;
+  /** The same for the sender alone: neither logged nor audited. */
+  answer(opened: Opened, reason: Outcome): Outcome;
   /** Refusals since the start. */
   count(): number;
 }
@@ -31,6 +33,7 @@ export function createRefusals(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly audit: AuditSink;
+  readonly execution: Pick<Execution, "told">;
 }): Refusals {
   const logRefused = createRefusalLog(parts.clock, parts.log);
   let count = 0;
@@ -41,11 +44,19 @@ export function createRefusals(parts: {
     parts.audit(refusedRecord(request, parts.clock.nowMs(), outcome));
   };
 
+  function answer({ read, known }: Opened, reason: Outcome): Outcome {
+    if (known !== null) return idStands(reason);
+    // A message that could not be read names no command that may have been sent.
+    return "request" in read ? parts.execution.told(read.request.effect, reason) : reason;
+  }
+
   return {
     refused,
-    refuse({ envelope, requestId, read, known }, reason) {
+    answer,
+    refuse(opened, reason) {
+      const { envelope, requestId, read } = opened;
       const { source, operation, calledOn = null, origin } = envelope;
-      const outcome = known === null ? reason : idStands(reason);
+      const outcome = answer(opened, reason);
       const robotId = "outcome" in read ? calledOn : read.request.robotId;
       const id = envelope.requestId === null ? null : requestId;
       const request = { source, requestId: id, operation, robotId };

@@ -38,7 +38,7 @@ export const execution = () =>
 
 export function open(
   options: Partial<IntakeOptions> = {},
-  parts: { rights?: Rights; execution?: Execution; catalogue?: Catalogue; areRecordsLost?: boolean } = {},
+  parts: { rights?: Rights; execution?: Execution; catalogue?: Catalogue } = {},
 ): void {
   const counting: Catalogue = new Map(
     [...(parts.catalogue ?? testCatalogue)].map(([name, operation]) => [

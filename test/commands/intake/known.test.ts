@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Envelope } from "../../../src/contracts/commander.ts";
-import { refusal } from "../../../src/domain/outcome.ts";
 import {
   begun,
   begunAt,
@@ -13,21 +12,6 @@ import {
 } from "./intake-harness.ts";
 
 eachWithItsIntake();
-
-describe("an identity that lost records may have known", () => {
-  it("is never told that it was not done", async () => {
-    open({}, { areRecordsLost: true });
-    const submitted = submit();
-    begunAt(0).end(refusal("JOURNAL_FAILED", "the journal is lost"));
-    expect(await submitted).toMatchObject({
-      outcome: "unknown",
-      code: "JOURNAL_FAILED",
-      message:
-        "the journal is lost; whether it was sent before is not known, for the records are lost: look first",
-      retrySafe: false,
-    });
-  });
-});
 
 describe("a known identity", () => {
   beforeEach(() => void submit());
