@@ -96,6 +96,7 @@ const damages: ReadonlyArray<readonly [string, (store: string) => void, RegExp]>
   ["random bytes", (store) => writeFileSync(join(store, "data.mdb"), randomBytes()), /does not begin/],
   ["a file without a byte", (store) => truncateSync(join(store, "data.mdb"), 0), /data\.mdb is empty/],
   ["no file", (store) => rmSync(join(store, "data.mdb")), /data\.mdb is missing/],
+  ["a damaged format", (store) => writeFileSync(join(store, "format.json"), "x"), /format\.json is damaged/],
   ["no folder", (store) => rmSync(store, { recursive: true }), /data\.mdb is missing/],
 ];
 

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -120,9 +121,35 @@ describe("a damaged store", () => {
     ["no folder", "data.mdb is missing", () => rmSync(folder, { recursive: true })],
     ["an empty folder", "data.mdb is missing", emptyFolder],
     ["a file that the check refuses", "it is cut off", refusedFile],
-    ["no format", "its format is not recorded", () => [touched(), writeFormat("")]],
-    ["another format", 'it is the store "x"', () => [touched(), writeFormat('{"store":"x","version":1}')]],
+    ["a folder for its file", "data.mdb is no file", () => inPlaceOf("data.mdb")],
+    [
+      "a file for its folder",
+      "it is no folder",
+      () => [rmSync(folder, { recursive: true }), writeFileSync(folder, "x")],
+    ],
+    ["no format", "format.json is missing", () => rmSync(join(folder, "format.json"))],
+    ["an empty format", "format.json is damaged", () => writeFormat("")],
+    ["a format of zeros", "format.json is damaged", () => writeFormat("\0".repeat(40))],
+    ["a format that is no object", "format.json is damaged", () => writeFormat("[1]")],
+    ["a folder for its format", "format.json is damaged", () => inPlaceOf("format.json")],
+    [
+      "a version that is text",
+      "format.json is damaged",
+      () => writeFormat('{"store":"journal","version":"1"}'),
+    ],
+    [
+      "a version that is none",
+      "format.json is damaged",
+      () => writeFormat('{"store":"journal","version":1.5}'),
+    ],
+    ["a version below all", "format.json is damaged", () => writeFormat('{"store":"journal","version":-1}')],
+    ["another store", 'it is the store "x"', () => writeFormat('{"store":"x","version":1}')],
+    ["a newer one of another name", 'it is the store "x"', () => writeFormat('{"store":"x","version":9}')],
   ];
+  function inPlaceOf(name: string): void {
+    rmSync(join(folder, name));
+    mkdirSync(join(folder, name));
+  }
   function emptyFolder(): void {
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
   }
@@ -136,7 +163,7 @@ describe("a damaged store", () => {
     async (_, reason, damage) => {
       await (await firstStart()).close();
       damage();
-      const files = existsSync(folder) ? readdirSync(folder).length : 0;
+      const files = !existsSync(folder) ? 0 : statSync(folder).isFile() ? 1 : readdirSync(folder).length;
       const keptAs = files === 0 ? null : `${folder}.damaged-2026-08-01T12-30-15.250Z`;
       const loss = { since: LOST_AT, reason, keptAs };
       expect(await prepare()).toEqual(loss);
@@ -168,6 +195,50 @@ describe("a damaged store", () => {
   it("is none where the store was never there", async () => {
     expect(await prepare({ isExpected: false })).toBeNull();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+});
+
+/** What stands in the place of a mark. */
+const marks: ReadonlyArray<readonly [string, (path: string) => void]> = [
+  ["nothing", (path) => writeFileSync(path, "")],
+  ["zeros", (path) => writeFileSync(path, "\0".repeat(40))],
+  ["another text", (path) => writeFileSync(path, '{"bytes":"12","since":4}')],
+  ["a folder", (path) => mkdirSync(path)],
+];
+
+describe.each(marks)("%s in the place of a mark", (_, damage) => {
+  it("does not say that the store was closed", async () => {
+    await (await firstStart()).close();
+    const closed = join(folder, "closed.json");
+    rmSync(closed);
+    damage(closed);
+    expect(await prepare()).toBeNull();
+    expect(checked).toEqual([folder]);
+    const store = openKeptStore(folder, format);
+    expect(store.get("a")).toBe(1);
+    await store.close();
+    expect(await prepare()).toBeNull();
+    expect(checked).toEqual([folder]);
+  });
+
+  it.each(["no file", "an empty file"])("does not say that the store is new: %s", async (file) => {
+    await (await firstStart()).close();
+    rmSync(join(folder, "closed.json"));
+    damage(join(folder, "closed.json"));
+    if (file === "no file") rmSync(data());
+    else truncateSync(data(), 0);
+    expect(await prepare()).toMatchObject({
+      reason: expect.stringMatching(/^data\.mdb is (missing|empty)$/),
+    });
+  });
+
+  it("says that the store is lost until that is confirmed", async () => {
+    await (await firstStart()).close();
+    damage(join(folder, "lost.json"));
+    const loss = { reason: "the reason could not be written down", keptAs: null };
+    expect(await prepare()).toMatchObject(loss);
+    expect(confirmLosses(dirname(folder))).toMatchObject([{ ...loss, folder }]);
+    expect(await prepare()).toBeNull();
   });
 });
 

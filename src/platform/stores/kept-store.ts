@@ -26,6 +26,8 @@ export class StoreTooNew extends Error {
 
 /** Stands between the name of a store that was put aside and the time. */
 const ASIDE = ".damaged-";
+/** Of a name that damage may have left, in characters. */
+const LONGEST_NAME = 64;
 
 /** How a store is looked at before it is opened. */
 export interface Preparation {
@@ -85,7 +87,7 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
   const store = openStore(folder, {
     ...parts,
     beforeOpen() {
-      if (readFormat(folder) === null) writeFormat(folder, format);
+      if (readFormat(folder) === "missing") writeFormat(folder, format);
       if (existsSync(join(folder, DATA_FILE))) removeClosed(folder);
     },
     // A process that is killed at its first start leaves a store without a record, or the mark that there is
@@ -107,9 +109,9 @@ export async function renewStore(folder: string): Promise<void> {
   await makeEmpty(folder);
 }
 
-function refuseNewer(folder: string, { version }: StoreFormat): void {
+function refuseNewer(folder: string, { store, version }: StoreFormat): void {
   const found = readFormat(folder);
-  if (found === null || found.version <= version) return;
+  if (typeof found === "string" || found.store !== store || found.version <= version) return;
   throw new StoreTooNew(
     `${folder} holds the store "${found.store}" in version ${found.version}, and this program knows it up to version ` +
       `${version}: install the newer program again, or give this one a gateway.dataDir of its own`,
@@ -118,25 +120,39 @@ function refuseNewer(folder: string, { version }: StoreFormat): void {
 
 async function problemOf(
   folder: string,
-  { store, version }: StoreFormat,
+  format: StoreFormat,
   { isExpected, check = checkStore }: Preparation,
 ): Promise<string | null> {
-  const format = readFormat(folder);
-  if (format !== null && format.version < version) {
-    return `its records are of version ${format.version}, and this program reads version ${version}`;
+  if (isNoFolder(folder)) return "it is no folder";
+  const found = readFormat(folder);
+  if (found === "damaged") return "format.json is damaged";
+  if (found !== "missing") {
+    const problem = formatProblem(found, format);
+    if (problem !== null) return problem;
   }
-  if (isClosed(folder)) return null;
   const data = statSync(join(folder, DATA_FILE), { throwIfNoEntry: false });
-  if (data === undefined) return isExpected ? `${DATA_FILE} is missing` : null;
-  if (data.size === 0) return `${DATA_FILE} is empty`;
-  if (format === null) return "its format is not recorded";
-  if (format.store !== store) return `it is the store "${format.store}"`;
-  return check(folder);
+  if (data?.isFile() === false) return `${DATA_FILE} is no file`;
+  if (found === "missing" && data !== undefined && data.size > 0) return "format.json is missing";
+  if (isClosed(folder)) return null;
+  if (data === undefined) return isExpected || found !== "missing" ? `${DATA_FILE} is missing` : null;
+  return data.size === 0 ? `${DATA_FILE} is empty` : check(folder);
+}
+
+/** What is wrong with the format that was found, where this program wants `format`. */
+function formatProblem(found: StoreFormat, format: StoreFormat): string | null {
+  if (found.store !== format.store) return `it is the store "${found.store.slice(0, LONGEST_NAME)}"`;
+  if (found.version >= format.version) return null;
+  return `its records are of version ${found.version}, and this program reads version ${format.version}`;
+}
+
+function isNoFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 /** @returns the new place of what was there, null when there was nothing */
 function putAside(folder: string, since: string): string | null {
-  if (!existsSync(folder) || readdirSync(folder).length === 0) return null;
+  if (!existsSync(folder)) return null;
+  if (!isNoFolder(folder) && readdirSync(folder).length === 0) return null;
   const aside = `${folder}${ASIDE}${since.replaceAll(":", "-")}`;
   renameSync(folder, aside);
   syncFolder(dirname(folder));

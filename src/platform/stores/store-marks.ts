@@ -1,13 +1,26 @@
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { isCode } from "../socket-probe.ts";
+import { StoreFailed } from "../store.ts";
 
 /** The records of a store, in lmdb's words. */
 export const DATA_FILE = "data.mdb";
 
 const FORMAT = "format.json";
 const CLOSED = "closed.json";
+/** Empty, so that it fits on a full disk. Being there is all that it says, so no damage can make it. */
+const NEW = "new";
 const LOST = "lost.json";
 
 /** What a store is called, and the version of its records. */
@@ -25,17 +38,22 @@ export interface StoreLoss {
   readonly keptAs: string | null;
 }
 
-/** Null when the folder has none, or it cannot be understood. */
-export function readFormat(folder: string): StoreFormat | null {
-  const { store, version } = readMark(folder, FORMAT) ?? {};
-  return typeof store === "string" && typeof version === "number" ? { store, version } : null;
+/** What a folder says of its format. */
+export type FoundFormat = StoreFormat | "missing" | "damaged";
+
+export function readFormat(folder: string): FoundFormat {
+  const mark = readMark(folder, FORMAT);
+  if (mark === null) return "missing";
+  const { store, version } = mark;
+  const isVersion = typeof version === "number" && Number.isSafeInteger(version) && version >= 0;
+  return typeof store === "string" && isVersion ? { store, version } : "damaged";
 }
 
 export function writeFormat(folder: string, format: StoreFormat): void {
   writeMark(folder, FORMAT, JSON.stringify(format));
 }
 
-/** Null when the store is not lost. A mark that a full disk has left empty counts all the same. */
+/** Null when the store is not lost. A mark that is damaged, or that a full disk has left empty, counts. */
 export function readLoss(folder: string): StoreLoss | null {
   const mark = readMark(folder, LOST);
   if (mark === null) return null;
@@ -63,32 +81,33 @@ export function removeLoss(folder: string): void {
 }
 
 /**
- * Says that the store was closed and its file has not changed since, by size and time. Where there is no file
- * yet, the mark is empty: so it fits on a full disk.
+ * Says that the store was closed and its file has not changed since, by size and time; or, where there is no
+ * file yet, that the store is new.
  */
 export function markClosed(folder: string): void {
   const data = dataOf(folder);
   try {
-    writeMark(folder, CLOSED, data === null ? "" : JSON.stringify(data));
+    if (data === null) writeMark(folder, NEW, "");
+    else writeMark(folder, CLOSED, JSON.stringify(data));
   } catch {
     // Without the mark the next start looks at every record, which is no more than slow.
-    if (data !== null) rmSync(join(folder, CLOSED), { force: true });
+    if (data !== null) removeMark(folder, CLOSED);
   }
 }
 
 /** To be called before the store's file is changed. */
 export function removeClosed(folder: string): void {
   removeMark(folder, CLOSED);
+  removeMark(folder, NEW);
 }
 
 /** Whether nothing has touched the store since it was closed, or made without a record. */
 export function isClosed(folder: string): boolean {
-  const mark = readMark(folder, CLOSED);
-  if (mark === null) return false;
   const data = dataOf(folder);
   // Made and not yet filled, by a first start that was killed.
-  if (mark.bytes === undefined) return data === null || data.bytes === 0;
-  return mark.bytes === data?.bytes && mark.changedNs === data?.changedNs;
+  if (data === null || data.bytes === 0) return existsSync(join(folder, NEW));
+  const mark = readMark(folder, CLOSED);
+  return mark?.bytes === data.bytes && mark.changedNs === data.changedNs;
 }
 
 function dataOf(folder: string): { readonly bytes: number; readonly changedNs: string } | null {
@@ -96,31 +115,34 @@ function dataOf(folder: string): { readonly bytes: number; readonly changedNs: s
   return stats === undefined ? null : { bytes: Number(stats.size), changedNs: String(stats.mtimeNs) };
 }
 
-/** Null when it is not there; empty when it says nothing that can be understood. */
+/** Null when it is not there; empty when it says nothing that can be understood. Throws StoreFailed. */
 function readMark(folder: string, name: string): JsonObject | null {
   try {
     const parsed: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
     return isJsonObject(parsed) ? parsed : {};
   } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
-    if (error instanceof SyntaxError) return {};
-    throw error;
+    if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return null;
+    if (error instanceof SyntaxError || isCode(error, "EISDIR")) return {};
+    throw new StoreFailed(`${join(folder, name)} cannot be read`, { cause: error });
   }
 }
 
+/** All of it or nothing: what is read later and cannot be understood is damage. */
 function writeMark(folder: string, name: string, text: string): void {
-  const file = openSync(join(folder, name), "w", 0o600);
+  const path = join(folder, name);
+  const file = openSync(`${path}.part`, "w", 0o600);
   try {
     writeSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+  renameSync(`${path}.part`, path);
   syncFolder(folder);
 }
 
 function removeMark(folder: string, name: string): void {
-  rmSync(join(folder, name), { force: true });
+  rmSync(join(folder, name), { force: true, recursive: true });
   syncFolder(folder);
 }
 
