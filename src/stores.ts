@@ -12,6 +12,7 @@ import type { Health } from "./platform/component.ts";
 import type { Log } from "./platform/log.ts";
 import { StoreFailed } from "./platform/store.ts";
 import { loseStore, openKeptStore, prepareStore } from "./platform/stores/kept-store.ts";
+import { RecordDamaged } from "./platform/stores/record-seal.ts";
 import { type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
 
 /** The stores of a data folder: each can be opened without harm to this process. */
@@ -58,7 +59,9 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   const lossOf = ({ store }: StoreFormat) => lost.find((each) => each.store === store) ?? null;
 
   async function prepare(folder: string, format: StoreFormat, isExpected: boolean, mustBeConfirmed: boolean) {
-    const loss = await prepareStore(folder, format, { isExpected, mustBeConfirmed, nowMs: nowMs() });
+    const isReadByOwner = format === journalFormat;
+    const preparation = { isExpected, mustBeConfirmed, isReadByOwner, nowMs: nowMs() };
+    const loss = await prepareStore(folder, format, preparation);
     if (loss !== null) note(format, loss, mustBeConfirmed);
   }
 
@@ -69,7 +72,10 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     } catch (error) {
       if (error instanceof StoreFailed) throw error;
       await store.close();
-      const reason = `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
+      const reason =
+        error instanceof RecordDamaged
+          ? error.message
+          : `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
       note(journalFormat, await loseStore(journalFolder, reason, nowMs(), true), true);
       return openDurableJournal(
         openKeptStore(journalFolder, journalFormat),

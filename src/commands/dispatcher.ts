@@ -106,7 +106,16 @@ function healthOf(room: Composition): Health {
     ...room.events.counts(),
   };
   if (room.stopping.signal.aborted) return { state: "down", figures };
-  if (room.journal.isWritable()) return { state: "up", figures };
-  const detail = "the journal cannot be written: nothing that moves or changes is sent, stops pass";
-  return { state: "degraded", detail, figures };
+  const problems = [
+    ...(room.journal.isWritable()
+      ? []
+      : ["the journal cannot be written: nothing that moves or changes is sent, stops pass"]),
+    ...(room.journal.isDamaged()
+      ? [
+          "a record of the journal is damaged: its command ends unknown, and the next start puts the journal aside",
+        ]
+      : []),
+  ];
+  if (problems.length === 0) return { state: "up", figures };
+  return { state: "degraded", detail: problems.join("; "), figures };
 }

@@ -3,7 +3,7 @@ import { commandId } from "../domain/command.ts";
 import type { Execution, KnownCommand } from "./intake/execution.ts";
 import { type Job, watchStages } from "./job.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
-import { unreadable, unrecorded } from "./own-refusals.ts";
+import { damaged, unreadable, unrecorded } from "./own-refusals.ts";
 
 /** What is known of commands by their identity: in hand, or recorded. */
 export function createKnownCommands(
@@ -25,6 +25,7 @@ export function createKnownCommands(
   function recorded(id: string): KnownCommand | null {
     const record = journal.find(id);
     if (record === undefined) return null;
+    if (record === "damaged") return { digest: null, outcome: () => Promise.resolve(damaged()) };
     const outcome = { ...(record.outcome ?? unrecorded()), duplicate: true };
     return { digest: record.digest, outcome: () => Promise.resolve(outcome) };
   }

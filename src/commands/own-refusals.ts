@@ -28,6 +28,12 @@ export function failed(): Outcome {
   return ending("unknown", "INTERNAL_FAULT", message, false);
 }
 
+/** A command whose record is damaged: neither its request nor its outcome can be read. */
+export function damaged(): Outcome {
+  const message = "its record in the journal is damaged; whether it was sent is not known: look first";
+  return { ...ending("unknown", "OUTCOME_UNKNOWN", message, false), duplicate: true };
+}
+
 /** A command whose outcome is neither on the disk nor in memory: it must not be sent again. */
 export function unrecorded(): Outcome {
   const message = "its outcome could not be recorded, as the disk failed; the robot may have acted";

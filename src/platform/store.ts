@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-space.ts";
+import { openRecord, sealRecord } from "./stores/record-seal.ts";
 
 /** One record to write; `value` undefined removes it. Values are what JSON can say. */
 export interface StoreChange {
@@ -31,8 +32,9 @@ export interface StoreFigures {
  * way share the next one: group commit, without a delay of its own.
  */
 export interface Store {
-  /** What was written last, once its write has resolved. */
+  /** What was written last, once its write has resolved. Throws RecordDamaged. */
   get(key: string): unknown;
+  /** Throws RecordDamaged where it comes to a damaged one. */
   range(range: StoreRange): Iterable<StoreChange>;
   /**
    * Writes all of `changes` or none. Resolves when they are on the disk; rejects
@@ -136,7 +138,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       await opened.batch(() => {
         for (const { key, value } of changes) {
           if (value === undefined) void opened.remove(key);
-          else void opened.put(key, value);
+          else void opened.put(key, sealRecord(key, value));
         }
       });
     } catch (error) {
@@ -146,11 +148,14 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
   }
 
   return {
-    get: (key) => database?.get(key),
+    get(key) {
+      const record = database?.get(key);
+      return record === undefined ? undefined : openRecord(key, record);
+    },
     *range({ from, to, limit }) {
       if (database === null) return;
       const options = limit === undefined ? { start: from, end: to } : { start: from, end: to, limit };
-      for (const { key, value } of database.getRange(options)) yield { key, value };
+      for (const { key, value } of database.getRange(options)) yield { key, value: openRecord(key, value) };
     },
     write(changes) {
       if (closed) return Promise.reject(new StoreFailed(`${path} is closed`));
@@ -196,10 +201,10 @@ function megabytes(bytes: number): string {
 function openDatabase(path: string, { beforeOpen, afterOpen }: StoreParts) {
   try {
     beforeOpen?.();
-    const database = open<unknown, string>({
+    const database = open<Buffer, string>({
       path,
       noSubdir: false,
-      encoding: "json",
+      encoding: "binary",
       // A commit counts only when its own sync is done: the next one waits for it.
       overlappingSync: false,
       // The transactions that it begins by itself reject a promise that nobody holds when the disk fails: the

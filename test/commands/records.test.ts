@@ -30,7 +30,7 @@ it("a command leaves a record without its request, where that is long", async ()
   const long = { robot: "AMR01", to: "x".repeat(2_000) };
   await harness.send("Go", long, { requestId: "long" });
   await harness.call(0).answer(OK);
-  expect(journal.find("opcua:plc/long")?.command.requestJson).toBe("");
+  expect(journal.find("opcua:plc/long")).toHaveProperty("command.requestJson", "");
   expect((await harness.send("Go", long, { requestId: "long" })).outcome).toMatchObject({ duplicate: true });
   const other = await harness.send("Go", { ...long, to: "y".repeat(2_000) }, { requestId: "long" });
   expect(other.outcome?.code).toBe("IDENTITY_REUSED");

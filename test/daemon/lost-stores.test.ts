@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { fleetgate } from "../cli/program.ts";
 import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
+import { flipBehind } from "../support/flip-bytes.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type PlantBroker, startPlantBroker } from "../support/plant-broker.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
@@ -91,12 +92,16 @@ function randomBytes(): Buffer {
   return Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(chance() * 256)));
 }
 
+/** In the records of commands, and of robots that the OPC UA server has shown. */
+const FLIPPED = '"robotId":"';
+
 const damages: ReadonlyArray<readonly [string, (store: string) => void, RegExp]> = [
   ["a file that is cut off", (store) => truncateSync(join(store, "data.mdb"), 8_192), /SIGBUS/],
   ["random bytes", (store) => writeFileSync(join(store, "data.mdb"), randomBytes()), /does not begin/],
   ["a file without a byte", (store) => truncateSync(join(store, "data.mdb"), 0), /data\.mdb is empty/],
   ["no file", (store) => rmSync(join(store, "data.mdb")), /data\.mdb is missing/],
   ["a damaged format", (store) => writeFileSync(join(store, "format.json"), "x"), /format\.json is damaged/],
+  ["a byte of a record", (store) => flipBehind(join(store, "data.mdb"), FLIPPED), /is not as it was written/],
   ["no folder", (store) => rmSync(store, { recursive: true }), /data\.mdb is missing/],
 ];
 
@@ -172,8 +177,8 @@ test(
 );
 
 test.each([
-  ["journal", 2],
-  ["tickets", 1],
+  ["journal", 3],
+  ["tickets", 2],
 ])(
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
   async (store, known) => {

@@ -20,6 +20,8 @@ import {
   renewStore,
   StoreTooNew,
 } from "../../src/platform/stores/kept-store.ts";
+import { markClosed } from "../../src/platform/stores/store-marks.ts";
+import { flipBehind } from "../support/flip-bytes.ts";
 
 const format = { store: "journal", version: 1 };
 const NOW = Date.UTC(2026, 7, 1, 12, 30, 15, 250);
@@ -55,7 +57,10 @@ function prepare(changed: Partial<Preparation> = {}) {
 async function firstStart(): Promise<{ close(): Promise<void> }> {
   expect(await prepare({ isExpected: false })).toBeNull();
   const store = openKeptStore(folder, format);
-  await store.write([{ key: "a", value: 1 }]);
+  await store.write([
+    { key: "a", value: 1 },
+    { key: "b", value: { text: "written" } },
+  ]);
   return store;
 }
 
@@ -184,6 +189,17 @@ describe("a damaged store", () => {
       expect(confirmLosses(dirname(folder))).toEqual([]);
     },
   );
+
+  it("is found after a clean stop, though its file looks the same: a byte of a record", async () => {
+    await (await firstStart()).close();
+    flipBehind(data(), '"text":"wri');
+    // A disk that rots changes no time.
+    markClosed(folder);
+    expect(await prepare({ isReadByOwner: true })).toBeNull();
+    expect(await prepare()).toMatchObject({ reason: "a record is not as it was written" });
+    expect(aside()).toHaveLength(1);
+    expect(checked).toEqual([]);
+  });
 
   it("begins empty at once where nobody must confirm it", async () => {
     await (await firstStart()).close();

@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
 import { checkStore } from "../../src/platform/stores/store-check.ts";
 import { seededChance } from "../daemon/chance.ts";
+import { flipBehind } from "../support/flip-bytes.ts";
 
 /** The program that reads a store runs as it was built. */
 const program = join(process.cwd(), "dist", "platform", "stores", "store-walk.js");
@@ -68,8 +69,13 @@ describe("a store that ends the process that opens it, or shows less than it hol
     ["random bytes", () => writeFileSync(data(), randomBytes(400_000, 1))],
     ["zeros", () => writeFileSync(data(), Buffer.alloc(400_000))],
     [
-      "a record whose text is damaged",
-      () => overwrite(readFileSync(data()).lastIndexOf("zzzz"), Buffer.from('"')),
+      "a record with another text",
+      () => overwrite(readFileSync(data()).lastIndexOf("zzzz"), Buffer.from("y")),
+    ],
+    ["a record with another key", () => flipBehind(data(), "c/3")],
+    [
+      "a record with another checksum",
+      () => flipBehind(data(), '{"text":"zzzz', -'{"text":"zzzz'.length - 1),
     ],
     ["a second head of zeros", () => overwrite(PAGE, Buffer.alloc(PAGE))],
   ])("is found: %s", async (_, damage) => {

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore, StoreFailed, type StoreParts } from "../../src/platform/store.ts";
+import { RecordDamaged } from "../../src/platform/stores/record-seal.ts";
+import { flipBehind } from "../support/flip-bytes.ts";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
@@ -50,6 +52,26 @@ describe("store", () => {
       );
     expect(keys()).toEqual(["t/1", "t/2", "t/3"]);
     expect(keys(2)).toEqual(["t/1", "t/2"]);
+    await store.close();
+  });
+
+  it.each([
+    ["its value", '"digest":"', 0],
+    ["its key", "c/", 0],
+    ["its checksum", '{"digest"', -'{"digest"'.length - 1],
+  ])("never gives a record that a disk has changed: %s", async (_, text, offset) => {
+    const first = openStore(directory);
+    await first.write([
+      { key: "c/1", value: { digest: "abc" } },
+      { key: "d/1", value: 1 },
+    ]);
+    await first.close();
+    flipBehind(join(directory, "data.mdb"), text, offset);
+    const store = openStore(directory);
+    expect(() => [...store.range({ from: "c/", to: "c0" })]).toThrow(RecordDamaged);
+    if (text === "c/") expect(() => store.get("c/0")).toThrow(RecordDamaged);
+    else expect(() => store.get("c/1")).toThrow(RecordDamaged);
+    expect(store.get("d/1")).toBe(1);
     await store.close();
   });
 

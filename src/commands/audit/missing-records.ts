@@ -105,7 +105,7 @@ function missingOf(
   return possible
     .filter(({ finalAtMs }) => finalAtMs >= firstMs)
     .map(({ id }) => journal.find(id))
-    .filter((entry) => entry !== undefined)
+    .filter((entry) => typeof entry === "object")
     .filter((entry) => !keys.has(keyOfEntry(entry)));
 }
 

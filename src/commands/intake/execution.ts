@@ -5,7 +5,8 @@ import type { Told } from "../doubt.ts";
 
 /** An identity that is in hand or recorded. */
 export interface KnownCommand {
-  readonly digest: string;
+  /** Null when its record is damaged: then no request counts as another. */
+  readonly digest: string | null;
   /** The recorded outcome, or the one to come, marked as a duplicate. */
   outcome(onStage?: (stage: CommandStage) => void): Promise<Outcome>;
 }

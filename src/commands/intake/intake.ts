@@ -82,7 +82,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const { envelope } = opened;
     const sourceKey = keyOf(envelope.source);
     if (inFlight.isFull(sourceKey, true)) return tooManyAsk;
-    if (known.digest !== digestOf(read.operation.name, read.request.json)) {
+    if (known.digest !== null && known.digest !== digestOf(read.operation.name, read.request.json)) {
       const outcome = identityReused(envelope.requestId ?? "");
       return execution.refuse(commandOf(opened, read, clock.nowMs(), options.startByMs), outcome);
     }

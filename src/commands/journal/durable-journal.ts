@@ -1,7 +1,9 @@
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import { type Store, type StoreChange, StoreFailed } from "../../platform/store.ts";
+import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 import {
+  type DamagedRecord,
   type EndedCommand,
   type Journal,
   type JournalLimits,
@@ -14,7 +16,7 @@ import { storedClaims } from "./stored-claims.ts";
 import { packRecord, readRecord } from "./stored-record.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
-export const journalFormat: StoreFormat = { store: "journal", version: 2 };
+export const journalFormat: StoreFormat = { store: "journal", version: 3 };
 
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
@@ -47,41 +49,38 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   const unnumbered = new Map<string, number>();
   /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
   const numbered = order.numbered;
+  const { find, at, isDamaged } = createReader(store);
   let nextNumber = order.nextNumber;
 
   function numberOf(id: string): number | undefined {
     if (numbered.has(id)) return undefined;
     const number = unnumbered.get(id);
-    if (number !== undefined || store.get(recordKey(id)) !== undefined) return number;
+    if (number !== undefined || find(id) !== undefined) return number;
     unnumbered.set(id, nextNumber);
     nextNumber += 1;
     return nextNumber - 1;
-  }
-
-  function at(number: number): JournalRecord | undefined {
-    const id = store.get(orderKey(number));
-    return typeof id === "string" ? readRecord(id, store.get(recordKey(id))) : undefined;
   }
 
   function keepInMemory(record: JournalRecord): void {
     unkept.set(record.id, record);
   }
 
-  /** The numbers of finished commands that are older than they are kept, oldest first. */
+  /** The numbers of finished commands that are older than they are kept. */
   function expired(nowMs: number): readonly number[] {
     const numbers: number[] = [];
-    for (const { key } of store.range({ from: "o/", to: "o0", limit: PRUNE_STEP })) {
-      const number = Number(key.slice(2));
-      const record = at(number);
-      if (record?.outcome === null) continue;
-      if (record !== undefined && nowMs - record.acceptedAtMs <= limits.keepMs) break;
-      numbers.push(number);
+    for (const list of shares.lists()) {
+      for (const number of list) {
+        const record = at(number);
+        const isYoung = typeof record === "object" && nowMs - record.acceptedAtMs <= limits.keepMs;
+        if (isYoung || numbers.length === PRUNE_STEP) break;
+        numbers.push(number);
+      }
     }
     return numbers;
   }
 
   return {
-    find: (id) => pending.get(id) ?? unkept.get(id) ?? readRecord(id, store.get(recordKey(id))),
+    find: (id) => pending.get(id) ?? unkept.get(id) ?? find(id),
     unfinished: () => order.unfinished,
     made: () => order.made,
     ended: () => order.ended,
@@ -116,17 +115,19 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
       const changes: StoreChange[] = [];
       for (const number of numbers) {
         const record = at(number);
-        if (record?.outcome === null) continue;
-        changes.push({ key: orderKey(number), value: undefined });
-        if (record === undefined) continue;
-        changes.push({ key: recordKey(record.id), value: undefined });
-        dropped.push([record, number]);
+        if (typeof record !== "object") shares.forget(number);
+        else if (record.outcome !== null) {
+          changes.push({ key: orderKey(number), value: undefined });
+          changes.push({ key: recordKey(record.id), value: undefined });
+          dropped.push([record, number]);
+        }
       }
       if (changes.length === 0) return false;
       await store.write(changes);
       for (const [record, number] of dropped) shares.remove(record, number);
       return true;
     },
+    isDamaged,
     figures() {
       const { records, syncs, failures } = store.figures();
       return {
@@ -137,6 +138,31 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
       };
     },
     close: () => store.close(),
+  };
+}
+
+/** Reads records while the journal runs. A damaged one stays what it is, and is told of. */
+function createReader(store: Store) {
+  let isDamaged = false;
+
+  function read(take: () => JournalRecord | undefined): JournalRecord | DamagedRecord | undefined {
+    try {
+      return take();
+    } catch (error) {
+      if (!(error instanceof RecordDamaged)) throw error;
+      isDamaged = true;
+      return "damaged";
+    }
+  }
+
+  return {
+    find: (id: string) => read(() => readRecord(id, store.get(recordKey(id)))),
+    at: (number: number) =>
+      read(() => {
+        const id = store.get(orderKey(number));
+        return typeof id === "string" ? readRecord(id, store.get(recordKey(id))) : undefined;
+      }),
+    isDamaged: () => isDamaged,
   };
 }
 

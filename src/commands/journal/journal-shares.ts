@@ -9,6 +9,10 @@ import type { JournalRecord } from "./journal.ts";
 export interface JournalShares {
   add(record: JournalRecord, number: number): void;
   remove(record: JournalRecord, number: number): void;
+  /** Takes a number out whose record cannot be read: it is never dropped. */
+  forget(number: number): void;
+  /** The numbers of each source, those that finished first in front. */
+  lists(): Iterable<Iterable<number>>;
   /** Numbers of finished commands in all. */
   size(): number;
   /**
@@ -28,6 +32,13 @@ export function createJournalShares(): JournalShares {
   const numbersOf = ({ sentAtMs }: JournalRecord) => (sentAtMs === null ? unsent : sent);
   let size = 0;
 
+  function take(bySource: Numbers, key: string, number: number): void {
+    const numbers = bySource.get(key);
+    if (numbers?.delete(number) !== true) return;
+    size -= 1;
+    if (numbers.size === 0) bySource.delete(key);
+  }
+
   return {
     add(record, number) {
       const bySource = numbersOf(record);
@@ -36,14 +47,13 @@ export function createJournalShares(): JournalShares {
       bySource.set(key, numbers.add(number));
       size += 1;
     },
-    remove(record, number) {
-      const bySource = numbersOf(record);
-      const key = keyOf(record.command.source);
-      const numbers = bySource.get(key);
-      if (numbers?.delete(number) !== true) return;
-      size -= 1;
-      if (numbers.size === 0) bySource.delete(key);
+    remove: (record, number) => take(numbersOf(record), keyOf(record.command.source), number),
+    forget(number) {
+      for (const bySource of [unsent, sent]) {
+        for (const key of bySource.keys()) take(bySource, key, number);
+      }
     },
+    lists: () => [...unsent.values(), ...sent.values()],
     size: () => size,
     next: (most) => ofLargest(unsent.size > 0 ? unsent : sent, most),
   };

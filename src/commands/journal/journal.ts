@@ -64,12 +64,15 @@ export interface JournalLimits {
   readonly keepCount: number;
 }
 
+/** There is a record, and nobody can say what it was. */
+export type DamagedRecord = "damaged";
+
 /**
  * The records of commands. What `write` has resolved for survives a crash: "at most once" rests on it
  * (design, Commands).
  */
 export interface Journal {
-  find(id: string): JournalRecord | undefined;
+  find(id: string): JournalRecord | DamagedRecord | undefined;
   /** Records without an outcome, oldest first. */
   unfinished(): readonly JournalRecord[];
   /** The missions that commands of the runs before this one have made: the newest, oldest first. */
@@ -88,6 +91,8 @@ export interface Journal {
   writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
   /** Drops some of the finished records beyond the limits. Resolves with whether there may be more. */
   prune(nowMs: number): Promise<boolean>;
+  /** Whether a damaged record was found since the journal was opened. */
+  isDamaged(): boolean;
   figures(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }

@@ -3,13 +3,13 @@ import type { Journal, StoredHold, StoredLease } from "./journal.ts";
 
 /** The leases and holds of a store: under `l/<robot>`, and under `h/<robot and user>`. */
 export function storedClaims(store: Store): Pick<Journal, "leases" | "writeLease" | "holds" | "writeHold"> {
+  const leases = Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value));
+  const holds = Array.from(store.range({ from: "h/", to: "h0" }), ({ value }) => asHold(value));
+  holds.sort((a, b) => a.sinceMs - b.sinceMs);
   return {
-    leases: () => Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value)),
+    leases: () => leases,
     writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
-    holds() {
-      const holds = Array.from(store.range({ from: "h/", to: "h0" }), ({ value }) => asHold(value));
-      return holds.sort((a, b) => a.sinceMs - b.sinceMs);
-    },
+    holds: () => holds,
     writeHold: (hold, isHeld) => store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }]),
   };
 }

@@ -1,3 +1,4 @@
+import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { JournalRecord } from "./journal.ts";
 
 /** A record as the store has it: without its id, which is the key, without nulls, and with no text twice. */
@@ -44,7 +45,7 @@ function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
 export function readRecord(id: string, value: unknown): JournalRecord | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null || !("digest" in value) || !("command" in value)) {
-    throw new Error("the journal holds something that is not a command");
+    throw new RecordDamaged("the journal holds something that is not a command");
   }
   return unpackRecord(id, value as StoredRecord);
 }

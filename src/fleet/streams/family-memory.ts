@@ -6,7 +6,7 @@ import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const familiesFormat: StoreFormat = { store: "robot families", version: 1 };
+export const familiesFormat: StoreFormat = { store: "robot families", version: 2 };
 
 /** Whether a robot has conveyors: only carts have. */
 export type FoundFamily = "cart" | "other";

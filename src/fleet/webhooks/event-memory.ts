@@ -3,7 +3,7 @@ import type { Store } from "../../platform/store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const eventsFormat: StoreFormat = { store: "webhook events", version: 1 };
+export const eventsFormat: StoreFormat = { store: "webhook events", version: 2 };
 
 /** Which events were taken in, over restarts too: a service may deliver one more than once. */
 export interface EventMemory {

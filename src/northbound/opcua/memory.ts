@@ -7,7 +7,7 @@ import type { TicketStore } from "./commands/ticket-store.ts";
 import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const ticketsFormat: StoreFormat = { store: "tickets", version: 1 };
+export const ticketsFormat: StoreFormat = { store: "tickets", version: 2 };
 
 /** What the server must know again after a restart. */
 export interface Memory {

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { messageOf } from "../error-text.ts";
 import { makeFolder } from "../make-folder.ts";
-import { openStore, type Store, type StoreParts, systemParts } from "../store.ts";
+import { openStore, type Store, StoreFailed, type StoreParts, systemParts } from "../store.ts";
 import { checkStore, type StoreCheck } from "./store-check.ts";
 import {
   DATA_FILE,
@@ -28,6 +29,8 @@ export class StoreTooNew extends Error {
 const ASIDE = ".damaged-";
 /** Of a name that damage may have left, in characters. */
 const LONGEST_NAME = 64;
+/** Every key begins with a letter or a digit. */
+const ALL_KEYS = { from: "0", to: "~" };
 
 /** How a store is looked at before it is opened. */
 export interface Preparation {
@@ -37,6 +40,8 @@ export interface Preparation {
    * Whether a loss lasts until an operator confirms it; otherwise the store begins empty, and that is all.
    */
   readonly mustBeConfirmed: boolean;
+  /** Whether its owner reads every record when it opens the store. */
+  readonly isReadByOwner?: boolean;
   readonly nowMs: number;
   /** In place of the check by a process of its own, for a test. */
   readonly check?: StoreCheck;
@@ -121,7 +126,7 @@ function refuseNewer(folder: string, { store, version }: StoreFormat): void {
 async function problemOf(
   folder: string,
   format: StoreFormat,
-  { isExpected, check = checkStore }: Preparation,
+  { isExpected, isReadByOwner = false, check = checkStore }: Preparation,
 ): Promise<string | null> {
   if (isNoFolder(folder)) return "it is no folder";
   const found = readFormat(folder);
@@ -133,9 +138,31 @@ async function problemOf(
   const data = statSync(join(folder, DATA_FILE), { throwIfNoEntry: false });
   if (data?.isFile() === false) return `${DATA_FILE} is no file`;
   if (found === "missing" && data !== undefined && data.size > 0) return "format.json is missing";
-  if (isClosed(folder)) return null;
-  if (data === undefined) return isExpected || found !== "missing" ? `${DATA_FILE} is missing` : null;
-  return data.size === 0 ? `${DATA_FILE} is empty` : check(folder);
+  const isUntouched = isClosed(folder);
+  if (data === undefined && !isUntouched) {
+    return isExpected || found !== "missing" ? `${DATA_FILE} is missing` : null;
+  }
+  if (data === undefined || data.size === 0) return isUntouched ? null : `${DATA_FILE} is empty`;
+  if (!isUntouched) return check(folder);
+  return isReadByOwner ? null : recordProblem(folder);
+}
+
+/**
+ * Reads every record of a store that was closed in order, so that its pages can be read by this process: a
+ * disk may change a byte afterwards.
+ */
+async function recordProblem(folder: string): Promise<string | null> {
+  let store: Store | null = null;
+  try {
+    store = openStore(folder);
+    for (const _ of store.range(ALL_KEYS));
+    return null;
+  } catch (error) {
+    // Its owner opens it next, and tells why it cannot be opened.
+    return error instanceof StoreFailed ? null : messageOf(error);
+  } finally {
+    await store?.close();
+  }
 }
 
 /** What is wrong with the format that was found, where this program wants `format`. */

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { ABORT, open } from "lmdb";
 import { messageOf } from "../error-text.ts";
+import { damagedRecord, isIntact, keySumOf } from "./record-seal.ts";
 
 // A program of its own, `node store-walk.js <folder>`: reads every record of a store and prints what it
 // found, as one JSON line. A damaged file may end it by a signal at any step, and that is an answer too
@@ -21,29 +22,25 @@ const PAGE_SIZES = [PAGE_BYTES, 2 * PAGE_BYTES, 4 * PAGE_BYTES, 8 * PAGE_BYTES, 
 /** Both heads of the file, each a page long, have this word at this place. */
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = 24;
-/**
- * The text of a larger store's records is left to its owner, who reads all of them (the journal): it takes as
- * long again.
- */
-const MOST_PARSED = 50_000;
 /** No free place in the file is so large, so lmdb looks at the whole list of them. */
 const PROBE_BYTES = 16_000_000;
 
 function walk(folder: string): WalkReport {
   if (!hasBothHeads(join(folder, "data.mdb"))) return { problem: "data.mdb does not begin as a store does" };
-  const database = open<unknown, string>({
+  const database = open<number | Buffer, string>({
     path: folder,
     noSubdir: false,
     // Without a copy of each record, which would take half as long again.
-    encoder: { encode: (value: Buffer) => value, decode: touch },
+    encoder: { encode: (value: Buffer) => value, decode: (record: Buffer) => keySumOf(record) },
     overlappingSync: false,
     eventTurnBatching: false,
   });
   const { entryCount } = database.getStats() as { readonly entryCount: number };
   let records = 0;
-  isText = entryCount <= MOST_PARSED;
-  for (const _ of database.getRange()) records += 1;
-  isText = false;
+  for (const { key, value } of database.getRange()) {
+    if (typeof value !== "number" || !isIntact(key, value)) return { problem: damagedRecord };
+    records += 1;
+  }
   // Where a page is no page of its kind any more, lmdb goes on with what it can reach.
   if (records !== entryCount) return { problem: `it holds ${records} records of ${entryCount}` };
   if (!canBeWritten(database)) return { problem: "the list of free places in data.mdb cannot be read" };
@@ -63,25 +60,13 @@ function hasBothHeads(path: string): boolean {
   }
 }
 
-/** Whether records are parsed, too. */
-let isText = false;
-
-/** Reads a byte of each page that a record lies on. @returns its length */
-function touch(record: Buffer): number {
-  if (isText) JSON.parse(record.toString());
-  let sum = 0;
-  for (let at = 0; at < record.length; at += PAGE_BYTES) sum += record[at] ?? 0;
-  // The sum is wanted by nobody, and must not be left out for that.
-  return sum < 0 ? 0 : record.length;
-}
-
 /** Takes room for a large record, and gives it back: nothing reaches the disk. */
-function canBeWritten(database: ReturnType<typeof open<unknown, string>>): boolean {
+function canBeWritten(database: ReturnType<typeof open<number | Buffer, string>>): boolean {
   const key = "walk";
   let isThere = false;
   database.transactionSync(() => {
     database.putSync(key, Buffer.alloc(PROBE_BYTES));
-    isThere = database.get(key) === PROBE_BYTES;
+    isThere = database.get(key) !== undefined;
     return ABORT;
   });
   return isThere;
@@ -92,15 +77,9 @@ function isLmdbError(error: unknown): boolean {
   return typeof error.code === "number" && error.code >= OLDEST_LMDB_CODE && error.code <= NEWEST_LMDB_CODE;
 }
 
-/** The parser's message would quote the record. */
-function problemOf(error: unknown): string {
-  if (error instanceof SyntaxError) return "the text of a record is damaged";
-  return messageOf(error);
-}
-
 try {
   process.stdout.write(JSON.stringify(walk(process.argv[2] ?? "")));
 } catch (error) {
   if (!isLmdbError(error)) throw error;
-  process.stdout.write(JSON.stringify({ problem: problemOf(error) }));
+  process.stdout.write(JSON.stringify({ problem: messageOf(error) }));
 }
