@@ -30,7 +30,7 @@ const otherRefusers = ["src/cli/call.ts", "src/domain/outcome.ts"];
 
 /** Sentences for somebody else than a command's sender, by the call that they stand in. */
 const toOthers =
-  /^(.*log\.(debug|info|warn|error)|Error|StoreFailed|add|builder\.\w+|addMethods|createClearing)$/;
+  /^(.*log\.(debug|info|warn|error)|Error|RecordDamaged|StoreFailed|add|builder\.\w+|addMethods|createClearing)$/;
 
 /** Sentences that no sender reads, or that no test can bring about, each with the reason. */
 const exempt: Readonly<Record<string, string>> = {

@@ -59,7 +59,8 @@ it.each([
   expect(harness.calls).toHaveLength(1);
   expect(harness.dispatcher.health()).toMatchObject({
     state: "degraded",
-    detail: expect.stringContaining("a record of the journal is damaged"),
+    detail:
+      "a record of the journal is damaged: its command ends unknown, and the next start puts the journal aside",
   });
 });
 

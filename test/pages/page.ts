@@ -45,11 +45,14 @@ function isCommandLine(text: string): boolean {
   return program.test(text.replace(assigned, "")) || shellFunction.test(text);
 }
 
-/** The topics of a page, under the base, with what stands in for a level in angle brackets. */
+/**
+ * The topics of a page, under the base, with what stands in for a level in angle brackets. A filter with a
+ * wildcard is no topic.
+ */
 export function topics(page: string): readonly string[] {
   const beginning = /^(?:status|health|hold|(?:robots|task_chains|event|clients)\/[^"]+)$/;
   const code = Array.from((pages.get(page) ?? "").matchAll(/`([^`\n]+)`/g), ([, found = ""]) => found);
-  return [...new Set(code.filter((text) => beginning.test(text)))];
+  return [...new Set(code.filter((text) => beginning.test(text) && !/[+#]/.test(text)))];
 }
 
 /** The headings of a page, as the part of a link behind `#`. */

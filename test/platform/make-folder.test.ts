@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { FolderNotMade, folderFault, makeFolder } from "../../src/platform/make-folder.ts";
 
+const NOBODY = 65_534;
+
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "make-folder-"));
@@ -43,11 +45,18 @@ it.each([
   expect(failed).toHaveProperty("message", expect.stringContaining(message.replace("PATH", folder)));
 });
 
-it.skipIf(process.getuid?.() === 0)("names a folder of another user", async () => {
-  chmodSync(folder, 0o500);
-  await expect(makeFolder(join(folder, "a"))).rejects.toThrow(
-    `${folder}/a cannot be made: user ${process.getuid?.()} may not write in ${folder}; give it to that user`,
-  );
+it("names a folder of another user", async () => {
+  chmodSync(folder, 0o555);
+  const isRoot = process.geteuid?.() === 0;
+  // Root may write everywhere.
+  if (isRoot) process.seteuid?.(NOBODY);
+  try {
+    await expect(makeFolder(join(folder, "a"))).rejects.toThrow(
+      `${folder}/a cannot be made: user ${process.geteuid?.()} may not write in ${folder}; give it to that user`,
+    );
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
 });
 
 // mkdir with `recursive` never comes back from /proc, and keeps a core busy.
@@ -55,9 +64,9 @@ it.each(["/proc", "/sys"].filter((path) => existsSync(path)))(
   "ends at once where the kernel takes no folders: %s",
   async (path) => {
     const why =
-      process.getuid?.() === 0 || path === "/proc"
+      process.geteuid?.() === 0 || path === "/proc"
         ? `${path} takes no folders; choose a folder on a disk`
-        : `user ${process.getuid?.()} may not write in ${path}; give it to that user`;
+        : `user ${process.geteuid?.()} may not write in ${path}; give it to that user`;
     await expect(makeFolder(`${path}/fleetgate/data`)).rejects.toThrow(
       `${path}/fleetgate cannot be made: ${why}`,
     );
