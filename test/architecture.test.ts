@@ -32,7 +32,7 @@ const rooms: Readonly<Record<string, Rules>> = {
     platform: "parts of any daemon",
     "fleet/options.ts": "the options that configuration builds",
     "northbound/mqtt/options.ts": "the options that configuration builds",
-    "northbound/mqtt/topics.ts":
+    "northbound/mqtt/topic-templates.ts":
       "topic templates are configuration, and one place knows what is wrong with them",
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",

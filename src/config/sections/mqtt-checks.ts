@@ -1,4 +1,4 @@
-import { templateProblems } from "../../northbound/mqtt/topics.ts";
+import { templateProblems } from "../../northbound/mqtt/topic-templates.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
 import type { MqttSection } from "./mqtt.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MqttOptions } from "../../northbound/mqtt/options.ts";
-import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topics.ts";
+import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topic-templates.ts";
 import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 

@@ -3,20 +3,48 @@ import type { Commander, Envelope, Expiry, RefusalAudit } from "../../contracts/
 import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import type { Outcome } from "../../domain/outcome.ts";
+import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { dateTimeMs } from "../../platform/date-time.ts";
 import type { Log } from "../../platform/log.ts";
-import { createClearing } from "./clearing.ts";
-import { createFrameSorter, type Sorted } from "./client/frame-sorter.ts";
-import { createPublishReader } from "./client/publish-reader.ts";
+import { createFrameSorter, type Sorted } from "./client/sorted-stream.ts";
 import { subscribe } from "./client/subscribe.ts";
-import { type ReadMessage, readCommandMessage } from "./command-message.ts";
 import { takeHoldMessage } from "./hold-message.ts";
 import { createInbox } from "./inbox.ts";
+import {
+  answerProblem,
+  bytesOf,
+  type MessageShape,
+  own,
+  type ReplyTo,
+  readObject,
+  replyTo,
+} from "./message.ts";
 import type { MqttOptions } from "./options.ts";
-import { createReplies, type ReplyBounds, type ReplyTo } from "./replies.ts";
-import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
+import { createReplies, type ReplyBounds } from "./replies.ts";
 import { takeStationMessage } from "./station-desk.ts";
 import type { CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
+
+/** A command message that has its shape. Its request is for the intake to read. */
+export interface CommandMessage {
+  readonly id: string;
+  /** Wall time in milliseconds; null when the message named none. */
+  readonly expiresAtMs: number | null;
+  /** From its receipt; null when the message named none. */
+  readonly expiresInMs: number | null;
+  readonly request: unknown;
+}
+
+/** What became of a payload. `id` is the message's own where it could be read: then it can be answered. */
+export type ReadMessage =
+  | { readonly ok: true; readonly message: CommandMessage }
+  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+
+const shape: MessageShape = {
+  kind: "command",
+  fields: ["id", "expires_in_ms", "expires_at", "request"],
+  example: '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}',
+};
 
 /** What the command desk needs of the rest of the gateway. */
 export interface CommandParts {
@@ -89,42 +117,33 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     answer(to, outcome, to.operation, robotId);
   };
 
-  const readPublish = createPublishReader(options.protocolVersion);
-  const cleared = createClearing();
+  /** Topics whose retained message is being cleared: the empty message that clears it comes back. */
+  const cleared = new Set<string>();
   let publisher: MqttClient | null = null;
 
-  const hear = (name: string, frame: Buffer, waitedMs: number) => {
-    const packet = readPublish(frame);
+  const hear = (name: string, packet: IPublishPacket, waitedMs: number) => {
+    const isEmpty = packet.payload.length === 0;
+    if (isEmpty && cleared.delete(name)) return;
+    if (packet.retain && !isEmpty) {
+      cleared.add(name);
+      publisher?.publish(name, "", { qos: 1, retain: true });
+    }
     const command = topics.readCommand(name);
     const station = command === null ? topics.readStation(name) : null;
     const hold = topics.readHold(name);
-    if (packet === null) return;
-    const empty = packet.payload.length === 0;
-    if (empty && cleared.echo(name)) return;
-    if (packet.retain && !empty) {
-      cleared.expect(name);
-      publisher?.publish(name, "", { qos: 1, retain: true });
-    }
     if (command !== null) take(command, packet, waitedMs);
     if (station !== null) takeForStation(station, packet);
     if (hold !== null) takeHold(hold, packet);
   };
-  const inbox = createInbox(clock, (topic) => topics.ownerOf(topic) ?? "", hear);
+  const inbox = createInbox(options.protocolVersion, clock, (topic) => topics.ownerOf(topic) ?? "", hear);
 
   return {
-    sorter: () =>
-      createFrameSorter(
-        (topic) =>
-          topics.readCommand(topic) !== null ||
-          topics.readStation(topic) !== null ||
-          topics.readHold(topic) !== null,
-        inbox.put,
-      ),
+    sorter: () => createFrameSorter(topics.isHeard, inbox.put),
     async serve(client) {
       if (!commandsOn(options, log)) return;
       replies.use(client);
       publisher = client;
-      cleared.reset();
+      cleared.clear();
       // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
       const { commandFilter, stationFilter, holdFilters } = topics;
       const filters = [commandFilter, stationFilter, ...holdFilters];
@@ -150,6 +169,32 @@ function commandsOn(options: MqttOptions, log: Log): boolean {
     "MQTT commands stay off: the configuration does not say brokerEnforcesClientNames for the external broker",
   );
   return false;
+}
+
+/**
+ * Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: what is not understood is refused,
+ * never ignored.
+ */
+export function readCommandMessage(payload: Uint8Array): ReadMessage {
+  const read = readObject(payload, shape);
+  if (!read.ok) return read;
+  const { id, object } = read;
+  const expiry = readExpiry(own(object, "expires_at"));
+  if (!expiry.ok) return { ok: false, id, reason: expiry.reason };
+  const expiresIn = own(object, "expires_in_ms");
+  if (expiresIn !== undefined && !isExpiryTime(expiresIn)) return { ok: false, id, reason: expiryTimeFault };
+  const request = own(object, "request");
+  return { ok: true, message: { id, expiresAtMs: expiry.atMs, expiresInMs: expiresIn ?? null, request } };
+}
+
+function readExpiry(
+  value: unknown,
+): { readonly ok: true; readonly atMs: number | null } | { readonly ok: false; readonly reason: string } {
+  if (value === undefined) return { ok: true, atMs: null };
+  const atMs = dateTimeMs(value);
+  if (atMs === null)
+    return { ok: false, reason: "expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z" };
+  return { ok: true, atMs };
 }
 
 const expiryAdvice = "give expires_in_ms, expires_at, or MQTT 5 message expiry";

@@ -1,9 +1,15 @@
 import type { IPublishPacket } from "mqtt";
 import type { HoldRequest, Holds } from "../../contracts/holds.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
-import { type MessageShape, own, readObject } from "./message.ts";
-import type { ReplyTo } from "./replies.ts";
-import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
+import {
+  answerProblem,
+  bytesOf,
+  type MessageShape,
+  own,
+  type ReplyTo,
+  readObject,
+  replyTo,
+} from "./message.ts";
 import type { HoldTopic, Topics } from "./topics.ts";
 
 /** What became of a message about a hold, and where that is told. */

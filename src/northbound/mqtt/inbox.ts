@@ -1,5 +1,7 @@
+import type { IPublishPacket } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
 import { createFairQueues } from "../../platform/fair-queues.ts";
+import { createPublishReader } from "./client/sorted-stream.ts";
 
 /**
  * Messages of clients between the connection and their handling. All clients share one connection, so a
@@ -27,18 +29,25 @@ interface Waiting {
 
 /**
  * @param clientOf the client in a topic; each has its turn
- * @param handle is called with each message, the messages of one client in their order, and with how long it
- * has waited
+ * @param take is given each message that is well formed, the messages of one client in their order, and how
+ * long it has waited
  */
 export function createInbox(
+  protocolVersion: 4 | 5,
   clock: Pick<Clock, "monotonicMs">,
   clientOf: (topic: string) => string,
-  handle: (topic: string, frame: Buffer, waitedMs: number) => void,
+  take: (topic: string, packet: IPublishPacket, waitedMs: number) => void,
 ): Inbox {
+  const readPublish = createPublishReader(protocolVersion);
   const queues = createFairQueues<Waiting>(Number.POSITIVE_INFINITY);
   let waitingBytes = 0;
   let handledThisTurn = 0;
   let isTurnPlanned = false;
+
+  function handle(topic: string, frame: Buffer, waitedMs: number): void {
+    const packet = readPublish(frame);
+    if (packet !== null) take(topic, packet, waitedMs);
+  }
 
   function handleNext(): boolean {
     const next = queues.next();

@@ -1,7 +1,9 @@
+import type { IPublishPacket } from "mqtt";
 import { quoted } from "../../domain/clip.ts";
 import { isRequestId, jsonFault, requestIdFault } from "../../domain/refusals.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
+import type { Topics } from "./topics.ts";
 
 /**
  * A message from a client as an object with an id, or what is wrong with it. `id` is its own where it can be
@@ -20,9 +22,27 @@ export interface MessageShape {
   readonly example: string;
 }
 
+/** Where an answer goes. No topic: the sender gave nothing to answer to. */
+export interface ReplyTo {
+  readonly client: string;
+  readonly operation: string;
+  readonly id: string | null;
+  readonly topic: string | null;
+  /** MQTT 5: sent back as it came. */
+  readonly correlationData: Buffer | null;
+}
+
+/** Who is asking, and for what: for the answer, and for the log. */
+interface Asking {
+  readonly client: string;
+  readonly operation: string;
+}
+
 /** The largest payload that is read, in bytes. */
 export const MESSAGE_LIMIT_BYTES = 256 * 1024;
 
+/** What is kept of a sender's own while its command runs, each: thousands may run at once. */
+const LONGEST_KEPT_BYTES = 1_024;
 const READABLE_ID_LIMIT = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -81,4 +101,43 @@ function unknownField(object: JsonObject, { kind, fields }: MessageShape): strin
   if (name === undefined) return null;
   const all = fields.length === 1 ? fields[0] : `${fields.slice(0, -1).join(", ")} and ${fields.at(-1)}`;
   return `${quoted(name)}: is not a field of a ${kind}; it has ${all}`;
+}
+
+/** Where a message is answered: on its own response topic if the client may have it, else by its id. */
+export function replyTo(
+  topics: Topics,
+  { client, operation }: Asking,
+  packet: IPublishPacket,
+  id: string | null,
+): ReplyTo {
+  const { responseTopic, correlationData } = packet.properties ?? {};
+  const isOwn = responseTopic !== undefined && answerProblem(topics, client, packet) === null;
+  return {
+    client,
+    operation,
+    id,
+    topic: isOwn ? responseTopic : id === null ? null : topics.reply(client, id),
+    correlationData: isTooLong(correlationData) ? null : (correlationData ?? null),
+  };
+}
+
+/**
+ * Why a client cannot be answered as it wants (MQTT 5: response topic, correlation data); null when it can.
+ */
+export function answerProblem(topics: Topics, client: string, packet: IPublishPacket): string | null {
+  const { responseTopic, correlationData } = packet.properties ?? {};
+  if (isTooLong(correlationData)) return `correlation data of more than ${LONGEST_KEPT_BYTES} bytes`;
+  if (responseTopic === undefined) return null;
+  if (isTooLong(responseTopic)) return `a response topic of more than ${LONGEST_KEPT_BYTES} bytes`;
+  return topics.mayAnswerOn(client, responseTopic)
+    ? null
+    : "the response topic is outside the client's own subtree";
+}
+
+function isTooLong(kept: Buffer | string | undefined): boolean {
+  return kept !== undefined && Buffer.byteLength(kept) > LONGEST_KEPT_BYTES;
+}
+
+export function bytesOf(packet: IPublishPacket): Uint8Array {
+  return typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
 }

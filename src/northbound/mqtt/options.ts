@@ -1,4 +1,4 @@
-import type { TopicTemplates } from "./topics.ts";
+import type { TopicTemplates } from "./topic-templates.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
 export interface BrokerUser {

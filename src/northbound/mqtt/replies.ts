@@ -5,16 +5,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
-
-/** Where an answer goes. No topic: the sender gave nothing to answer to. */
-export interface ReplyTo {
-  readonly client: string;
-  readonly operation: string;
-  readonly id: string | null;
-  readonly topic: string | null;
-  /** MQTT 5: sent back as it came. */
-  readonly correlationData: Buffer | null;
-}
+import type { ReplyTo } from "./message.ts";
 
 /** Publishes outcomes on whichever connection there is, each client's in turn. */
 export interface Replies {

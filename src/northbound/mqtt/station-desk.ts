@@ -3,9 +3,15 @@ import type { Stations } from "../../contracts/stations.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
-import { type MessageShape, own, readObject } from "./message.ts";
-import type { ReplyTo } from "./replies.ts";
-import { answerProblem, bytesOf, replyTo } from "./reply-to.ts";
+import {
+  answerProblem,
+  bytesOf,
+  type MessageShape,
+  own,
+  type ReplyTo,
+  readObject,
+  replyTo,
+} from "./message.ts";
 import type { StationTopic, Topics } from "./topics.ts";
 
 /** What became of a message to a station, and where it is to be told. */

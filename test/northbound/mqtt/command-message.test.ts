@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCommandMessage } from "../../../src/northbound/mqtt/command-message.ts";
+import { readCommandMessage } from "../../../src/northbound/mqtt/commands.ts";
 import { MESSAGE_LIMIT_BYTES } from "../../../src/northbound/mqtt/message.ts";
 
 function read(text: string) {

@@ -13,7 +13,7 @@ import type {
   ExternalBrokerOptions,
   MqttOptions,
 } from "../../../src/northbound/mqtt/options.ts";
-import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topics.ts";
+import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";

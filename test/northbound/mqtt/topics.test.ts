@@ -1,11 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  createTopics,
-  defaultTopicTemplates,
-  encodeLevel,
-  templateProblems,
-} from "../../../src/northbound/mqtt/topics.ts";
+import { defaultTopicTemplates, templateProblems } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { createTopics, encodeLevel } from "../../../src/northbound/mqtt/topics.ts";
 
 const topics = createTopics("fleetgate/demo");
 

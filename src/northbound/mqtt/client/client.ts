@@ -4,8 +4,7 @@ import { connect as connectTls } from "node:tls";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
-import type { Sorted } from "./frame-sorter.ts";
-import { SortedStream } from "./sorted-stream.ts";
+import { type Sorted, SortedStream } from "./sorted-stream.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */
 export type OpenBroker = () => Duplex;

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { generate, type Packet } from "mqtt-packet";
 import { expect, test } from "vitest";
-import { createFrameSorter } from "../../../../src/northbound/mqtt/client/frame-sorter.ts";
-import { createPublishReader } from "../../../../src/northbound/mqtt/client/publish-reader.ts";
+import {
+  createFrameSorter,
+  createPublishReader,
+} from "../../../../src/northbound/mqtt/client/sorted-stream.ts";
 
 const isWanted = (topic: string) => topic.startsWith("in/");
 const message = fc.record({
