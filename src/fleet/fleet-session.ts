@@ -1,15 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
-import { isMessage } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
-import type { CallEnding, FleetPort } from "../contracts/fleet-port.ts";
+import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { UpdateSink } from "../contracts/update-sink.ts";
 import type { Chance } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
-import { createCalls } from "./calls/calls.ts";
+import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
 import { createConnect } from "./channels/connection.ts";
 import { createPreflight } from "./channels/preflight.ts";
@@ -20,7 +19,7 @@ import { describeHealth } from "./fleet-health.ts";
 import { createHttp, type HearDate } from "./http.ts";
 import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache } from "./maps.ts";
-import { openRequest, requestOf } from "./operations/request.ts";
+import { requestOf } from "./operations/request.ts";
 import type { FleetOptions } from "./options.ts";
 import { createMapsOnce } from "./polling/maps-once.ts";
 import { createPoll, type PollParts } from "./polling/poll.ts";
@@ -30,7 +29,6 @@ import { createTaskChains } from "./polling/task-chains.ts";
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams, type Streams } from "./streams/streams.ts";
-import { hideSecrets } from "./webhooks/hidden-secret.ts";
 import { createTrust } from "./webhooks/trust.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
@@ -85,7 +83,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   return {
     name: "fleet",
-    port: createPort(calls, { identifiers, maps, follow: polling.chains.follow }),
+    port: createCommandPort(calls, { identifiers, maps, follow: polling.chains.follow }),
     async run(outer, ready) {
       const stop = () => stopping.abort();
       // What is to be said to the service at the end is said while there is a connection.
@@ -185,12 +183,10 @@ function createMaps(
   return { settle: cache.settle, want: once.want };
 }
 
-type Maps = ReturnType<typeof createMaps>;
-
 interface PollingParts {
   readonly identifiers: IdentifierGate;
   readonly streams: Pick<Streams, "knows">;
-  readonly maps: Maps;
+  readonly maps: ReturnType<typeof createMaps>;
 }
 
 /** What is asked for again and again, as the service has no streams of it. */
@@ -219,46 +215,4 @@ function createPolling(
     ...poll("QueryTaskChain", times.taskChainPollMs, { turn: chains.turn }),
   ];
   return { polls, roster, chains };
-}
-
-interface PortParts {
-  readonly identifiers: IdentifierGate;
-  readonly maps: Maps;
-  /** A task chain was made, and is to be followed. */
-  readonly follow: (chainId: number) => void;
-}
-
-/** What the dispatcher calls: the service's answers, as far as they may be shown. */
-function createPort(calls: FleetPort, { identifiers, maps, follow }: PortParts): FleetPort {
-  return {
-    async call(request, deadlineMs, leaveWithinMs, order) {
-      const answered = await calls.call(request, deadlineMs, leaveWithinMs, order);
-      const ending = withNamedMissions(answered, identifiers);
-      const { method, message } = openRequest(request) ?? {};
-      if (maps !== null && isMessage(message, GetMapRequestSchema)) return maps.settle(message.mapId, ending);
-      if (ending.kind !== "ok") return ending;
-      const operation = method?.name;
-      if (operation === "AddTaskChain") {
-        const chainId = chainIdOf(ending.responseJson);
-        if (identifiers.number("task_chain_id", chainId)) follow(chainId);
-      }
-      // Whether webhooks are on here or not: the distributor's other gateways may have them.
-      if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
-      return { ...ending, responseJson: hideSecrets(ending.responseJson) };
-    },
-  };
-}
-
-/** What was done is done, whatever the answer calls it: only the names are left out that cannot be one. */
-function withNamedMissions(ending: CallEnding, identifiers: IdentifierGate): CallEnding {
-  if (ending.kind !== "ok" || ending.missionId === null) return ending;
-  const missionIds = (ending.missionIds ?? [ending.missionId]).filter((id) =>
-    identifiers.text("mission_id", id),
-  );
-  return { ...ending, missionIds, missionId: missionIds[0] ?? null };
-}
-
-function chainIdOf(responseJson: string): number {
-  const answer = JSON.parse(responseJson) as { readonly task_chain_id: number };
-  return answer.task_chain_id;
 }

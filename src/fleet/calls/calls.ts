@@ -1,19 +1,22 @@
-import type { Message } from "@bufbuild/protobuf";
+import { isMessage, type Message } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
 import { within } from "../../platform/within.ts";
+import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
-import { readOperations } from "../operations/effect.ts";
+import type { IdentifierGate } from "../identifiers.ts";
+import type { MapCache } from "../maps.ts";
 import type { Method } from "../operations/method.ts";
 import { openRequest } from "../operations/request.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
+import { hideSecrets } from "../webhooks/hidden-secret.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { callHttp } from "./http-call.ts";
 
 export interface CallsParts {
   readonly session: Session;
-  readonly channel: CommandChannel;
+  readonly channel: Pick<CommandChannel, "acquire">;
   readonly http: Http;
   /** Ends every call when the gateway stops. */
   readonly signal: AbortSignal;
@@ -55,13 +58,11 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       return !isOvertaken;
     };
     if (!method.hasGrpc || options.transport === "rest") {
-      const reads = readOperations.has(method.name);
       const times = { deadlineMs: time.leftMs(), leaveWithinMs: time.toLeaveMs() };
-      const manner = { reads, leaves };
-      const ending = await callHttp(http, options.httpsUrl, method, request, jwt, manner, times, signal);
+      const ending = await callHttp(http, options.httpsUrl, method, request, jwt, leaves, times, signal);
       return isOvertaken ? overtaken : ending;
     }
-    const permit = await channel.ready(Math.min(LONGEST_WAIT_MS, time.toLeaveMs()), order);
+    const permit = await channel.acquire(order, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()));
     if (typeof permit === "string") return { kind: "not_sent", message: permit };
     try {
       if (!leaves()) return overtaken;
@@ -112,4 +113,50 @@ function tokenWithin(session: Session, waitMs: number, signal: AbortSignal): Pro
   return now !== null
     ? Promise.resolve(now)
     : within(signal, waitMs, (bounded) => session.authorized(bounded));
+}
+
+export interface CommandPortParts {
+  readonly identifiers: IdentifierGate;
+  /** Keeps a map that was answered; null: nothing may be kept on disk. */
+  readonly maps: Pick<MapCache, "settle"> | null;
+  /** A task chain was made, and is to be followed. */
+  readonly follow: (chainId: number) => void;
+}
+
+/** What the dispatcher calls: the service's answers, as far as they may be shown. */
+export function createCommandPort(
+  calls: FleetPort,
+  { identifiers, maps, follow }: CommandPortParts,
+): FleetPort {
+  return {
+    async call(request, deadlineMs, leaveWithinMs, order) {
+      const answered = await calls.call(request, deadlineMs, leaveWithinMs, order);
+      const ending = withNamedMissions(answered, identifiers);
+      const { method, message } = openRequest(request) ?? {};
+      if (maps !== null && isMessage(message, GetMapRequestSchema)) return maps.settle(message.mapId, ending);
+      if (ending.kind !== "ok") return ending;
+      const operation = method?.name;
+      if (operation === "AddTaskChain") {
+        const chainId = chainIdOf(ending.responseJson);
+        if (identifiers.number("task_chain_id", chainId)) follow(chainId);
+      }
+      // Whether webhooks are on here or not: the distributor's other gateways may have them.
+      if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
+      return { ...ending, responseJson: hideSecrets(ending.responseJson) };
+    },
+  };
+}
+
+/** What was done is done, whatever the answer calls it: only the names are left out that cannot be one. */
+function withNamedMissions(ending: CallEnding, identifiers: IdentifierGate): CallEnding {
+  if (ending.kind !== "ok" || ending.missionId === null) return ending;
+  const missionIds = (ending.missionIds ?? [ending.missionId]).filter((id) =>
+    identifiers.text("mission_id", id),
+  );
+  return { ...ending, missionIds, missionId: missionIds[0] ?? null };
+}
+
+function chainIdOf(responseJson: string): number {
+  const answer = JSON.parse(responseJson) as { readonly task_chain_id: number };
+  return answer.task_chain_id;
 }

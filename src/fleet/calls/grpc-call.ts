@@ -2,15 +2,11 @@ import { type Message, toBinary } from "@bufbuild/protobuf";
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import type { GrpcCodeName } from "../../domain/errors.ts";
-import { authorization } from "../channels/authorization.ts";
-import { isNoGrpc } from "../channels/no-grpc.ts";
-import { withoutStack } from "../channels/without-stack.ts";
+import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import { errorText, serviceText } from "../error-text.ts";
 import { okEndingOf } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
-
-const asIs = (bytes: Buffer): Buffer => bytes;
 
 /** Endings that grpc-js makes up itself after the service had answered: they prove no refusal. */
 const madeUpHere: ReadonlySet<string> = new Set(["No message received", "Too many responses received"]);

@@ -19,7 +19,7 @@ export async function callHttp(
   method: Method,
   request: Message,
   jwt: string,
-  { reads, leaves }: { readonly reads: boolean; readonly leaves: () => boolean },
+  leaves: () => boolean,
   times: { readonly deadlineMs: number; readonly leaveWithinMs: number },
   signal: AbortSignal,
 ): Promise<CallEnding> {
@@ -32,7 +32,7 @@ export async function callHttp(
       body,
       ...times,
       signal,
-      reads,
+      reads: method.reads,
       leaves,
     });
     if (answer.status !== 200) {

@@ -13,7 +13,7 @@ export interface CommandChannel {
    * A permit for one call, waiting for it at most `waitMs`. The last ones are kept for stops, and when other
    * calls have to wait another connection is made. A text: why there is none, and nothing was sent.
    */
-  ready(waitMs: number, caller: Caller): Promise<CallPermit | string>;
+  acquire(caller: Caller, waitMs: number): Promise<CallPermit | string>;
   /** Why there is no connection; null while there is one. */
   problem(): string | null;
   /** Connections that are open, and calls that are under way on them. */
@@ -118,7 +118,7 @@ export function createCommandChannel(parts: CommandChannelParts): CommandChannel
   }
 
   return {
-    ready: (waitMs, caller) => capacity.acquire(caller, waitMs),
+    acquire: capacity.acquire,
     problem: () => problem,
     figures: capacity.figures,
     async run(signal) {

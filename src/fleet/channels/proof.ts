@@ -1,10 +1,7 @@
 import { type Client, type ServiceError, status } from "@grpc/grpc-js";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { FleetOptions } from "../options.ts";
-import { authorization } from "./authorization.ts";
-import { isNoGrpc } from "./no-grpc.ts";
-
-const asIs = (bytes: Buffer): Buffer => bytes;
+import { asIs, authorization, isNoGrpc } from "./grpc-js.ts";
 
 /** Codes that grpc-js gives where nothing came from the server. */
 const noAnswer: ReadonlySet<number> = new Set([

@@ -3,6 +3,15 @@ import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { type Route, route } from "../../wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 
+/** Operations that change nothing, anywhere (design, Commands). */
+const reads: ReadonlySet<string> = new Set([
+  "GetConveyorIndex",
+  "ListWebhooks",
+  "QueryTaskChain",
+  "GetOnlineRobots",
+  "GetMap",
+]);
+
 /** A unary operation of the interface document, as its descriptor has it. */
 export interface Method {
   readonly name: string;
@@ -10,6 +19,8 @@ export interface Method {
   readonly route: Route;
   /** Operations of the gRPC service; the others travel over HTTPS only. */
   readonly hasGrpc: boolean;
+  /** It changes nothing. */
+  readonly reads: boolean;
 }
 
 /** All 21, by name: 11 of gRPC and 10 of HTTP. */
@@ -24,7 +35,8 @@ function unaryMethods(service: DescService, hasGrpc: boolean): Method[] {
   const found: Method[] = [];
   for (const desc of service.methods) {
     if (desc.methodKind !== "unary") continue;
-    found.push({ name: desc.name, desc, route: getOption(desc, route), hasGrpc });
+    const { name } = desc;
+    found.push({ name, desc, route: getOption(desc, route), hasGrpc, reads: reads.has(name) });
   }
   return found;
 }

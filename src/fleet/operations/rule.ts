@@ -30,7 +30,7 @@ export function rule<Desc extends DescMessage>(
   required: readonly string[],
   judge: (request: MessageShape<Desc>) => Judgement,
 ): Rule {
-  return { role, required, judge: (request) => judge(request as MessageShape<Desc>) };
+  return { role, required, judge };
 }
 
 export const never: RepeatRule = { kind: "never" };

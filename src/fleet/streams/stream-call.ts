@@ -1,9 +1,7 @@
 import { type Metadata, status } from "@grpc/grpc-js";
 import { grpcCodeNames } from "../../domain/errors.ts";
-import { authorization } from "../channels/authorization.ts";
-import { isNoGrpc } from "../channels/no-grpc.ts";
+import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
-import { withoutStack } from "../channels/without-stack.ts";
 import { serviceText } from "../error-text.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
@@ -23,8 +21,6 @@ export interface StreamRequest {
   readonly path: string;
   readonly bytes: Buffer;
 }
-
-const asIs = (bytes: Buffer): Buffer => bytes;
 
 /**
  * Opens a stream with `permit`, which is released when the stream ends. Messages

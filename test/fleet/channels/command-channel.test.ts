@@ -51,7 +51,7 @@ async function open(streamLimit = 1, prove: () => Promise<boolean> = async () =>
 
   /** Asks for a place, and lets happen what needs no time. */
   async function take(caller: { isStop: boolean; robot?: string } = { isStop: false }) {
-    const found = channel.ready(1_000, caller);
+    const found = channel.acquire(caller, 1_000);
     await clock.settle(0);
     const place = await found;
     if (typeof place === "string") throw new Error(place);
@@ -84,7 +84,7 @@ test("after a further connection failed, another is tried for those who still wa
   const { clock, channel, service, take, pass } = await open();
   await take();
   service.isReachable = false;
-  const waiting = channel.ready(9_000, { isStop: false });
+  const waiting = channel.acquire({ isStop: false }, 9_000);
   await clock.settle(0);
   expect(service.attempts).toBe(2);
   service.isReachable = true;
@@ -95,7 +95,7 @@ test("after a further connection failed, another is tried for those who still wa
 test("when a further connection is lost, another is made for those who wait", async () => {
   const { clock, made, channel, take, pass } = await open();
   for (let taken = 0; taken < 4; taken += 1) await take();
-  const waiting = channel.ready(2_000, { isStop: false });
+  const waiting = channel.acquire({ isStop: false }, 2_000);
   await clock.settle(0);
   expect(made).toHaveLength(4);
   made[3]?.lose();
@@ -108,7 +108,7 @@ test("there are four at most, also when the main one is made anew", async () => 
   for (let taken = 0; taken < 4; taken += 1) await take();
   made[0]?.lose();
   await clock.settle(0);
-  const waiting = channel.ready(9_000, { isStop: false });
+  const waiting = channel.acquire({ isStop: false }, 9_000);
   await clock.settle(0);
   expect(channel.figures().connections).toBe(3);
   await pass(8);
@@ -135,7 +135,7 @@ test("a connection that was just closed gives no permits", async () => {
   Object.assign(connection, {
     close() {
       close();
-      void channel.ready(0, { isStop: true }).then((found) => seen.push(found));
+      void channel.acquire({ isStop: true }, 0).then((found) => seen.push(found));
     },
   });
   await pass(60);
@@ -146,7 +146,7 @@ test("a connection that was just closed gives no permits", async () => {
 test("when the gateway stops, all are closed and nobody waits", async () => {
   const { clock, made, channel, stopping, run, take } = await open();
   for (let taken = 0; taken < 4; taken += 1) await take();
-  const waiting = channel.ready(100_000, { isStop: true });
+  const waiting = channel.acquire({ isStop: true }, 100_000);
   stopping.abort();
   await clock.settle(0);
   await run;
