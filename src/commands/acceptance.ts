@@ -1,19 +1,27 @@
-import type { Command } from "../domain/command.ts";
+import type { CommandRecords } from "../contracts/commander.ts";
+import { type Command, commandId } from "../domain/command.ts";
 import { type Outcome, refusal } from "../domain/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
-import { type AdmissionParts, findQueue, identified, startByMonotonic, timeToLeaveMs } from "./admission.ts";
+import {
+  type AdmissionParts,
+  findQueue,
+  identified,
+  refusalNow,
+  startByMonotonic,
+  timeToLeaveMs,
+} from "./admission.ts";
 import type { Conclusion } from "./conclusion.ts";
-import type { AcceptedCommand, Execution } from "./intake/execution.ts";
-import { createJob, type Job } from "./job.ts";
+import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
+import { createJob, type Job, watchStages } from "./job.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
-import { closed, fault, shuttingDown } from "./own-refusals.ts";
+import { closed, damaged, fault, shuttingDown, unreadable, unrecorded } from "./own-refusals.ts";
 import { type Rights, refusedOnRobot } from "./rights.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
 export interface AcceptanceParts {
-  readonly journal: Pick<WatchedJournal, "isClosed">;
+  readonly journal: Pick<WatchedJournal, "find" | "isClosed">;
   readonly clock: Clock;
   readonly log: Log;
   readonly wall: SteadyWall;
@@ -23,9 +31,6 @@ export interface AcceptanceParts {
   readonly checks: AdmissionParts;
   readonly conclusion: Conclusion;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
-  readonly isStopping: () => boolean;
-  /** Why a command must not leave now; null when it may. */
-  readonly whyNotNow: (job: Job) => Outcome | null;
 }
 
 /** Brings commands that have passed the intake to the queue of their robot. */
@@ -39,7 +44,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     job.queue = found.queue;
     job.robotId = found.robotId;
     const notAllowed = refusedOnRobot(rights, accepted, found.robotId);
-    const refused = notAllowed === null ? parts.whyNotNow(job) : refusal("NOT_ALLOWED", notAllowed);
+    const refused = notAllowed === null ? refusalNow(parts.checks, job) : refusal("NOT_ALLOWED", notAllowed);
     if (refused !== null) return refused;
     armExpiry(job);
     parts.runner.submit(job);
@@ -61,7 +66,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     if (job.request.effect === "stops" || job.request.effect === "reads") return;
     // Timers may fire a moment early: then the command has not expired yet.
     job.disarm = clock.after(Math.max(1, timeToLeaveMs(clock, job)), () => {
-      const notNow = parts.whyNotNow(job);
+      const notNow = refusalNow(parts.checks, job);
       if (notNow !== null) parts.runner.withdraw(job, notNow);
       else armExpiry(job);
     });
@@ -75,12 +80,53 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
     if (parts.journal.isClosed()) return refuse(command, closed());
-    if (parts.isStopping()) return refuse(command, shuttingDown());
+    if (parts.checks.isStopping()) return refuse(command, shuttingDown());
     const startByMonotonicMs = startByMonotonic(command, clock, parts.wall);
     const job = createJob({ command, digest, request: identified(accepted), startByMonotonicMs });
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);
     void start(job, accepted);
     return job.done;
+  };
+}
+
+/** What is known of commands by their identity: in hand, or recorded. */
+export function createKnownCommands(
+  running: ReadonlyMap<string, Job>,
+  journal: Pick<WatchedJournal, "find" | "isClosed">,
+): CommandRecords & Pick<Execution, "find" | "isClosed"> {
+  function inHand(id: string): KnownCommand | null {
+    const job = running.get(id);
+    if (job === undefined) return null;
+    return {
+      digest: job.digest,
+      outcome(onStage) {
+        if (onStage !== undefined) watchStages(job, onStage);
+        return job.done.then((outcome) => ({ ...outcome, duplicate: true }));
+      },
+    };
+  }
+
+  function recorded(id: string): KnownCommand | null {
+    const record = journal.find(id);
+    if (record === undefined) return null;
+    if (record === "damaged") return { digest: null, outcome: () => Promise.resolve(damaged()) };
+    const outcome = { ...(record.outcome ?? unrecorded()), duplicate: true };
+    return { digest: record.digest, outcome: () => Promise.resolve(outcome) };
+  }
+
+  return {
+    find: (id) => inHand(id) ?? recorded(id),
+    knows(source, requestId) {
+      const id = commandId({ source, requestId });
+      return running.has(id) || (!journal.isClosed() && journal.find(id) !== undefined);
+    },
+    isClosed: journal.isClosed,
+    async recall(source, requestId, onStage) {
+      const id = commandId({ source, requestId });
+      const current = inHand(id);
+      if (current !== null) return current.outcome(onStage);
+      return journal.isClosed() ? unreadable() : (recorded(id)?.outcome() ?? null);
+    },
   };
 }

@@ -11,6 +11,7 @@ import type { SteadyWall } from "../platform/steady-wall.ts";
 import type { Observations } from "./evidence/observations.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
+import { shuttingDown } from "./own-refusals.ts";
 
 /** Where a command runs. */
 export interface QueueOf {
@@ -37,9 +38,12 @@ export interface AdmissionParts {
    * held.
    */
   readonly holdRefusal: (robotId: RobotId | null) => Outcome | null;
-  readonly queryDeadlineMs: number;
+  /** The gateway stops. */
+  readonly isStopping: () => boolean;
 }
 
+/** How long the service may take to say which robot a task chain is on. */
+const CHAIN_QUERY_MS = 2_000;
 /** The queue of what concerns no single robot, or one that the service picks. */
 export const SERVICE_PICKS = "fleet";
 
@@ -90,13 +94,16 @@ function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string
   }
 }
 
-/**
- * Why a command must not leave now; null when it may. Nothing here refuses stops; time alone refuses reads.
- */
+/** Why a command must not leave now; null when it may. */
 export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
+  return parts.isStopping() ? shuttingDown() : (job.heldBack ?? refusalByEffect(parts, job));
+}
+
+/** Nothing here refuses stops; time alone refuses reads. */
+function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
   const { effect } = job.request;
   if (effect === "stops") return null;
-  if (isExpired(parts.clock, job)) {
+  if (timeToLeaveMs(parts.clock, job) <= 0) {
     const limit = new Date(job.command.startByMs).toISOString();
     return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
   }
@@ -113,10 +120,6 @@ export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
   }
   const lease = parts.leaseRefusal(job.robotId, job.command.source);
   return lease === null ? null : refusal("LEASE_HELD", lease);
-}
-
-function isExpired(clock: Clock, job: Job): boolean {
-  return timeToLeaveMs(clock, job) <= 0;
 }
 
 /** The request with its identity filled in, where the operation has a field for it. */
@@ -165,7 +168,7 @@ async function askForChain(
   request: ParsedRequest,
 ): Promise<number | Outcome> {
   if (request.effect === "stops" || request.effect === "reads") return 0;
-  const answer = await parts.port.call(find.request(), parts.queryDeadlineMs);
+  const answer = await parts.port.call(find.request(), CHAIN_QUERY_MS);
   if (answer.kind !== "ok") {
     return refusal(
       "FLEET_UNREACHABLE",

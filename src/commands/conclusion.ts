@@ -1,45 +1,77 @@
-import { type Command, commandId } from "../domain/command.ts";
+import type { RobotSummary } from "../contracts/fleet-view.ts";
+import type { Catalogue } from "../contracts/operation.ts";
+import { type Command, commandId, type Effect } from "../domain/command.ts";
+import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
+import type { RobotId } from "../domain/robot.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Attribution } from "./attribution/attribution.ts";
-import type { CommandEvents, FinishedCommand } from "./command-events.ts";
-import type { Told } from "./doubt.ts";
+import { type AuditSink, type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
 
 export interface ConclusionParts {
-  readonly journal: Pick<WatchedJournal, "write" | "isWritable">;
+  readonly catalogue: Catalogue;
+  readonly journal: Pick<WatchedJournal, "write">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly events: CommandEvents;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
+  /** The records of earlier commands are lost: nobody knows which identities were sent. */
+  readonly areRecordsLost?: boolean;
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
-  /** What is told of what this run has decided. */
-  readonly told: Told;
-  /** The command is no longer in hand: from now on the journal answers for it. */
-  readonly onEnd: (job: Job) => void;
+  /** The commands in hand, by identity. What has ended leaves them: then the journal answers for it. */
+  readonly running: Map<string, Job>;
+  readonly audit: AuditSink;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
 }
 
-/** The end of every command: recorded, told to those who wait, audited, and published. */
+/** The end of every command: recorded, told to those who wait, audited, counted, and published. */
 export interface Conclusion {
+  /** What is told of a command of this effect: to its sender, in the audit log and as an event. */
+  told(effect: Effect, decided: Outcome): Outcome;
   /** Refuses what never became a job. @returns what is told */
   refuse(command: Command, decided: Outcome): Outcome;
-  conclude(job: Job, outcome: Outcome): Promise<void>;
+  conclude(job: Job, decided: Outcome): Promise<void>;
   /** Publishes what was seen of a command after its outcome was final. */
   foundLater(commandId: string, text: string): void;
+  /** Outcomes since the start, by name. */
+  counts(): Readonly<Record<string, number>>;
 }
+
+/** A command that has its outcome. */
+interface FinishedCommand {
+  readonly command: Command;
+  readonly robotId: RobotId | null;
+  readonly outcome: Outcome;
+}
+
+type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
 
 const MAX_UNKNOWN = 256;
 /** Characters of a request that a finished record still has: 100,000 records are kept. */
 const LONGEST_KEPT_REQUEST = 1_024;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
-  const { journal, clock, log, attribution, events } = parts;
+  const { clock, log, attribution, areRecordsLost = false } = parts;
   const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
+  const { tell, publish, counts } = createReport(parts);
+
+  /**
+   * While records are lost, this run knows only that it has not sent a command: an earlier run may have. "Not
+   * done" would let its sender do it twice.
+   */
+  function told(effect: Effect, decided: Outcome): Outcome {
+    const mayActTwice = effect === "moves" || effect === "changes";
+    const isNotDone = decided.outcome === "refused" || decided.outcome === "expired";
+    return areRecordsLost && mayActTwice && isNotDone ? withDoubt(decided) : decided;
+  }
 
   /**
    * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
@@ -47,7 +79,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
    */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
     if (!isRecorded(job, outcome)) return;
-    const written = journal.write(recordOf(job, outcome, finalAtMs)).catch((error: unknown) => {
+    const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).catch((error: unknown) => {
       log.error({ err: error, command: job.id }, "an outcome could not be recorded");
     });
     // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
@@ -63,27 +95,28 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   }
 
   return {
+    told,
     refuse(command, decided) {
-      const outcome = parts.told(command.effect, decided);
+      const outcome = told(command.effect, decided);
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
-      events.ended({ command, robotId: command.robotId, outcome }, times);
+      tell({ command, robotId: command.robotId, outcome }, times);
       return outcome;
     },
     async conclude(job, decided) {
       if (job.isConcluded) return;
       job.isConcluded = true;
-      const outcome = parts.told(job.command.effect, decided);
+      const { command, robotId } = job;
+      const outcome = told(command.effect, decided);
+      const finished = { command, robotId, outcome };
       job.disarm();
-      const finished = { command: job.command, robotId: job.robotId, outcome };
       const isUnknown = outcome.outcome === "unknown";
       parts.search.release(job.id, isUnknown);
       claimMissions(job, outcome);
-      if (isUnknown) unknown.set(commandId(finished.command), finished);
+      if (isUnknown) unknown.set(commandId(command), finished);
       const finalAtMs = clock.nowMs();
       await record(job, outcome, finalAtMs);
-      parts.onEnd(job);
-      const acceptedAtMs = job.record?.acceptedAtMs ?? null;
-      events.ended(finished, { acceptedAtMs, sentAtMs: sentAtOf(job), finalAtMs });
+      parts.running.delete(job.id);
+      tell(finished, { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs });
       job.settle(outcome);
     },
     foundLater(id, text) {
@@ -91,9 +124,56 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       if (finished === undefined) return;
       unknown.delete(id);
       log.info({ command: id, found: text }, "a command of unknown outcome was seen to have had its effect");
-      events.foundLater(finished, text);
+      publish(finished, "unknown", text);
     },
+    counts: () => counts,
   };
+}
+
+/** Counts, audits and publishes the ends of commands. */
+function createReport({ clock, sessionId, attribution, ...parts }: ConclusionParts) {
+  const counts: Record<string, number> = {};
+  let events = 0;
+
+  function tell(finished: FinishedCommand, times: CommandTimes): void {
+    const { command, robotId, outcome } = finished;
+    counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
+    const request = shownRequest(parts.catalogue, command, outcome);
+    parts.audit(commandRecord(command, request, robotId, times, outcome));
+    publish(finished, stageReached(times));
+  }
+
+  function publish({ command, robotId, outcome }: FinishedCommand, from: CommandFrom, later?: string): void {
+    const { source, requestId, operation } = command;
+    // A sender may name a robot that does not exist: its events must not look like those of a robot.
+    const isKnown = robotId !== null && parts.robot(robotId) !== undefined;
+    events += 1;
+    const event: FleetEvent = {
+      kind: "command",
+      eventId: `${sessionId}.c${events}`,
+      robotId: isKnown ? robotId : "",
+      atMs: clock.nowMs(),
+      // Not the command itself, whose request may be long: events may wait for a broker.
+      command: { source, requestId },
+      operation,
+      from,
+      outcome,
+      ...(later === undefined ? {} : { foundLater: later }),
+    };
+    attribution.deliver({ changes: [], events: [event] });
+  }
+
+  return { tell, publish, counts };
+}
+
+function withDoubt(outcome: Outcome): Outcome {
+  const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
+  return { ...outcome, outcome: "unknown", message, retrySafe: false };
+}
+
+function stageReached({ sentAtMs, acceptedAtMs }: CommandTimes): CommandFrom {
+  if (sentAtMs !== null) return "sent";
+  return acceptedAtMs === null ? "received" : "accepted";
 }
 
 /**

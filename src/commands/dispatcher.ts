@@ -5,11 +5,11 @@ import type { Batch } from "../contracts/link.ts";
 import type { Stations } from "../contracts/stations.ts";
 import { every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
+import { createKnownCommands } from "./acceptance.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands, type DispatcherParts } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
 import { pruneJournal } from "./journal/pruning.ts";
-import { createKnownCommands } from "./known-commands.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { shutDown } from "./shutdown.ts";
@@ -51,7 +51,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     begin: room.begin,
     refuse: room.conclusion.refuse,
-    told: room.told,
+    told: room.conclusion.told,
     ...createKnownCommands(room.running, room.journal),
     start: () => start(room),
     rights: commandRights(room.rights, parts.stations),
@@ -62,7 +62,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     observe(batch) {
       room.observations.observe(batch);
       holds.observed(batch.changes);
-      parts.deliver(room.gate.admit(batch));
+      room.attribution.deliver(batch);
     },
     health: () => healthOf(room),
     async close(deadlineMs) {
@@ -82,7 +82,7 @@ async function start(room: Composition): Promise<void> {
   room.link.start();
   await recoverCommands({ ...room, canSee: room.link.canSee });
   // The record of their leases may not have reached the disk.
-  for (const job of room.running.values()) room.conveyors.left(job);
+  for (const job of room.running.values()) room.leases.called(job);
   every(room.clock, LOOK_PERIOD_MS, room.stopping.signal, () => {
     leases.tick();
     holds.tick();
@@ -103,7 +103,7 @@ function healthOf(room: Composition): Health {
     foreignMissions: room.attribution.foreignMissions(),
     foreignAlarms: room.foreign.count(),
     ...room.journal.figures(),
-    ...room.events.counts(),
+    ...room.conclusion.counts(),
   };
   if (room.stopping.signal.aborted) return { state: "down", figures };
   const problems = [

@@ -1,4 +1,6 @@
+import type { Batch } from "../../contracts/link.ts";
 import type { CommandIdentity } from "../../domain/command.ts";
+import type { FleetEvent } from "../../domain/event.ts";
 import type { Mission } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
@@ -27,6 +29,20 @@ export interface Attribution {
   judge(): void;
   /** Foreign missions since the start. */
   foreignMissions(): number;
+  /**
+   * Delivers a batch with its events attributed. Streams are faster than answers, and show a mission before
+   * the service has said which command made it. Such an event waits until that is known, and later events of
+   * its robot wait behind it, so that their order stays. State never waits.
+   */
+  deliver(batch: Batch): void;
+}
+
+export interface AttributionParts {
+  readonly clock: Clock;
+  /** Called for each foreign mission. */
+  readonly onForeign: (robotId: RobotId) => void;
+  /** Takes what is to be delivered. Synchronous; never throws. */
+  readonly deliver: (batch: Batch) => void;
 }
 
 /** A command that makes missions. */
@@ -41,31 +57,32 @@ interface Unclaimed {
   readonly seenAtMs: number;
 }
 
+/** How long a mission may wait for the answer that names it: streams are faster than answers. */
+const CLAIM_MS = 30_000;
 const MAX_CLAIMS = 20_000;
 const MAX_UNCLAIMED = 2_000;
+/** A later event is worse than one that does not name its command. */
+const LONGEST_HOLD_MS = 2_000;
+const MOST_HELD = 256;
 
-/**
- * @param claimMs how long a new mission may wait for the answer that names it
- * @param onForeign called for each foreign mission
- * @param onSettled called when nothing more is expected for a robot
- */
-export function createAttribution(
-  clock: Clock,
-  claimMs: number,
-  onForeign: (robotId: RobotId) => void,
-  onSettled: (robotId: RobotId) => void,
-): Attribution {
+export function createAttribution({ clock, onForeign, deliver }: AttributionParts): Attribution {
   /** One for a robot: its queue has one command in flight. */
   const expected = new Map<RobotId, string>();
   const claims = new BoundedMap<string, CommandIdentity>(MAX_CLAIMS);
   const suspects = new Map<RobotId, number>();
   const unclaimed: Unclaimed[] = [];
+  const gate = createEventGate(
+    clock,
+    (robotId) => expected.has(robotId),
+    (missionId) => claims.get(missionId) ?? null,
+    deliver,
+  );
   let foreign = 0;
 
   function judge(): void {
     const nowMs = clock.monotonicMs();
     for (let oldest = unclaimed[0]; oldest !== undefined; oldest = unclaimed[0]) {
-      if (nowMs - oldest.seenAtMs < claimMs && unclaimed.length <= MAX_UNCLAIMED) return;
+      if (nowMs - oldest.seenAtMs < CLAIM_MS && unclaimed.length <= MAX_UNCLAIMED) return;
       unclaimed.shift();
       if (!claims.has(oldest.missionId) && !isSuspect(oldest)) {
         foreign += 1;
@@ -77,7 +94,7 @@ export function createAttribution(
   /** A command whose ending is unknown may have made it. */
   function isSuspect({ robotId, seenAtMs }: Unclaimed): boolean {
     const sinceMs = suspects.get(robotId);
-    return sinceMs !== undefined && Math.abs(seenAtMs - sinceMs) <= 2 * claimMs;
+    return sinceMs !== undefined && Math.abs(seenAtMs - sinceMs) <= 2 * CLAIM_MS;
   }
 
   return {
@@ -93,7 +110,7 @@ export function createAttribution(
     settle({ id, robotId }) {
       if (robotId === null || expected.get(robotId) !== id) return;
       expected.delete(robotId);
-      onSettled(robotId);
+      gate.release(robotId);
     },
     isExpected: (robotId) => expected.has(robotId),
     commandOf: (missionId) => claims.get(missionId) ?? null,
@@ -104,5 +121,70 @@ export function createAttribution(
     },
     judge,
     foreignMissions: () => foreign,
+    deliver: gate.deliver,
+  };
+}
+
+interface Held {
+  readonly events: FleetEvent[];
+  cancel: () => void;
+}
+
+/** Lets events pass when it is known which command they are of, or that none is. */
+function createEventGate(
+  clock: Clock,
+  isExpected: Attribution["isExpected"],
+  commandOf: Attribution["commandOf"],
+  deliver: (batch: Batch) => void,
+) {
+  const held = new Map<RobotId, Held>();
+
+  function release(robotId: RobotId): void {
+    const waiting = held.get(robotId);
+    if (waiting === undefined) return;
+    held.delete(robotId);
+    waiting.cancel();
+    deliver({ changes: [], events: waiting.events.map(attributed) });
+  }
+
+  function attributed(event: FleetEvent): FleetEvent {
+    if (event.kind !== "mission" || event.command !== null) return event;
+    const command = commandOf(event.missionId);
+    return command === null ? event : { ...event, command };
+  }
+
+  function mustWait(event: FleetEvent): boolean {
+    if (held.has(event.robotId)) return true;
+    if (event.kind !== "mission" || event.from !== null || event.command !== null) return false;
+    return event.owner === "api" && isExpected(event.robotId);
+  }
+
+  function hold(event: FleetEvent): void {
+    const { robotId } = event;
+    let waiting = held.get(robotId);
+    if (waiting === undefined) {
+      waiting = { events: [], cancel: clock.after(LONGEST_HOLD_MS, () => release(robotId)) };
+      held.set(robotId, waiting);
+    }
+    waiting.events.push(event);
+    if (waiting.events.length !== MOST_HELD) return;
+    // Not at once: what came before in the same batch is not passed on yet.
+    waiting.cancel();
+    waiting.cancel = clock.after(0, () => release(robotId));
+  }
+
+  return {
+    /** Nothing is expected on this robot any more: passes on what waits for it. */
+    release,
+    deliver(batch: Batch) {
+      if (batch.events.length === 0) return deliver(batch);
+      const events: FleetEvent[] = [];
+      for (const unattributed of batch.events) {
+        const event = attributed(unattributed);
+        if (mustWait(event)) hold(event);
+        else events.push(event);
+      }
+      deliver({ changes: batch.changes, events });
+    },
   };
 }

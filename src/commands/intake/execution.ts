@@ -1,7 +1,6 @@
 import type { Operation, ParsedRequest } from "../../contracts/operation.ts";
-import type { Command, CommandStage } from "../../domain/command.ts";
+import type { Command, CommandStage, Effect } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
-import type { Told } from "../doubt.ts";
 
 /** An identity that is in hand or recorded. */
 export interface KnownCommand {
@@ -35,5 +34,5 @@ export interface Execution {
   /** Refuses a command that never began: audited, counted, and told as an event. @returns what is told */
   refuse(command: Command, outcome: Outcome): Outcome;
   /** What the sender of a command is told that is refused before it is one. */
-  readonly told: Told;
+  told(effect: Effect, decided: Outcome): Outcome;
 }

@@ -1,6 +1,6 @@
 import type { Commander, Envelope, RefusalAudit } from "../../contracts/commander.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
-import { type Command, type CommandStage, commandId, type Source } from "../../domain/command.ts";
+import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import {
   askedTooOften,
@@ -17,9 +17,8 @@ import { digestOf } from "../job.ts";
 import type { IntakeOptions } from "../options.ts";
 import { closed, failed, fault } from "../own-refusals.ts";
 import { type Rights, refusedRequest, rightsAnywhere } from "../rights.ts";
+import { createInFlight, createRateLimits } from "./bounds.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
-import { createInFlight } from "./in-flight.ts";
-import { createRateLimits } from "./rate-limits.ts";
 import { createRefusals, type Opened } from "./refusals.ts";
 import { type ReadRequest, readRequest } from "./request.ts";
 
@@ -80,13 +79,12 @@ export function createIntake(parts: IntakeParts): Intake {
     onStage: OnStage | undefined,
   ): Promise<Outcome> | Outcome {
     const { envelope } = opened;
-    const sourceKey = keyOf(envelope.source);
-    if (inFlight.isFull(sourceKey, true)) return tooManyAsk;
+    if (inFlight.isFull(envelope.source, true)) return tooManyAsk;
     if (known.digest !== null && known.digest !== digestOf(read.operation.name, read.request.json)) {
       const outcome = identityReused(envelope.requestId ?? "");
       return execution.refuse(commandOf(opened, read, clock.nowMs(), options.startByMs), outcome);
     }
-    return inFlight.follow(sourceKey, known.outcome(onStage));
+    return inFlight.follow(envelope.source, known.outcome(onStage));
   }
 
   function begin(
@@ -97,7 +95,6 @@ export function createIntake(parts: IntakeParts): Intake {
     const { envelope, id } = opened;
     const { operation, request } = read;
     const { source, expiry } = envelope;
-    const sourceKey = keyOf(source);
     const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
     const notAllowed = refusedRequest(rights, anywhere, source, operation, request);
     if (notAllowed !== null) return execution.refuse(command, refusal("NOT_ALLOWED", notAllowed));
@@ -105,11 +102,11 @@ export function createIntake(parts: IntakeParts): Intake {
     if (request.effect === "moves" && lacks !== null) {
       return refuse(opened, refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`));
     }
-    if (inFlight.isFull(sourceKey, request.effect === "stops")) {
+    if (inFlight.isFull(source, request.effect === "stops")) {
       return refuse(opened, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
     }
     const digest = digestOf(operation.name, request.json);
-    return inFlight.follow(sourceKey, execution.begin({ id, digest, command, operation, request }, onStage));
+    return inFlight.follow(source, execution.begin({ id, digest, command, operation, request }, onStage));
   }
 
   return {
@@ -152,10 +149,6 @@ function readOnce(
 
 function isStop(read: ReadRequest | Outcome): boolean {
   return "request" in read && read.request.effect === "stops";
-}
-
-function keyOf({ protocol, name }: Source): string {
-  return `${protocol}:${name}`;
 }
 
 /** What is wrong with an envelope, whatever its request. */

@@ -1,11 +1,11 @@
-import type { Envelope, RefusalAudit } from "../../contracts/commander.ts";
+import type { Envelope, RefusalAudit, RefusedRequest } from "../../contracts/commander.ts";
+import { clip } from "../../domain/clip.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { idStands } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type AuditSink, refusedRecord } from "../audit/audit.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
-import { createRefusalLog } from "./refusal-log.ts";
 import type { ReadRequest } from "./request.ts";
 
 /** An envelope with its identity, and its request as far as it could be read. */
@@ -28,6 +28,11 @@ export interface Refusals extends RefusalAudit {
   /** Refusals since the start. */
   count(): number;
 }
+
+const LOG_WINDOW_MS = 1_000;
+const LOGS_A_WINDOW = 10;
+/** Of names that senders choose. */
+const LONGEST_NAME = 128;
 
 export function createRefusals(parts: {
   readonly clock: Clock;
@@ -64,5 +69,32 @@ export function createRefusals(parts: {
       return outcome;
     },
     count: () => count,
+  };
+}
+
+/** Logs refusals, at most ten a second: a client that sends rubbish must not fill the disk. */
+function createRefusalLog(clock: Clock, log: Log): (request: RefusedRequest, outcome: Outcome) => void {
+  let windowAtMs = Number.NEGATIVE_INFINITY;
+  let logged = 0;
+  let notLogged = 0;
+  return ({ source, operation, requestId }, { code, message: reason }) => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - windowAtMs >= LOG_WINDOW_MS) {
+      windowAtMs = nowMs;
+      logged = 0;
+    }
+    if (logged === LOGS_A_WINDOW) {
+      notLogged += 1;
+      return;
+    }
+    logged += 1;
+    const fields = {
+      protocol: source.protocol,
+      user: clip(source.name, LONGEST_NAME),
+      operation: clip(operation, LONGEST_NAME),
+      id: requestId === null ? null : clip(requestId, LONGEST_NAME),
+    };
+    log.warn({ ...fields, code, reason, notLogged }, "a command was refused");
+    notLogged = 0;
   };
 }

@@ -1,8 +1,9 @@
 import type { Stations } from "../../contracts/stations.ts";
 import type { Source } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
-import { refusal } from "../../domain/outcome.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Job } from "../job.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import {
   changedLeases,
@@ -39,11 +40,12 @@ export interface LeaseKeeper extends Stations {
    * when none does.
    */
   refusalFor(robotId: RobotId | null, source: Source): string | null;
-  rolled(
-    source: Source,
-    robotId: RobotId,
-    conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] },
-  ): void;
+  /** A call leaves: the conveyors that it starts count as rolling from now on. */
+  called(job: Job): void;
+  /**
+   * A command has its outcome: a stop of conveyors counts if it succeeded and no start was called after it.
+   */
+  ended(job: Job, outcome: Outcome): void;
   /** Ends what has lapsed, and what a robot has left. To be called about once a second. */
   tick(): void;
   count(): number;
@@ -109,7 +111,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       return own.map(({ robotId }) => robotId);
     },
     refusalFor: (robotId, source) => othersLease(book.leases(), robotId, source),
-    rolled: (source, robotId, conveyors) => book.change(rolled(book.leases(), source, robotId, conveyors)),
+    ...createConveyorCalls(book),
     tick() {
       for (const lease of book.leases().values()) {
         if (book.isUnseen(lease.robotId)) continue;
@@ -170,4 +172,33 @@ function othersLease(leases: Leases, robotId: RobotId | null, source: Source): s
   if (others === undefined) return null;
   const lease = describeLease(others, others.robotId);
   return robotId === null ? `the service picks the robot, and ${lease}: name one` : lease;
+}
+
+/** Keeps which conveyors the owners of leases have started and not stopped. */
+function createConveyorCalls(book: LeaseBook): Pick<LeaseKeeper, "called" | "ended"> {
+  /** The order of calls that concern conveyors; one number for each robot that ever had any. */
+  const calledAs = new WeakMap<Job, number>();
+  const lastStart = new Map<RobotId, number>();
+  let calls = 0;
+
+  return {
+    called(job) {
+      const { command, request, robotId } = job;
+      if (request.conveyors === null || robotId === null) return;
+      calls += 1;
+      calledAs.set(job, calls);
+      const { started } = request.conveyors;
+      if (started.length === 0) return;
+      lastStart.set(robotId, calls);
+      book.change(rolled(book.leases(), command.source, robotId, { started, stopped: [] }));
+    },
+    ended(job, { outcome }) {
+      const { command, request, robotId } = job;
+      if (request.conveyors === null || robotId === null) return;
+      if (outcome !== "succeeded" && outcome !== "probably_succeeded") return;
+      if ((lastStart.get(robotId) ?? 0) > (calledAs.get(job) ?? 0)) return;
+      const { stopped } = request.conveyors;
+      book.change(rolled(book.leases(), command.source, robotId, { started: [], stopped }));
+    },
+  };
 }

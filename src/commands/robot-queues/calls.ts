@@ -2,31 +2,44 @@ import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { timeToLeaveMs } from "../admission.ts";
-import type { Baselines } from "../evidence/baselines.ts";
+import type { Attribution } from "../attribution/attribution.ts";
+import type { EvidenceSearch } from "../evidence/evidence-search.ts";
+import type { Observations } from "../evidence/observations.ts";
+import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import type { Job } from "../job.ts";
+import type { LeaseKeeper } from "../leases/lease-keeper.ts";
 import type { DispatcherOptions } from "../options.ts";
 import type { QueueInput } from "./robot-queue.ts";
-import type { StopOrder } from "./stop-order.ts";
 
 export interface CallParts {
   readonly options: Pick<DispatcherOptions, "callDeadlineMs" | "evidenceMs">;
   readonly port: FleetPort;
   readonly clock: Clock;
   readonly log: Log;
-  readonly baselines: Baselines;
-  readonly stopOrder: StopOrder;
-  /** A call is made. */
-  readonly onCall: (job: Job) => void;
-  /** The service named missions that the call has made. */
-  readonly onMissions: (job: Job, missionIds: readonly string[]) => void;
+  readonly search: Pick<EvidenceSearch, "baseline" | "watch">;
+  readonly observations: Pick<Observations, "missions">;
+  readonly attribution: Attribution;
+  readonly leases: Pick<LeaseKeeper, "called">;
+  /** The commands that run beside the one in flight of this queue. */
+  readonly besides: (queue: string) => readonly Job[];
 }
 
-/** Makes the calls of commands to the service. */
+/**
+ * Makes the calls of commands to the service, and keeps stops and starts of one robot in order while their
+ * calls wait for a connection: a start that came before a stop must not leave after it, and a stop must not
+ * leave again after a later start that it would undo.
+ */
 export interface Calls {
+  /** A command comes to its queue. */
+  arrive(job: Job): void;
+  /** Asks the service for the state before the call, where the evidence rule of the command needs it. */
+  askBaseline(job: Job): Promise<void>;
   /** Makes one call. Resolves with what its queue is to be told. Never rejects. */
   make(job: Job): Promise<QueueInput>;
   /** Why the command is not sent again, as what follows "not sent"; null when it is. */
   whyNotAgain(job: Job): string | null;
+  /** Nothing is left in the queue. */
+  forget(queue: string): void;
 }
 
 /**
@@ -36,7 +49,8 @@ export interface Calls {
 const STOP_LEAVES_MS = 2_000;
 
 export function createCalls(parts: CallParts): Calls {
-  const { options, port, clock, log, stopOrder } = parts;
+  const { options, port, clock, log, attribution } = parts;
+  const order = createStopOrder(parts.besides);
 
   /**
    * How long the call may still leave: to its expiry, or while evidence is sought if its repeat rule says so.
@@ -48,6 +62,23 @@ export function createCalls(parts: CallParts): Calls {
     return Math.max(leftMs, job.unknownSinceMs + options.evidenceMs - clock.monotonicMs());
   }
 
+  async function askBaseline(job: Job): Promise<void> {
+    const { evidence } = job.request;
+    if (evidence.kind === "query") job.baseline = await parts.search.baseline(evidence);
+  }
+
+  /** The first call of a command is made: begins to watch its robot. */
+  function watch(job: Job): void {
+    const { id, robotId, request } = job;
+    const { effect, evidence } = request;
+    // A stop does not wait for the state before it. It is asked for as the stop leaves, and may come too
+    // late.
+    if (effect === "stops") void askBaseline(job);
+    if (robotId === null || !isWatchRule(evidence)) return;
+    const baseline = watchBaseline(evidence, parts.observations.missions(robotId));
+    parts.search.watch(id, evidence, robotId, baseline, clock.nowMs());
+  }
+
   function send(job: Job): Promise<CallEnding> {
     const { effect, payload } = job.request;
     const isStop = effect === "stops";
@@ -56,16 +87,19 @@ export function createCalls(parts: CallParts): Calls {
     return port.call(payload, options.callDeadlineMs, leaveWithinMs, {
       isStop,
       ...(effect === "reads" ? {} : { robot: job.queue }),
-      mayLeave: stopOrder.guard(job),
-      leaves: () => stopOrder.leave(job),
+      mayLeave: order.guard(job),
+      leaves: () => order.leave(job),
     });
   }
 
   return {
+    arrive: order.arrive,
+    askBaseline,
     async make(job) {
-      if (job.sendings === 0) parts.baselines.watch(job);
+      if (job.sendings === 0) watch(job);
       job.sendings += 1;
-      parts.onCall(job);
+      parts.leases.called(job);
+      if (job.request.evidence.kind === "new_mission") attribution.expect(job);
       let ending: CallEnding;
       try {
         ending = await send(job);
@@ -73,9 +107,9 @@ export function createCalls(parts: CallParts): Calls {
         log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
         ending = { kind: "unknown", code: "INTERNAL", message: describeError(error) };
       }
-      if (ending.kind === "refused" || ending.kind === "not_sent") stopOrder.withdraw(job);
+      if (ending.kind === "refused" || ending.kind === "not_sent") order.withdraw(job);
       if (ending.kind === "unknown") job.unknownSinceMs ??= clock.monotonicMs();
-      if (ending.kind === "ok") parts.onMissions(job, ending.missionIds ?? []);
+      if (ending.kind === "ok") claimMissions(attribution, job, ending.missionIds ?? []);
       // The hold is the reason why it was not sent, not the stop that came with the hold.
       if (ending.kind === "not_sent" && job.heldBack !== null) {
         return { kind: "sought", id: job.id, outcome: job.heldBack };
@@ -86,5 +120,55 @@ export function createCalls(parts: CallParts): Calls {
       if (job.overtakenBy !== null) return `until ${job.overtakenBy} left, which it would undo`;
       return mayLeaveForMs(job) > 0 ? null : "within its expiry";
     },
+    forget: order.forget,
+  };
+}
+
+/** The service named the missions that a call has made. */
+function claimMissions(attribution: Attribution, job: Job, missionIds: readonly string[]): void {
+  job.missionIds = missionIds;
+  for (const missionId of missionIds) attribution.claim(missionId, job.command);
+  if (missionIds.length > 0) attribution.settle(job);
+}
+
+/** Which call may leave, of stops and starts of one robot. */
+function createStopOrder(besides: CallParts["besides"]) {
+  /** Stops that came to each queue that is in use. */
+  const stops = new Map<string, number>();
+  let arrivals = 0;
+
+  const stopsOf = ({ queue }: Job) => besides(queue).filter(({ request }) => request.effect === "stops");
+
+  return {
+    arrive(job: Job): void {
+      arrivals += 1;
+      job.arrival = arrivals;
+      if (job.request.effect === "stops") stops.set(job.queue, (stops.get(job.queue) ?? 0) + 1);
+    },
+    /** Returns whether the call that is made now may still leave: to be asked when it does. */
+    guard(job: Job): () => boolean {
+      const { effect } = job.request;
+      if (effect === "stops") return () => job.overtakenBy === null;
+      const before = stops.get(job.queue);
+      const isStopped = () => effect === "moves" && stops.get(job.queue) !== before;
+      return () => job.heldBack === null && !isStopped();
+    },
+    /**
+     * The call of a start leaves: earlier stops of the same conveyor, mission or robot are not sent any more.
+     */
+    leave(start: Job): void {
+      if (start.request.effect !== "moves") return;
+      for (const stop of stopsOf(start)) {
+        const isUndone =
+          stop.arrival < start.arrival &&
+          stop.request.switches.some((name) => start.request.switches.includes(name));
+        if (isUndone) stop.overtakenBy ??= start.id;
+      }
+    },
+    /** The call of a start had no effect: what it had kept from being sent may be sent again. */
+    withdraw(start: Job): void {
+      for (const stop of stopsOf(start)) if (stop.overtakenBy === start.id) stop.overtakenBy = null;
+    },
+    forget: (queue: string) => void stops.delete(queue),
   };
 }

@@ -1,14 +1,14 @@
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import { createBaselines } from "../evidence/baselines.ts";
+import { type AdmissionParts, refusalNow } from "../admission.ts";
+import type { Conclusion } from "../conclusion.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
-import type { Observations } from "../evidence/observations.ts";
+import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import { type Job, tellStage } from "../job.ts";
+import type { JournalRecord } from "../journal/journal.ts";
 import type { WatchedJournal } from "../journal/watched-journal.ts";
+import type { LeaseKeeper } from "../leases/lease-keeper.ts";
 import type { DispatcherOptions } from "../options.ts";
 import { type CallParts, createCalls } from "./calls.ts";
-import { createRecorder } from "./recorder.ts";
 import {
   emptyQueue,
   isIdle,
@@ -18,18 +18,15 @@ import {
   type RobotQueue,
 } from "./robot-queue.ts";
 import { stepQueue } from "./step-queue.ts";
-import { createStopOrder } from "./stop-order.ts";
 
-export interface QueueRunnerParts extends Omit<CallParts, "options" | "baselines" | "stopOrder"> {
+export interface QueueRunnerParts extends Omit<CallParts, "besides"> {
   readonly options: DispatcherOptions;
   readonly journal: Pick<WatchedJournal, "writeInTime">;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly search: EvidenceSearch;
-  readonly observations: Observations;
-  /** Why a command must not leave now; null when it may. */
-  readonly whyNotNow: (job: Job) => Outcome | null;
-  readonly onFinish: (job: Job, outcome: Outcome) => void;
+  readonly leases: Pick<LeaseKeeper, "called" | "ended">;
+  readonly conclusion: Pick<Conclusion, "conclude">;
+  /** What decides whether a command may leave now. */
+  readonly checks: AdmissionParts;
 }
 
 /** Does what the robot queues decide: the effects of `stepQueue`. */
@@ -50,22 +47,19 @@ export interface QueueRunner {
 const FIRST_PAUSE_MS = 200;
 
 export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
-  const { options, search } = parts;
+  const { options, search, clock } = parts;
   const queues = new Map<string, RobotQueue>();
   const jobs = new Map<string, Job>();
-  const stopOrder = createStopOrder((queue) =>
-    (queues.get(queue)?.beside ?? []).map(({ id }) => jobs.get(id)).filter((job) => job !== undefined),
-  );
-  const baselines = createBaselines(search, parts.observations, parts.clock);
-  const calls = createCalls({ ...parts, baselines, stopOrder });
-  const record = createRecorder({ ...parts, baselines, feed });
+  const besides = (queue: string) =>
+    (queues.get(queue)?.beside ?? []).map(({ id }) => jobs.get(id)).filter((job) => job !== undefined);
+  const calls = createCalls({ ...parts, besides });
 
   function feed(job: Job, input: QueueInput): void {
     const { queue: name } = job;
     const step = stepQueue(queues.get(name) ?? emptyQueue, input, options);
     if (isIdle(step.queue)) {
       queues.delete(name);
-      stopOrder.forget(name);
+      calls.forget(name);
     } else queues.set(name, step.queue);
     for (const effect of step.effects) {
       const concerned = jobs.get(effect.id);
@@ -77,10 +71,10 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
     const { id } = job;
     switch (effect.kind) {
       case "record":
-        void record(job, effect.as);
+        void record(parts, job, effect.as, feed);
         return;
       case "ask_baseline":
-        void baselines.ask(job).then(() => feed(job, { kind: "baseline_known", id }));
+        void calls.askBaseline(job).then(() => feed(job, { kind: "baseline_known", id }));
         return;
       case "stage":
         tellStage(job, effect.stage);
@@ -91,7 +85,7 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
       case "pause": {
         const pauseMs = Math.min(options.pollMs, FIRST_PAUSE_MS * 2 ** (job.sendings - 1));
         const again = () => feed(job, { kind: "again", id, over: calls.whyNotAgain(job) });
-        parts.clock.after(pauseMs, again);
+        clock.after(pauseMs, again);
         return;
       }
       case "seek":
@@ -99,7 +93,8 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
         return;
       case "finish":
         jobs.delete(id);
-        parts.onFinish(job, effect.outcome);
+        parts.leases.ended(job, effect.outcome);
+        void parts.conclusion.conclude(job, effect.outcome);
         return;
     }
   }
@@ -114,7 +109,7 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
     submit(job) {
       jobs.set(job.id, job);
       // A stop counts from now on, not from when its record is on the disk and it leaves.
-      stopOrder.arrive(job);
+      calls.arrive(job);
       feed(job, { kind: "submitted", work: newWork(job.id, job.request) });
     },
     withdraw: (job, outcome) => feed(job, { kind: "withdrawn", id: job.id, outcome }),
@@ -136,6 +131,56 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
       return { queues: queues.size, waiting };
     },
   };
+}
+
+/** Writes the record of a stage, and tells the queue of the command when it is on the disk. */
+async function record(
+  { options, journal, clock, log, checks, observations }: QueueRunnerParts,
+  job: Job,
+  as: "accepted" | "sent",
+  feed: (job: Job, input: QueueInput) => void,
+): Promise<void> {
+  const { id } = job;
+  const baseline = as === "sent" ? baselineOf(job, observations) : null;
+  job.record = recordOf(job, as, clock.nowMs(), baseline);
+  const isStop = job.request.effect === "stops";
+  const late = () => feed(job, { kind: "record_late", id });
+  const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
+  const failure = await journal.writeInTime(job.record);
+  cancelLate?.();
+  if (failure === null) {
+    feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(checks, job) : null });
+    return;
+  }
+  log.error({ cause: failure, command: id }, "the journal failed");
+  feed(job, { kind: "record_failed", id, message: failure });
+}
+
+function recordOf(job: Job, as: "accepted" | "sent", nowMs: number, baseline: unknown): JournalRecord {
+  const { id, digest, command, queue, robotId, request } = job;
+  return {
+    id,
+    digest,
+    command,
+    queue,
+    robotId,
+    acceptedAtMs: job.record?.acceptedAtMs ?? nowMs,
+    sentAtMs: as === "sent" ? nowMs : null,
+    finalAtMs: null,
+    sentJson: request.json,
+    baseline,
+    outcome: null,
+  };
+}
+
+/** What is known of the robot before the call leaves, so that evidence can be told from what was there. */
+function baselineOf(
+  { request: { evidence }, robotId, baseline }: Job,
+  observations: QueueRunnerParts["observations"],
+): unknown {
+  if (robotId === null) return null;
+  if (evidence.kind === "query") return baseline;
+  return isWatchRule(evidence) ? watchBaseline(evidence, observations.missions(robotId)) : null;
 }
 
 /** What is said of a command when the gateway stopped before its ending was known. */

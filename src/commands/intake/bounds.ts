@@ -1,7 +1,9 @@
 import type { Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import type { IntakeOptions, SourceRate } from "../options.ts";
+import { failed } from "../own-refusals.ts";
 
 /** A command that goes over the rate of its source. */
 export interface OverRate {
@@ -59,11 +61,11 @@ export function createRateLimits(
   }
 
   return {
-    take({ protocol, name }) {
-      const rate = rates[protocol];
+    take(source) {
+      const rate = rates[source.protocol];
       if (rate === undefined) return null;
       const nowMs = clock.monotonicMs();
-      const key = `${protocol}:${name}`;
+      const key = keyOf(source);
       const bucket = buckets.get(key) ?? open(key, rate, nowMs);
       fill(bucket, nowMs);
       if (bucket.tokens >= 1) {
@@ -93,4 +95,63 @@ function tooMany({ rate: { perSecond, burst }, untold }: Bucket): Outcome {
     "RATE_LIMITED",
     `this client sends more than ${perSecond} a second, ${burst} at once${before}`,
   );
+}
+
+/** Counts the commands whose outcome is awaited, of all sources and of each. */
+export interface InFlight {
+  /** Whether one more of this source is too many. `isUrgent`: a stop, or a repetition of a known command. */
+  isFull(source: Source, isUrgent: boolean): boolean;
+  /** Counts a command until its outcome is there. Never rejects: a rejection is a failure of the gateway. */
+  follow(source: Source, outcome: Promise<Outcome>): Promise<Outcome>;
+  readonly count: number;
+}
+
+/** Capacity that is kept for stops and repetitions, in shares of the usual one. */
+const URGENT_SHARE = 2;
+
+export function createInFlight(
+  { maxCommands, maxCommandsOfSource }: Pick<IntakeOptions, "maxCommands" | "maxCommandsOfSource">,
+  log: Log,
+): InFlight {
+  const bySource = new Map<string, number>();
+  let count = 0;
+
+  function leave(key: string): void {
+    count -= 1;
+    const left = (bySource.get(key) ?? 0) - 1;
+    if (left > 0) bySource.set(key, left);
+    else bySource.delete(key);
+  }
+
+  return {
+    isFull(source, isUrgent) {
+      const share = isUrgent ? URGENT_SHARE : 1;
+      return (
+        count >= share * maxCommands || (bySource.get(keyOf(source)) ?? 0) >= share * maxCommandsOfSource
+      );
+    },
+    follow(source, outcome) {
+      const key = keyOf(source);
+      count += 1;
+      bySource.set(key, (bySource.get(key) ?? 0) + 1);
+      return outcome.then(
+        (final) => {
+          leave(key);
+          return final;
+        },
+        (error: unknown) => {
+          leave(key);
+          log.error({ err: error }, "a command failed inside the gateway");
+          return failed();
+        },
+      );
+    },
+    get count() {
+      return count;
+    },
+  };
+}
+
+function keyOf({ protocol, name }: Source): string {
+  return `${protocol}:${name}`;
 }

@@ -1,32 +1,30 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createEventGate, type EventGate } from "../../../src/commands/attribution/event-gate.ts";
+import { type Attribution, createAttribution } from "../../../src/commands/attribution/attribution.ts";
+import type { Batch } from "../../../src/contracts/link.ts";
 import { type CommandIdentity, commandId } from "../../../src/domain/command.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 let clock: ManualClock;
-let gate: EventGate;
-/** Robots with a command under way, and missions whose command is known. */
-let expecting: Set<string>;
-let made: Map<string, CommandIdentity>;
-/** What was handed on, in order: `<event>` or `<event>=<command>`. */
+let attribution: Attribution;
+let delivered: Batch[];
+/** What was delivered, in order: `<event>` or `<event>=<command>`. */
 let told: string[];
 
 beforeEach(() => {
   clock = createManualClock();
-  expecting = new Set(["r1"]);
-  made = new Map();
+  delivered = [];
   told = [];
-  gate = createEventGate({
-    clock,
-    isExpected: (robotId) => expecting.has(robotId),
-    commandOf: (missionId) => made.get(missionId) ?? null,
-    pass: tell,
-  });
+  attribution = createAttribution({ clock, onForeign() {}, deliver });
+  attribution.expect(making);
 });
 
-function tell(events: readonly FleetEvent[]): void {
-  for (const event of events) {
+/** A command under way that makes a mission of the robot. */
+const making = { id: "mqtt:plc/1", robotId: "r1" };
+
+function deliver(batch: Batch): void {
+  delivered.push(batch);
+  for (const event of batch.events) {
     const maker = event.kind === "mission" ? event.command : undefined;
     const command = maker === undefined ? "" : `=${maker && commandId(maker)}`;
     told.push(`${event.eventId}${command}`);
@@ -34,7 +32,7 @@ function tell(events: readonly FleetEvent[]): void {
 }
 
 function offer(...events: FleetEvent[]): void {
-  tell(gate.admit({ changes: [], events }).events);
+  attribution.deliver({ changes: [], events });
 }
 
 type MissionEvent = Extract<FleetEvent, { kind: "mission" }>;
@@ -67,9 +65,8 @@ describe("a new mission on a robot whose command is under way", () => {
     offer(mission("1", "r1"), alarm("2", "r1"), mission("3", "r2"));
     offer(mission("4", "r1", { from: "STATE_RUNNING", to: "STATE_SUCCEEDED" }));
     expect(told).toEqual(["3=null"]);
-    made.set("m-r1", byPlc("1"));
-    expecting.clear();
-    gate.release("r1");
+    attribution.claim("m-r1", byPlc("1"));
+    attribution.settle(making);
     expect(told).toEqual(["3=null", "1=mqtt:plc/1", "2", "4=mqtt:plc/1"]);
     offer(alarm("5", "r1"));
     clock.advance(10_000);
@@ -82,7 +79,7 @@ describe("a new mission on a robot whose command is under way", () => {
     expect(told).toEqual([]);
     clock.advance(1);
     expect(told).toEqual(["1=null"]);
-    gate.release("r1");
+    attribution.settle(making);
     expect(told).toHaveLength(1);
   });
 
@@ -104,14 +101,13 @@ describe("nothing waits", () => {
     ["that is no mission's", alarm("1", "r1")],
   ])("%s", (_what, event) => {
     const batch = { changes: [], events: [event] };
-    expect(gate.admit(batch)).toEqual(batch);
+    attribution.deliver(batch);
+    expect(delivered).toEqual([batch]);
   });
 
   it("of state, whatever its events do", () => {
     const change = { kind: "robot", robotId: "r1", family: "cart", quality: "good" } as const;
-    expect(gate.admit({ changes: [change], events: [mission("1", "r1")] })).toEqual({
-      changes: [change],
-      events: [],
-    });
+    attribution.deliver({ changes: [change], events: [mission("1", "r1")] });
+    expect(delivered).toEqual([{ changes: [change], events: [] }]);
   });
 });
