@@ -1,8 +1,9 @@
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import type { Health } from "../../platform/component.ts";
+import { answerLast } from "../../platform/last-answer.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import type { WebConnections } from "./connections.ts";
-import { sendProblem } from "./problem.ts";
+import { problemAnswer, sendProblem } from "./problem.ts";
 
 const REQUEST_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 5_000;
@@ -12,6 +13,13 @@ const LOOK_PERIOD_MS = 1_000;
 const BODY_BYTES = 1_024;
 /** A robot_id of 256 characters, each percent-encoded from three bytes. */
 const PARAMETER_CHARACTERS = 256 * 9;
+
+/** Status and detail for what never became a request, by the code of the error. */
+const brokenRequests: Readonly<Record<string, readonly [status: number, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long to arrive"],
+  HPE_HEADER_OVERFLOW: [431, "the headers are too large"],
+};
+const NO_REQUEST = [400, "these bytes are no HTTP request"] as const;
 
 /** No script, no frame, nothing but the page's own style sheet. */
 const securityHeaders = {
@@ -39,6 +47,8 @@ export function createHttpServer(connections: WebConnections, log: Log): Fastify
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS },
     frameworkErrors: ({ statusCode = 400, message }, _request, reply) =>
       void sendProblem(reply as FastifyReply, statusCode, message),
+    clientErrorHandler: ({ code }, socket) =>
+      answerLast(socket, problemAnswer(...(brokenRequests[code] ?? NO_REQUEST))),
   });
   connections.limit(server.server);
   server.addHook("onRequest", async (request, reply) => {

@@ -26,15 +26,28 @@ export function sendProblem(
   detail: string,
   members: Readonly<Record<string, unknown>> = {},
 ): FastifyReply {
-  const title = STATUS_CODES[status] ?? "Error";
   return reply
     .code(status)
     .type("application/problem+json")
-    .send(JSON.stringify({ type: "about:blank", title, status, detail, ...members }));
+    .send(problem(status, detail, members));
+}
+
+/** A whole HTTP answer with a problem, for bytes that never became a request. */
+export function problemAnswer(status: number, detail: string): string {
+  const body = problem(status, detail);
+  return (
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+  );
 }
 
 /** Answers with a refusal. `retry_safe` says whether sending the request again can move something twice. */
 export function sendRefusal(reply: FastifyReply, status: number, refused: Outcome): FastifyReply {
   const { outcome, code, message, retrySafe } = refused;
   return sendProblem(reply, status, message, { outcome, code, retry_safe: retrySafe });
+}
+
+function problem(status: number, detail: string, members: Readonly<Record<string, unknown>> = {}): string {
+  const title = STATUS_CODES[status] ?? "Error";
+  return JSON.stringify({ type: "about:blank", title, status, detail, ...members });
 }

@@ -1,6 +1,7 @@
 import type { AddressInfo, Socket } from "node:net";
 import { type FastifyError, type FastifyInstance, fastify } from "fastify";
 import type { Clock } from "../../platform/clock.ts";
+import { answerLast } from "../../platform/last-answer.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { codes, Refusal } from "../refusal.ts";
@@ -81,14 +82,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** Answers bytes that are no HTTP request, as far as the connection still takes an answer. */
+/** Answers bytes that are no HTTP request. */
 function answerBadRequest(error: Error, socket: Socket): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
   const body = JSON.stringify({ code: "INVALID_ARGUMENT", message: `no HTTP request: ${error.message}` });
-  socket.end(
+  answerLast(
+    socket,
     `HTTP/1.1 400 Bad Request\r\ngrpc-status: ${codes.INVALID_ARGUMENT}\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );

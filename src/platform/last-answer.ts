@@ -1,0 +1,19 @@
+import type { Duplex } from "node:stream";
+
+/** Bytes that arrive for longer than this are not read any more. */
+const READ_ON_MS = 1_000;
+
+/**
+ * Answers bytes that are no HTTP request, and closes the connection. It reads and ignores what the client
+ * still sends: closed with bytes unread, a connection is reset, and the client loses the answer.
+ *
+ * @param text the whole HTTP answer
+ */
+export function answerLast(connection: Duplex, text: string): void {
+  // Each further piece is reported as an error too.
+  if (!connection.writable) return;
+  connection.end(text);
+  const timer = setTimeout(() => connection.destroy(), READ_ON_MS);
+  timer.unref();
+  connection.once("close", () => clearTimeout(timer));
+}
