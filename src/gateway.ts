@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { auditTo } from "./commands/audit/audit.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake, type Intake } from "./commands/intake/intake.ts";
 import { configHash } from "./config/config-hash.ts";
@@ -198,7 +199,7 @@ function build(
     catalogue,
     clock,
     log: log.child({ part: "commands" }),
-    audit: (record: object) => audit.append(JSON.stringify(record)),
+    audit: auditTo(audit),
   };
   const dispatcher: Dispatcher = createDispatcher({
     ...commands,

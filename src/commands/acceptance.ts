@@ -1,7 +1,6 @@
 import type { CommandRecords } from "../contracts/commander.ts";
 import { type Command, commandId } from "../domain/command.ts";
 import { type Outcome, refusal } from "../domain/outcome.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
 import {
@@ -20,15 +19,13 @@ import { closed, damaged, fault, shuttingDown, unreadable, unrecorded } from "./
 import { type Rights, refusedOnRobot } from "./rights.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
-export interface AcceptanceParts {
+export interface AcceptanceParts extends AdmissionParts {
   readonly journal: Pick<WatchedJournal, "find" | "isClosed">;
-  readonly clock: Clock;
   readonly log: Log;
   readonly wall: SteadyWall;
   readonly rights: Rights;
   /** The commands in hand, by identity. */
   readonly running: Map<string, Job>;
-  readonly checks: AdmissionParts;
   readonly conclusion: Conclusion;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
 }
@@ -39,12 +36,12 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
 
   /** Queue and truth; then the queue decides. */
   async function admit(job: Job, accepted: AcceptedCommand): Promise<Outcome | null> {
-    const found = await findQueue(parts.checks, job.request);
+    const found = await findQueue(parts, job.request);
     if ("outcome" in found) return found;
     job.queue = found.queue;
     job.robotId = found.robotId;
     const notAllowed = refusedOnRobot(rights, accepted, found.robotId);
-    const refused = notAllowed === null ? refusalNow(parts.checks, job) : refusal("NOT_ALLOWED", notAllowed);
+    const refused = notAllowed === null ? refusalNow(parts, job) : refusal("NOT_ALLOWED", notAllowed);
     if (refused !== null) return refused;
     armExpiry(job);
     parts.runner.submit(job);
@@ -66,7 +63,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     if (job.request.effect === "stops" || job.request.effect === "reads") return;
     // Timers may fire a moment early: then the command has not expired yet.
     job.disarm = clock.after(Math.max(1, timeToLeaveMs(clock, job)), () => {
-      const notNow = refusalNow(parts.checks, job);
+      const notNow = refusalNow(parts, job);
       if (notNow !== null) parts.runner.withdraw(job, notNow);
       else armExpiry(job);
     });
@@ -80,7 +77,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
     if (parts.journal.isClosed()) return refuse(command, closed());
-    if (parts.checks.isStopping()) return refuse(command, shuttingDown());
+    if (parts.stopping.signal.aborted) return refuse(command, shuttingDown());
     const startByMonotonicMs = startByMonotonic(command, clock, parts.wall);
     const job = createJob({ command, digest, request: identified(accepted), startByMonotonicMs });
     if (onStage !== undefined) job.watchers.push(onStage);

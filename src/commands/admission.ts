@@ -2,15 +2,18 @@ import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { ParsedRequest, Subject } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
-import type { Command, Source } from "../domain/command.ts";
+import type { Command } from "../domain/command.ts";
 import { ending, type Outcome, refusal } from "../domain/outcome.ts";
 import { unknownRobot } from "../domain/refusals.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
 import type { Observations } from "./evidence/observations.ts";
+import type { FleetLink } from "./fleet-link.ts";
+import type { HoldKeeper } from "./holds/hold-keeper.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
+import type { LeaseKeeper } from "./leases/lease-keeper.ts";
 import { shuttingDown } from "./own-refusals.ts";
 
 /** Where a command runs. */
@@ -26,20 +29,11 @@ export interface AdmissionParts {
   readonly observations: Observations;
   /** The robot with its quality of this moment; undefined when it was never heard of. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
-  /** Whether every robot there is must have been heard of by now. */
-  readonly listening: () => "heard" | "not_yet" | "cut_off";
-  /**
-   * Why another source's lease keeps this one from the robot, or (null) from one that the service picks; null
-   * when none does.
-   */
-  readonly leaseRefusal: (robotId: RobotId | null, source: Source) => string | null;
-  /**
-   * The refusal of a start of a held robot, or (null) of one that the service picks; null when nothing is
-   * held.
-   */
-  readonly holdRefusal: (robotId: RobotId | null) => Outcome | null;
-  /** The gateway stops. */
-  readonly isStopping: () => boolean;
+  readonly link: Pick<FleetLink, "listening">;
+  readonly leases: Pick<LeaseKeeper, "refusalFor">;
+  readonly holds: Pick<HoldKeeper, "refusalFor">;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortController;
 }
 
 /** How long the service may take to say which robot a task chain is on. */
@@ -75,13 +69,13 @@ export async function findQueue(parts: AdmissionParts, request: ParsedRequest): 
 }
 
 /** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
-export function unheardOf(parts: Pick<AdmissionParts, "listening">, robotId: RobotId): Outcome {
+export function unheardOf(parts: Pick<AdmissionParts, "link">, robotId: RobotId): Outcome {
   return notHeard(parts, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
 }
 
 /** Why nothing can be said of `what` yet; null when everything there is must have been heard of. */
-function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string): Outcome | null {
-  switch (listening()) {
+function notHeard({ link }: Pick<AdmissionParts, "link">, what: string): Outcome | null {
+  switch (link.listening()) {
     case "heard":
       return null;
     case "not_yet":
@@ -96,7 +90,7 @@ function notHeard({ listening }: Pick<AdmissionParts, "listening">, what: string
 
 /** Why a command must not leave now; null when it may. */
 export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
-  return parts.isStopping() ? shuttingDown() : (job.heldBack ?? refusalByEffect(parts, job));
+  return parts.stopping.signal.aborted ? shuttingDown() : (job.heldBack ?? refusalByEffect(parts, job));
 }
 
 /** Nothing here refuses stops; time alone refuses reads. */
@@ -108,7 +102,7 @@ function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
     return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
   }
   if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
-  const held = effect === "moves" ? parts.holdRefusal(job.robotId) : null;
+  const held = effect === "moves" ? parts.holds.refusalFor(job.robotId) : null;
   if (held !== null) return held;
   if (effect === "moves" && job.robotId !== null) {
     const robot = parts.robot(job.robotId);
@@ -118,7 +112,7 @@ function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
       return refusal("ROBOT_NOT_GOOD", message);
     }
   }
-  const lease = parts.leaseRefusal(job.robotId, job.command.source);
+  const lease = parts.leases.refusalFor(job.robotId, job.command.source);
   return lease === null ? null : refusal("LEASE_HELD", lease);
 }
 

@@ -3,14 +3,13 @@ import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { MakeStopRequest } from "../contracts/stop-request.ts";
-import { commandId } from "../domain/command.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createSteadyWall, type SteadyWall } from "../platform/steady-wall.ts";
 import { createAcceptance } from "./acceptance.ts";
-import { type AdmissionParts, SERVICE_PICKS, unheardOf } from "./admission.ts";
+import { SERVICE_PICKS, unheardOf } from "./admission.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
 import type { AuditSink } from "./audit/audit.ts";
@@ -25,10 +24,9 @@ import type { Job } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
 import { type WatchedJournal, watchJournal } from "./journal/watched-journal.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "./leases/lease-keeper.ts";
-import { createLeaseMemory, type LeaseMemory } from "./leases/lease-memory.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
-import { type Rights, refusedRight } from "./rights.ts";
+import type { Rights } from "./rights.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 /** What the dispatcher is made of. */
@@ -84,9 +82,7 @@ interface Evidence {
 /** What may keep a command from being sent. */
 interface Guards {
   readonly leases: LeaseKeeper;
-  readonly leaseMemory: LeaseMemory;
   readonly holds: HoldKeeper;
-  readonly checks: AdmissionParts;
 }
 
 /** The files of this room, joined. */
@@ -114,7 +110,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const guards = composeGuards(shared, evidence, ownStops, (robotId) => refuseStarts(robotId));
   const conclusion = createConclusion({ ...shared, ...evidence });
   const runner = createQueueRunner({ ...shared, ...evidence, ...guards, conclusion });
-  const begin = createAcceptance({ ...shared, ...guards, conclusion, runner });
+  const begin = createAcceptance({ ...shared, ...evidence, ...guards, conclusion, runner });
 
   /** A hold of this robot, or (null) of all, has begun: its starts are not sent any more. */
   function refuseStarts(robotId: RobotId | null): void {
@@ -132,15 +128,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
 function composeEvidence(shared: Shared, onLate: (commandId: string, text: string) => void): Evidence {
   const foreign = createForeignWatch(shared);
   const attribution = createAttribution({ ...shared, onForeign: foreign.seen });
-  const search = createEvidenceSearch({
-    ...shared,
-    isOthers(missionId, id) {
-      const maker = attribution.commandOf(missionId);
-      return maker !== null && commandId(maker) !== id;
-    },
-    isExpected: attribution.isExpected,
-    onLate,
-  });
+  const search = createEvidenceSearch({ ...shared, attribution, onLate });
   const observations = createObservations({
     missions: search.missions,
     conveyor: search.conveyor,
@@ -155,42 +143,10 @@ function composeGuards(
   ownStops: OwnStops,
   refuseStarts: (robotId: RobotId | null) => void,
 ): Guards {
-  const { rights, link, stopping, journal, log } = shared;
   const refusedName = (robotId: RobotId) =>
-    shared.robot(robotId) === undefined ? unheardOf(link, robotId) : null;
-  const leaseMemory = createLeaseMemory(journal, log);
-  const leases = createLeaseKeeper({
-    ...shared,
-    observations,
-    isVisible(robotId) {
-      const quality = shared.robot(robotId)?.quality;
-      return quality === "good" || quality === "stale";
-    },
-    refusedName,
-    stopConveyors: ownStops.lapse,
-    refusedLease: (source, robotId) =>
-      refusedRight(rights, { source, operation: null, role: "operator", robotId }),
-    refusedOverride: (source, robotId) =>
-      refusedRight(rights, { source, operation: "an override", role: "engineer", robotId }),
-    remember: leaseMemory.remember,
-  });
-  const isStopping = () => stopping.signal.aborted;
-  const holds = createHoldKeeper({
-    ...shared,
-    observations,
-    onHold: (robotId) => shared.onHold?.(robotId),
-    refuseStarts,
-    sendStop: ownStops.hold,
-    refusedName,
-    isStopping,
-  });
-  const checks: AdmissionParts = {
-    ...shared,
-    observations,
-    listening: link.listening,
-    leaseRefusal: leases.refusalFor,
-    holdRefusal: holds.refusalFor,
-    isStopping,
-  };
-  return { leases, leaseMemory, holds, checks };
+    shared.robot(robotId) === undefined ? unheardOf(shared, robotId) : null;
+  const common = { ...shared, observations, refusedName };
+  const leases = createLeaseKeeper({ ...common, stopConveyors: ownStops.lapse });
+  const holds = createHoldKeeper({ ...common, refuseStarts, sendStop: ownStops.hold });
+  return { leases, holds };
 }

@@ -3,7 +3,7 @@ import type { Conclusion } from "./conclusion.ts";
 import type { HoldKeeper } from "./holds/hold-keeper.ts";
 import type { Job } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
-import type { LeaseMemory } from "./leases/lease-memory.ts";
+import type { LeaseKeeper } from "./leases/lease-keeper.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import { interrupted, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
@@ -12,7 +12,7 @@ export interface ShutdownParts {
   readonly stopping: AbortController;
   readonly runner: Pick<QueueRunner, "withdraw" | "abandon">;
   readonly conclusion: Conclusion;
-  readonly leaseMemory: LeaseMemory;
+  readonly leases: Pick<LeaseKeeper, "settled">;
   readonly holds: Pick<HoldKeeper, "settled">;
   readonly journal: Pick<Journal, "close">;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export async function shutDown(parts: ShutdownParts, deadlineMs: number): Promis
     if (!isQueued) void parts.conclusion.conclude(job, shuttingDown());
   }
   await allDone(running);
-  await parts.leaseMemory.settled();
+  await parts.leases.settled();
   await parts.holds.settled();
   await parts.journal.close();
 }

@@ -1,5 +1,5 @@
 import type { Batch } from "../../contracts/link.ts";
-import type { CommandIdentity } from "../../domain/command.ts";
+import { type CommandIdentity, commandId } from "../../domain/command.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Mission } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -17,6 +17,8 @@ export interface Attribution {
   suspect(robotId: RobotId): void;
   /** The command that made a mission; null where none is known. */
   commandOf(missionId: string): CommandIdentity | null;
+  /** Whether a mission is known to belong to another command than this one. */
+  isOthers(missionId: string, commandId: string): boolean;
   /** A call has left that makes a mission for the robot of the command. Its answer will name the mission. */
   expect(command: Maker): void;
   /** The missions of the command are known, or will not be known any more. */
@@ -114,6 +116,10 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
     },
     isExpected: (robotId) => expected.has(robotId),
     commandOf: (missionId) => claims.get(missionId) ?? null,
+    isOthers(missionId, id) {
+      const maker = claims.get(missionId);
+      return maker !== undefined && commandId(maker) !== id;
+    },
     seen(robotId, mission) {
       if (mission.owner !== "api" || claims.has(mission.missionId)) return;
       unclaimed.push({ robotId, missionId: mission.missionId, seenAtMs: clock.monotonicMs() });

@@ -18,6 +18,11 @@ export interface AuditRecord {
 /** Where audit records go. Synchronous; never throws. */
 export type AuditSink = (record: AuditRecord) => void;
 
+/** Writes audit records as lines of JSON. */
+export function auditTo(file: { append(line: string): void }): AuditSink {
+  return (record) => file.append(JSON.stringify(record));
+}
+
 /** Wall times in milliseconds; null for a stage that it did not reach. */
 export interface CommandTimes {
   readonly acceptedAtMs: number | null;

@@ -46,7 +46,7 @@ export interface EvidenceSearch {
 }
 
 export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch {
-  const { clock, options, isOthers } = parts;
+  const { clock, options, attribution } = parts;
   const watches = createOpenWatches();
   const late = createLateFindings({ ...parts, watches });
   const answers = createServiceAnswers(parts.port, parts.log, Math.ceil(options.evidenceMs / 3));
@@ -91,7 +91,7 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
     missions(robotId, observed) {
       const times = timesOf(observed);
       update(robotId, ({ watch, commandId }) =>
-        seeMissions(watch, observed, (missionId) => isOthers(missionId, commandId), times),
+        seeMissions(watch, observed, (missionId) => attribution.isOthers(missionId, commandId), times),
       );
     },
     conveyor(robotId, observed) {

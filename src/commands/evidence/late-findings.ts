@@ -1,15 +1,12 @@
-import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Attribution } from "../attribution/attribution.ts";
 import type { OpenWatch, OpenWatches } from "./open-watches.ts";
 import { verdict } from "./watch.ts";
 
 export interface LateFindingParts {
   readonly clock: Clock;
   readonly watches: OpenWatches;
-  /** Whether a mission is known to belong to another command than this one. */
-  readonly isOthers: (missionId: string, commandId: string) => boolean;
-  /** Whether a mission that is new on this robot may still be attributed to a command under way. */
-  readonly isExpected: (robotId: RobotId) => boolean;
+  readonly attribution: Pick<Attribution, "isOthers" | "isExpected">;
   /** Something was seen of a command whose outcome was already final. */
   readonly onLate: (commandId: string, text: string) => void;
 }
@@ -26,14 +23,14 @@ const LOOK_AGAIN_MS = 1_000;
 const MAX_LATE = 256;
 
 export function createLateFindings(parts: LateFindingParts): LateFindings {
-  const { clock, watches, isOthers } = parts;
+  const { clock, watches, attribution } = parts;
   const late: string[] = [];
 
   function look(open: OpenWatch): void {
     const { commandId, use, watch } = open;
     if (use.kind !== "late" || use.isPlanned || watches.find(commandId) !== open) return;
     const findings = watch.findings.filter(
-      ({ missionId }) => missionId === null || !isOthers(missionId, commandId),
+      ({ missionId }) => missionId === null || !attribution.isOthers(missionId, commandId),
     );
     open.watch = { ...watch, findings };
     const said = verdict(open.watch, clock.monotonicMs(), 0);
@@ -66,7 +63,7 @@ export function createLateFindings(parts: LateFindingParts): LateFindings {
     const isShared = watches
       .besides(open)
       .some(({ watch }) => watch.findings.some(({ key }) => keys.has(key)));
-    return isShared || parts.isExpected(open.watch.robotId);
+    return isShared || attribution.isExpected(open.watch.robotId);
   }
 
   return {

@@ -19,7 +19,7 @@ export interface HoldKeeperParts extends HoldEventParts {
   readonly journal: Pick<Journal, "writeHold">;
   readonly observations: Pick<Observations, "sight" | "robots">;
   /** What holds this robot, or (null) all robots, is another than before. Synchronous; never throws. */
-  readonly onHold: (robotId: RobotId | null) => void;
+  readonly onHold?: (robotId: RobotId | null) => void;
   /** A hold has begun: starts of the robot, or (null) of all, that have not left are to be refused. */
   readonly refuseStarts: (robotId: RobotId | null) => void;
   /** Sends a stop for the owner of a hold. Never rejects. */
@@ -27,8 +27,8 @@ export interface HoldKeeperParts extends HoldEventParts {
   readonly rights: Rights;
   /** The refusal of a robot that was never heard of; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
-  /** The gateway stops: nothing can be stopped any more. */
-  readonly isStopping: () => boolean;
+  /** Aborted when the gateway stops: nothing can be stopped any more. */
+  readonly stopping: AbortController;
 }
 
 /** Keeps the holds, and keeps held robots from moving. */
@@ -59,7 +59,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
   const { clock, log, observations } = parts;
   const book = createHoldBook();
   const publish = createHoldEvents(parts);
-  const memory = createHoldMemory(parts.journal, clock, log, (robotId) => parts.onHold(robotId));
+  const memory = createHoldMemory(parts.journal, clock, log, (robotId) => parts.onHold?.(robotId));
   const stops = createHoldStops({
     clock,
     sight: observations.sight,
@@ -81,7 +81,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     for (const each of robotsOf(robotId)) stops.begin(each);
     memory.remember(hold, true);
     publish("held", hold, owner);
-    parts.onHold(robotId);
+    parts.onHold?.(robotId);
   }
 
   /** Lifts the hold now, or with a later tick when its user lifts too often; until then it lasts. */
@@ -96,7 +96,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     for (const each of robotsOf(hold.robotId)) if (!book.isHeld(each)) stops.end(each);
     memory.remember(hold, false);
     publish("free", hold, by);
-    parts.onHold(hold.robotId);
+    parts.onHold?.(hold.robotId);
   }
 
   return {
@@ -105,7 +105,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
       if (stored.length > 0) log.info({ holds: stored.length }, "holds of an earlier run go on");
     },
     hold(request) {
-      if (parts.isStopping())
+      if (parts.stopping.signal.aborted)
         return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
       const decision = decideHold(book, parts.rights, request);
       switch (decision.kind) {

@@ -4,7 +4,8 @@ import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Job } from "../job.ts";
-import type { StoredLease } from "../journal/journal.ts";
+import type { Journal, StoredLease } from "../journal/journal.ts";
+import { refusedRight } from "../rights.ts";
 import {
   changedLeases,
   describeLease,
@@ -20,15 +21,13 @@ import {
   withoutLease,
 } from "./lease.ts";
 import { createLeaseEvents, type LeaseEventParts } from "./lease-events.ts";
-import { createLeaseRules, type LeaseRuleParts } from "./lease-rules.ts";
+import { createLeaseMemory, type LeaseMemory } from "./lease-memory.ts";
+import { createLeaseRules, type LeaseRuleParts, type LeaseRules } from "./lease-rules.ts";
 
 export interface LeaseParts extends LeaseEventParts, LeaseRuleParts {
   /** Sends the stop of conveyors that a station has left running. */
   readonly stopConveyors: (lease: Lease) => void;
-  /** Why a source may not end another's lease; null when it may. */
-  readonly refusedOverride: (source: Source, robotId: RobotId) => string | null;
-  /** Keeps a lease over a restart; null: there is none any more. Never throws. */
-  readonly remember: (robotId: RobotId, lease: StoredLease | null) => void;
+  readonly journal: Pick<Journal, "writeLease">;
 }
 
 /** Keeps the leases, and ends them when the robot leaves or the station falls silent. */
@@ -49,12 +48,15 @@ export interface LeaseKeeper extends Stations {
   /** Ends what has lapsed, and what a robot has left. To be called about once a second. */
   tick(): void;
   count(): number;
+  /** Resolves when nothing is being written any more: before the journal is closed. */
+  settled(): Promise<void>;
 }
 
 export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   const publish = createLeaseEvents(parts);
   const rules = createLeaseRules(parts);
-  const book = createLeaseBook(parts);
+  const { remember, settled } = createLeaseMemory(parts.journal, parts.log);
+  const book = createLeaseBook(parts.observations, rules, remember);
 
   function end(lease: Lease, reason: LeaseReason, by: Source | null = null): void {
     book.change(withoutLease(book.leases(), lease.robotId));
@@ -71,7 +73,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
           continue;
         }
         publish("free", lease, reason, null);
-        parts.remember(lease.robotId, null);
+        remember(lease.robotId, null);
         if (lease.rolling.length > 0) parts.stopConveyors(lease);
       }
     },
@@ -96,7 +98,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       book.change(renewed(book.leases(), station, source, parts.clock.monotonicMs())),
     override(source, robotId) {
       const lease = book.leases().get(robotId);
-      const refused = parts.refusedOverride(source, robotId);
+      const asked = { source, operation: "an override", role: "engineer", robotId } as const;
+      const refused = refusedRight(parts.rights, asked);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
       if (lease === undefined) return rules.refusedEnd(robotId);
       end(lease, "overridden", source);
@@ -117,7 +120,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
         if (book.isUnseen(lease.robotId)) continue;
         // A heartbeat alone does not keep a robot that has left.
         if (!rules.isHere(lease.station, lease.robotId)) end(lease, "left");
-        else if (!parts.isVisible(lease.robotId)) end(lease, "out_of_sight");
+        else if (!rules.isVisible(lease.robotId)) end(lease, "out_of_sight");
       }
       for (const lease of lapsed(book.leases(), parts.stations, parts.clock.monotonicMs())) {
         end(lease, "lapsed");
@@ -125,6 +128,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       }
     },
     count: () => book.leases().size,
+    settled,
   };
 }
 
@@ -138,7 +142,11 @@ interface LeaseBook {
   isUnseen(robotId: RobotId): boolean;
 }
 
-function createLeaseBook({ observations, isVisible, remember }: LeaseParts): LeaseBook {
+function createLeaseBook(
+  observations: LeaseParts["observations"],
+  { isVisible }: LeaseRules,
+  remember: LeaseMemory["remember"],
+): LeaseBook {
   let leases: Leases = new Map();
   const unseen = new Set<RobotId>();
   return {

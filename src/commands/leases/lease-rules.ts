@@ -1,3 +1,4 @@
+import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { clip, quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
@@ -5,6 +6,7 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StationOptions } from "../options.ts";
+import { type Rights, refusedRight } from "../rights.ts";
 import { describeLease, isAt, type Lease, type Leases, sameSource } from "./lease.ts";
 
 const LONGEST_NAME = 64;
@@ -12,16 +14,17 @@ const LONGEST_NAME = 64;
 export interface LeaseRuleParts {
   readonly stations: readonly StationOptions[];
   readonly observations: Observations;
-  /** Whether it is known where the robot is now, or was a moment ago. */
-  readonly isVisible: (robotId: RobotId) => boolean;
+  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** The refusal of a robot that was never heard of; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
-  /** Why a source may not lease the robot, for any station; null when it may. */
-  readonly refusedLease: (source: Source, robotId: RobotId) => string | null;
+  readonly rights: Rights;
 }
 
 /** Which robot may be leased to which station. */
 export interface LeaseRules {
+  /** Whether it is known where the robot is now, or was a moment ago. */
+  isVisible(robotId: RobotId): boolean;
   isStation(name: string): boolean;
   /** Whether the robot stands at or heads for a destination of the station. */
   isHere(station: string, robotId: RobotId): boolean;
@@ -45,7 +48,12 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
   function refusedUse({ name, users }: StationOptions, source: Source, robotId: RobotId): string | null {
     if (users !== undefined && !users.some((user) => sameSource(user, source)))
       return `${source.protocol} "${source.name}" is not a user of station ${name}`;
-    return parts.refusedLease(source, robotId);
+    return refusedRight(parts.rights, { source, operation: null, role: "operator", robotId });
+  }
+
+  function isVisible(robotId: RobotId): boolean {
+    const quality = parts.robot(robotId)?.quality;
+    return quality === "good" || quality === "stale";
   }
 
   function isHere(station: string, robotId: RobotId): boolean {
@@ -54,6 +62,7 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
   }
 
   return {
+    isVisible,
     isStation: (name) => stationOf(name) !== undefined,
     isHere,
     whyNotResumed({ station, owner, robotId }) {
@@ -72,7 +81,7 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
       }
       const unheard = parts.refusedName(robotId);
       if (unheard !== null) return unheard;
-      if (!parts.isVisible(robotId)) {
+      if (!isVisible(robotId)) {
         return refusal("ROBOT_NOT_GOOD", `where robot ${clip(robotId, LONGEST_NAME)} is now is not known`);
       }
       if (isHere(station, robotId)) return null;

@@ -1,3 +1,4 @@
+import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import { type AdmissionParts, refusalNow } from "../admission.ts";
 import type { Conclusion } from "../conclusion.ts";
@@ -9,24 +10,17 @@ import type { WatchedJournal } from "../journal/watched-journal.ts";
 import type { LeaseKeeper } from "../leases/lease-keeper.ts";
 import type { DispatcherOptions } from "../options.ts";
 import { type CallParts, createCalls } from "./calls.ts";
-import {
-  emptyQueue,
-  isIdle,
-  newWork,
-  type QueueEffect,
-  type QueueInput,
-  type RobotQueue,
-} from "./robot-queue.ts";
+import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
 import { stepQueue } from "./step-queue.ts";
 
-export interface QueueRunnerParts extends Omit<CallParts, "besides"> {
+export interface QueueRunnerParts
+  extends Omit<CallParts, "besides" | "leases" | "observations">,
+    AdmissionParts {
   readonly options: DispatcherOptions;
   readonly journal: Pick<WatchedJournal, "writeInTime">;
   readonly search: EvidenceSearch;
-  readonly leases: Pick<LeaseKeeper, "called" | "ended">;
+  readonly leases: Pick<LeaseKeeper, "refusalFor" | "called" | "ended">;
   readonly conclusion: Pick<Conclusion, "conclude">;
-  /** What decides whether a command may leave now. */
-  readonly checks: AdmissionParts;
 }
 
 /** Does what the robot queues decide: the effects of `stepQueue`. */
@@ -45,6 +39,7 @@ export interface QueueRunner {
 }
 
 const FIRST_PAUSE_MS = 200;
+const emptyQueue: RobotQueue = { head: null, waiting: [], beside: [], recovered: [] };
 
 export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
   const { options, search, clock } = parts;
@@ -135,11 +130,12 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
 
 /** Writes the record of a stage, and tells the queue of the command when it is on the disk. */
 async function record(
-  { options, journal, clock, log, checks, observations }: QueueRunnerParts,
+  parts: QueueRunnerParts,
   job: Job,
   as: "accepted" | "sent",
   feed: (job: Job, input: QueueInput) => void,
 ): Promise<void> {
+  const { options, journal, clock, log, observations } = parts;
   const { id } = job;
   const baseline = as === "sent" ? baselineOf(job, observations) : null;
   job.record = recordOf(job, as, clock.nowMs(), baseline);
@@ -149,7 +145,7 @@ async function record(
   const failure = await journal.writeInTime(job.record);
   cancelLate?.();
   if (failure === null) {
-    feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(checks, job) : null });
+    feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(parts, job) : null });
     return;
   }
   log.error({ cause: failure, command: id }, "the journal failed");
@@ -181,6 +177,31 @@ function baselineOf(
   if (robotId === null) return null;
   if (evidence.kind === "query") return baseline;
   return isWatchRule(evidence) ? watchBaseline(evidence, observations.missions(robotId)) : null;
+}
+
+/** A new command on its way into a queue. */
+function newWork(id: string, { effect, repeat, evidence }: ParsedRequest): Work {
+  const isAsked = evidence.kind === "query" && evidence.baseline !== undefined;
+  return {
+    id,
+    effect,
+    repeat,
+    needsBaseline: isAsked && effect !== "stops",
+    phase: "waiting",
+    isRecorded: false,
+    hasBaseline: false,
+    unknown: null,
+  };
+}
+
+/** Whether nothing is left in the queue, so that it can be forgotten. */
+function isIdle(queue: RobotQueue): boolean {
+  return (
+    queue.head === null &&
+    queue.waiting.length === 0 &&
+    queue.beside.length === 0 &&
+    queue.recovered.length === 0
+  );
 }
 
 /** What is said of a command when the gateway stopped before its ending was known. */

@@ -1,5 +1,5 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
-import type { ParsedRequest, RepeatRule } from "../../contracts/operation.ts";
+import type { RepeatRule } from "../../contracts/operation.ts";
 import type { CommandStage, Effect } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 
@@ -85,46 +85,4 @@ export type QueueEffect =
 export interface QueueStep {
   readonly queue: RobotQueue;
   readonly effects: readonly QueueEffect[];
-}
-
-export const emptyQueue: RobotQueue = { head: null, waiting: [], beside: [], recovered: [] };
-
-/** A new command on its way into a queue. */
-export function newWork(id: string, { effect, repeat, evidence }: ParsedRequest): Work {
-  const isAsked = evidence.kind === "query" && evidence.baseline !== undefined;
-  return {
-    id,
-    effect,
-    repeat,
-    needsBaseline: isAsked && effect !== "stops",
-    phase: "waiting",
-    isRecorded: false,
-    hasBaseline: false,
-    unknown: null,
-  };
-}
-
-/** Whether nothing is left in the queue, so that it can be forgotten. */
-export function isIdle(queue: RobotQueue): boolean {
-  return (
-    queue.head === null &&
-    queue.waiting.length === 0 &&
-    queue.beside.length === 0 &&
-    queue.recovered.length === 0
-  );
-}
-
-export function findWork(queue: RobotQueue, id: string): Work | undefined {
-  if (queue.head?.id === id) return queue.head;
-  return queue.beside.find((work) => work.id === id) ?? queue.waiting.find((work) => work.id === id);
-}
-
-export function replaceWork(queue: RobotQueue, work: Work): RobotQueue {
-  const replace = (other: Work) => (other.id === work.id ? work : other);
-  return {
-    ...queue,
-    head: queue.head === null ? null : replace(queue.head),
-    waiting: queue.waiting.map(replace),
-    beside: queue.beside.map(replace),
-  };
 }

@@ -1,15 +1,13 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { decideEnding, endingAfterRepeats } from "./ending.ts";
-import {
-  findWork,
-  type QueueEffect,
-  type QueueInput,
-  type QueueStep,
-  type RobotQueue,
-  type RobotQueueLimits,
-  replaceWork,
-  type Work,
+import type {
+  QueueEffect,
+  QueueInput,
+  QueueStep,
+  RobotQueue,
+  RobotQueueLimits,
+  Work,
 } from "./robot-queue.ts";
 
 /** What an input does to a queue. Pure. */
@@ -236,4 +234,19 @@ function finish(queue: RobotQueue, id: string, outcome: Outcome): QueueStep {
 
 function after(effects: readonly QueueEffect[], step: QueueStep): QueueStep {
   return { queue: step.queue, effects: [...effects, ...step.effects] };
+}
+
+function findWork(queue: RobotQueue, id: string): Work | undefined {
+  if (queue.head?.id === id) return queue.head;
+  return queue.beside.find((work) => work.id === id) ?? queue.waiting.find((work) => work.id === id);
+}
+
+function replaceWork(queue: RobotQueue, work: Work): RobotQueue {
+  const replace = (other: Work) => (other.id === work.id ? work : other);
+  return {
+    ...queue,
+    head: queue.head === null ? null : replace(queue.head),
+    waiting: queue.waiting.map(replace),
+    beside: queue.beside.map(replace),
+  };
 }
