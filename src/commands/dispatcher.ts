@@ -10,9 +10,10 @@ import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands, type DispatcherParts } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
 import { pruneJournal } from "./journal/pruning.ts";
+import { shuttingDown } from "./own-refusals.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
-import { shutDown } from "./shutdown.ts";
+import { interrupted } from "./robot-queues/queue-runner.ts";
 
 /** Takes every command: at most once, and no guessing (design, Commands). */
 export interface Dispatcher extends Execution, CommandRecords {
@@ -118,4 +119,38 @@ function healthOf(room: Composition): Health {
   ];
   if (problems.length === 0) return { state: "up", figures };
   return { state: "degraded", detail: problems.join("; "), figures };
+}
+
+/**
+ * Refuses what was not sent, waits at most `deadlineMs` for the rest, ends that as unknown, and closes the
+ * journal.
+ */
+async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
+  const { running, runner } = room;
+  room.stopping.abort();
+  for (const job of running.values()) runner.withdraw(job, shuttingDown());
+  await drained(room, deadlineMs);
+  for (const job of running.values()) {
+    const isQueued = runner.abandon(job, interrupted(job.request.repeat.kind === "repeatable"));
+    if (!isQueued) void room.conclusion.conclude(job, shuttingDown());
+  }
+  await allDone(running);
+  await room.leases.settled();
+  await room.holds.settled();
+  await room.journal.close();
+}
+
+async function allDone(running: Composition["running"]): Promise<void> {
+  await Promise.all(Array.from(running.values(), (job) => job.done));
+}
+
+/** Resolves when no command is in hand any more, or when the time is up. */
+function drained({ running, clock }: Composition, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(deadlineMs, resolve);
+    void allDone(running).then(() => {
+      cancel();
+      resolve();
+    });
+  });
 }

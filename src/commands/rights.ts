@@ -1,6 +1,6 @@
 import type { CommandRights } from "../contracts/command-rights.ts";
 import type { Operation, ParsedRequest } from "../contracts/operation.ts";
-import { type Role, roles, type Source } from "../domain/command.ts";
+import { type Role, roles, type Source, sameSource } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import type { AccountRole, RightsRule, StationOptions } from "./options.ts";
@@ -46,9 +46,7 @@ export interface RightsQuestion {
  * name them give.
  */
 export function grantsOf({ rules, accounts }: Rights, source: Source): readonly Grant[] {
-  const account = accounts.find(
-    (each) => each.source.protocol === source.protocol && each.source.name === source.name,
-  );
+  const account = accounts.find((each) => sameSource(each.source, source));
   const grants = rules.flatMap((rule, place) =>
     isFor(rule.source, source) ? [grantOf(rule, `rights[${place}]`, account)] : [],
   );
@@ -130,16 +128,17 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
   return {
     refusedRobot: (source, robotId) => refusedRight(rights, { ...some, source, robotId }),
     refusedStation(source, station) {
-      const users = stations.find(({ name }) => name === station)?.users;
-      if (
-        users !== undefined &&
-        !users.some(({ protocol, name }) => protocol === source.protocol && name === source.name)
-      ) {
-        return `${source.protocol} "${source.name}" is not a user of station ${station}`;
-      }
-      return refusedRight(anywhere, { ...some, source, robotId: null });
+      const known = stations.find(({ name }) => name === station);
+      const notUser = known === undefined ? null : refusedStationUser(known, source);
+      return notUser ?? refusedRight(anywhere, { ...some, source, robotId: null });
     },
   };
+}
+
+/** Why a source may not use a station that names its users; null when it may. */
+export function refusedStationUser({ name, users }: StationOptions, source: Source): string | null {
+  if (users === undefined || users.some((user) => sameSource(user, source))) return null;
+  return `${source.protocol} "${source.name}" is not a user of station ${name}`;
 }
 
 function isFor(rule: RightsRule["source"], source: Source): boolean {

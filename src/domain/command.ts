@@ -18,6 +18,15 @@ export interface Source {
   readonly name: string;
 }
 
+/** A source as one text: a key, and the name under which people know a user. */
+export function sourceKey({ protocol, name }: Source): string {
+  return `${protocol}:${name}`;
+}
+
+export function sameSource(a: Source, b: Source): boolean {
+  return a.protocol === b.protocol && a.name === b.name;
+}
+
 /** What names a command, for good. */
 export interface CommandIdentity {
   readonly source: Source;
@@ -57,5 +66,5 @@ export type CommandStage = "accepted" | "sent";
 
 /** The identity of a command as one text: a key, never to be taken apart again. */
 export function commandId({ source, requestId }: CommandIdentity): string {
-  return `${source.protocol}:${source.name}/${requestId}`;
+  return `${sourceKey(source)}/${requestId}`;
 }

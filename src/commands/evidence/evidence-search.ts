@@ -6,23 +6,27 @@ import type { Observed } from "../../domain/observed.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Log } from "../../platform/log.ts";
-import { createLateFindings, type LateFindingParts } from "./late-findings.ts";
-import { createOpenWatches, type OpenWatch } from "./open-watches.ts";
+import type { Attribution } from "../attribution/attribution.ts";
 import { type SeekParts, seekInAnswers, seekInWatch } from "./seek.ts";
 import { createServiceAnswers, type QueryRule } from "./service-answers.ts";
 import {
+  type OpenWatch,
   type SeenTimes,
   seeConveyor,
   seeMissions,
   startWatch,
+  verdict,
   type Watch,
   type WatchBaseline,
   type WatchRule,
 } from "./watch.ts";
 
-export interface EvidenceSearchParts extends SeekParts, Omit<LateFindingParts, "watches"> {
+export interface EvidenceSearchParts extends SeekParts {
   readonly port: FleetPort;
   readonly log: Log;
+  readonly attribution: Pick<Attribution, "isOthers" | "isExpected">;
+  /** Something was seen of a command whose outcome was already final. */
+  readonly onLate: (commandId: string, text: string) => void;
 }
 
 /** Finds evidence of what commands did, in what robots send and in what the service answers. */
@@ -45,10 +49,14 @@ export interface EvidenceSearch {
   conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
 }
 
+const LATE_MS = 600_000;
+const LOOK_AGAIN_MS = 1_000;
+const MAX_LATE = 256;
+
 export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch {
   const { clock, options, attribution } = parts;
   const watches = createOpenWatches();
-  const late = createLateFindings({ ...parts, watches });
+  const late = createLateFindings(parts, watches);
   const answers = createServiceAnswers(parts.port, parts.log, Math.ceil(options.evidenceMs / 3));
 
   /**
@@ -98,5 +106,113 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
       const times = timesOf(observed);
       update(robotId, ({ watch }) => seeConveyor(watch, observed, times));
     },
+  };
+}
+
+/** Every open watch, by command and by robot. */
+interface OpenWatches {
+  /** Opens a watch, in place of an earlier one of the same command. */
+  open(commandId: string, watch: Watch): void;
+  find(commandId: string): OpenWatch | undefined;
+  close(commandId: string): void;
+  /** The watches of other commands on the same robot. */
+  besides(open: OpenWatch): readonly OpenWatch[];
+  /** Replaces the watches of a robot by what `see` makes of them. Returns those that have changed. */
+  update(robotId: RobotId, see: (open: OpenWatch) => Watch): readonly OpenWatch[];
+}
+
+function createOpenWatches(): OpenWatches {
+  const byCommand = new Map<string, OpenWatch>();
+  const byRobot = new Map<RobotId, Set<OpenWatch>>();
+
+  function close(commandId: string): void {
+    const open = byCommand.get(commandId);
+    if (open === undefined) return;
+    byCommand.delete(commandId);
+    const ofRobot = byRobot.get(open.watch.robotId);
+    ofRobot?.delete(open);
+    if (ofRobot?.size === 0) byRobot.delete(open.watch.robotId);
+  }
+
+  return {
+    open(commandId, watch) {
+      close(commandId);
+      const open: OpenWatch = { commandId, watch, use: { kind: "idle" } };
+      byCommand.set(commandId, open);
+      const ofRobot = byRobot.get(watch.robotId) ?? new Set();
+      byRobot.set(watch.robotId, ofRobot.add(open));
+    },
+    find: (commandId) => byCommand.get(commandId),
+    close,
+    besides: (open) => [...(byRobot.get(open.watch.robotId) ?? [])].filter((other) => other !== open),
+    update(robotId, see) {
+      const changed: OpenWatch[] = [];
+      for (const open of byRobot.get(robotId) ?? []) {
+        const watch = see(open);
+        if (watch === open.watch) continue;
+        open.watch = watch;
+        changed.push(open);
+      }
+      return changed;
+    },
+  };
+}
+
+/** Keeps watching for a while after an outcome is final. */
+function createLateFindings({ clock, attribution, onLate }: EvidenceSearchParts, watches: OpenWatches) {
+  const late: string[] = [];
+
+  function look(open: OpenWatch): void {
+    const { commandId, use, watch } = open;
+    if (use.kind !== "late" || use.isPlanned || watches.find(commandId) !== open) return;
+    const findings = watch.findings.filter(
+      ({ missionId }) => missionId === null || !attribution.isOthers(missionId, commandId),
+    );
+    open.watch = { ...watch, findings };
+    const said = verdict(open.watch, clock.monotonicMs(), 0);
+    const isOver = clock.monotonicMs() > use.untilMs;
+    if (said.kind === "found" && !isOver) {
+      if (mayBelongToAnother(open)) {
+        plan(open, use.untilMs);
+        return;
+      }
+      onLate(commandId, said.text);
+    }
+    if (said.kind !== "nothing" || isOver) watches.close(commandId);
+  }
+
+  function plan(open: OpenWatch, untilMs: number): void {
+    open.use = { kind: "late", untilMs, isPlanned: true };
+    clock.after(LOOK_AGAIN_MS, () => {
+      open.use = { kind: "late", untilMs, isPlanned: false };
+      look(open);
+    });
+  }
+
+  /**
+   * Streams are faster than answers: a new mission may be that of the next command, whose answer has not come
+   * yet. Only missions can be mistaken so: the state of a mission or a conveyor belongs to no command.
+   */
+  function mayBelongToAnother(open: OpenWatch): boolean {
+    if (open.watch.rule.kind !== "new_mission") return false;
+    const keys = new Set(open.watch.findings.map(({ key }) => key));
+    const isShared = watches
+      .besides(open)
+      .some(({ watch }) => watch.findings.some(({ key }) => keys.has(key)));
+    return isShared || attribution.isExpected(open.watch.robotId);
+  }
+
+  return {
+    begin(open: OpenWatch): void {
+      const untilMs = clock.monotonicMs() + LATE_MS;
+      open.use = { kind: "late", untilMs, isPlanned: false };
+      late.push(open.commandId);
+      const oldest = late.length > MAX_LATE ? late.shift() : undefined;
+      if (oldest !== undefined) watches.close(oldest);
+      // A finding that came just before the end has not stood alone for long enough yet.
+      if (open.watch.findings.length > 0) plan(open, untilMs);
+    },
+    /** The watch has changed. */
+    look,
   };
 }

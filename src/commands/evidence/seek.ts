@@ -1,8 +1,7 @@
 import type { Outcome } from "../../domain/outcome.ts";
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { DispatcherOptions } from "../options.ts";
-import type { OpenWatch, WatchUse } from "./open-watches.ts";
-import { verdict, type Watch } from "./watch.ts";
+import { type OpenWatch, verdict, type Watch, type WatchUse } from "./watch.ts";
 
 export interface SeekParts {
   readonly clock: Clock;

@@ -39,6 +39,22 @@ interface Finding {
   readonly seenMs: number;
 }
 
+/** What the watch of a command serves at the moment. */
+export type WatchUse =
+  /** The call is out, or its outcome is final and nobody waits for the watch. */
+  | { readonly kind: "idle" }
+  /** The outcome is sought: `look` decides again. */
+  | { readonly kind: "seeking"; readonly look: () => void }
+  /** The outcome is final, and what is found later is an event. Monotonic milliseconds. */
+  | { readonly kind: "late"; readonly untilMs: number; readonly isPlanned: boolean };
+
+/** The watch of one command. */
+export interface OpenWatch {
+  readonly commandId: string;
+  watch: Watch;
+  use: WatchUse;
+}
+
 /** What a watch says at a moment. */
 export type Verdict =
   | { readonly kind: "nothing" }

@@ -1,4 +1,4 @@
-import type { Source } from "../../domain/command.ts";
+import { type Source, sourceKey } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -65,7 +65,7 @@ export function createRateLimits(
       const rate = rates[source.protocol];
       if (rate === undefined) return null;
       const nowMs = clock.monotonicMs();
-      const key = keyOf(source);
+      const key = sourceKey(source);
       const bucket = buckets.get(key) ?? open(key, rate, nowMs);
       fill(bucket, nowMs);
       if (bucket.tokens >= 1) {
@@ -127,11 +127,11 @@ export function createInFlight(
     isFull(source, isUrgent) {
       const share = isUrgent ? URGENT_SHARE : 1;
       return (
-        count >= share * maxCommands || (bySource.get(keyOf(source)) ?? 0) >= share * maxCommandsOfSource
+        count >= share * maxCommands || (bySource.get(sourceKey(source)) ?? 0) >= share * maxCommandsOfSource
       );
     },
     follow(source, outcome) {
-      const key = keyOf(source);
+      const key = sourceKey(source);
       count += 1;
       bySource.set(key, (bySource.get(key) ?? 0) + 1);
       return outcome.then(
@@ -150,8 +150,4 @@ export function createInFlight(
       return count;
     },
   };
-}
-
-function keyOf({ protocol, name }: Source): string {
-  return `${protocol}:${name}`;
 }

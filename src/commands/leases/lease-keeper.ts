@@ -1,5 +1,5 @@
 import type { Stations } from "../../contracts/stations.ts";
-import type { Source } from "../../domain/command.ts";
+import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -16,7 +16,6 @@ import {
   renewed,
   resumed,
   rolled,
-  sameSource,
   storedOf,
   withoutLease,
 } from "./lease.ts";

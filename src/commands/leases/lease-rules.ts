@@ -1,13 +1,13 @@
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { clip, quoted } from "../../domain/clip.ts";
-import type { Source } from "../../domain/command.ts";
+import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StationOptions } from "../options.ts";
-import { type Rights, refusedRight } from "../rights.ts";
-import { describeLease, isAt, type Lease, type Leases, sameSource } from "./lease.ts";
+import { type Rights, refusedRight, refusedStationUser } from "../rights.ts";
+import { describeLease, isAt, type Lease, type Leases } from "./lease.ts";
 
 const LONGEST_NAME = 64;
 
@@ -45,10 +45,9 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
   const { observations } = parts;
   const stationOf = (name: string) => parts.stations.find((station) => station.name === name);
 
-  function refusedUse({ name, users }: StationOptions, source: Source, robotId: RobotId): string | null {
-    if (users !== undefined && !users.some((user) => sameSource(user, source)))
-      return `${source.protocol} "${source.name}" is not a user of station ${name}`;
-    return refusedRight(parts.rights, { source, operation: null, role: "operator", robotId });
+  function refusedUse(station: StationOptions, source: Source, robotId: RobotId): string | null {
+    const asked = { source, operation: null, role: "operator", robotId } as const;
+    return refusedStationUser(station, source) ?? refusedRight(parts.rights, asked);
   }
 
   function isVisible(robotId: RobotId): boolean {

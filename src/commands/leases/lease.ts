@@ -1,5 +1,5 @@
 import type { RobotLease } from "../../contracts/stations.ts";
-import type { Source } from "../../domain/command.ts";
+import { type Source, sameSource } from "../../domain/command.ts";
 import {
   currentGoal,
   currentMission,
@@ -18,10 +18,6 @@ export interface Lease extends RobotLease, StoredLease {
 
 /** Every lease there is, by robot. Immutable. */
 export type Leases = ReadonlyMap<RobotId, Lease>;
-
-export function sameSource(a: Source, b: Source): boolean {
-  return a.protocol === b.protocol && a.name === b.name;
-}
 
 export function describeLease({ station, owner }: RobotLease, robotId: RobotId): string {
   return `robot ${robotId} is leased to station ${station} for ${owner.protocol} "${owner.name}"`;
