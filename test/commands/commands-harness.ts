@@ -3,7 +3,6 @@ import type { AuditLines } from "../../src/commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
 import { createIntake, type Intake } from "../../src/commands/intake/intake.ts";
 import type { Journal } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import {
   type DispatcherOptions,
   dispatcherDefaults,
@@ -22,6 +21,7 @@ import type { Quality } from "../../src/domain/quality.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { openTestRequest } from "../support/test-requests.ts";
 import { createMakers } from "./maker-of.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 
 const brokenJournal: Journal = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { missions } from "./commands-harness.ts";
 import { eva, hold, newRig, running, scada, sent } from "./holds-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { openStore } from "../../src/platform/store.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createLossyDisk } from "./lossy-store.ts";
 
 let directory: string;

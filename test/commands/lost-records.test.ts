@@ -5,7 +5,9 @@ import { createLossyDisk, syncing } from "./lossy-store.ts";
 
 const unknown = {
   outcome: "unknown",
-  message: expect.stringMatching(/; whether it was sent before is not known, for the records are lost: look first$/),
+  message: expect.stringMatching(
+    /; whether it was sent before is not known, for the records are lost: look first$/,
+  ),
 };
 const limits = { keepMs: 3_600_000, keepCount: 100 };
 const lost = () =>

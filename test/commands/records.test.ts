@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createHarness, OK } from "./commands-harness.ts";
 
 /** Takes what has no outcome yet, and nothing after: a disk that has filled up meanwhile. */

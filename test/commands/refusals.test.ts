@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createHarness, OK, presence } from "./commands-harness.ts";
 
 /** Each refusal is one test, with the very words that the sender reads; nothing may have been sent. */

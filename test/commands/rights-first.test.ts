@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createHarness, plc } from "./commands-harness.ts";
 
 test("NOT_ALLOWED: before the service is asked, and before the journal keeps what others' commands need", async () => {

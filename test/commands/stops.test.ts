@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createHarness, LOST, mission, missions, OK, presence } from "./commands-harness.ts";
 
 const NOT_SENT: CallEnding = { kind: "not_sent", message: "no connection" };

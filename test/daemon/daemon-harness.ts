@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
-import { createMemoryJournal } from "../../src/commands/journal/memory-journal.ts";
 import { type DispatcherOptions, dispatcherDefaults } from "../../src/commands/options.ts";
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
@@ -16,6 +15,7 @@ import { createMakers } from "../commands/maker-of.ts";
 import { contractScenario } from "../contract/contract-harness.ts";
 import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { createTestIntake } from "../support/intake-harness.ts";
+import { createMemoryJournal } from "../support/memory-journal.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { createGate, type Gate } from "./gate.ts";

@@ -1,7 +1,7 @@
-import type { Journal, JournalLimits, JournalRecord } from "./journal.ts";
-import { createJournalShares } from "./journal-shares.ts";
+import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
+import { createJournalShares } from "../../src/commands/journal/journal-shares.ts";
 
-/** A journal that lives as long as the process: for a demo, and where no directory was given. */
+/** A journal that lives as long as the process. */
 export function createMemoryJournal(limits: JournalLimits): Journal {
   const shares = createJournalShares();
   const records = new Map<string, JournalRecord>();
