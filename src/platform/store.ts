@@ -177,7 +177,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
 }
 
 /** Its files are mapped into memory: making them on a full disk ends the process with SIGBUS. */
-function isMissingOnFullDisk(path: string, freeOf: FreeBytes): boolean {
+export function isMissingOnFullDisk(path: string, freeOf: FreeBytes = freeBytes): boolean {
   const isThere = existsSync(join(path, "data.mdb")) && existsSync(join(path, "lock.mdb"));
   const free = freeOf(path);
   return !isThere && free !== null && free < LEAST_FREE_BYTES;

@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -196,9 +197,31 @@ describe("a damaged store", () => {
     // A disk that rots changes no time.
     markClosed(folder);
     expect(await prepare({ isReadByOwner: true })).toBeNull();
+    markClosed(folder);
     expect(await prepare()).toMatchObject({ reason: "a record is not as it was written" });
     expect(aside()).toHaveLength(1);
     expect(checked).toEqual([]);
+  });
+
+  it.each([true, false])(
+    "is found after a clean stop: a page that shows fewer records than it has (read by its owner: %s)",
+    async (isReadByOwner) => {
+      await (await firstStart()).close();
+      hideRecords(data());
+      markClosed(folder);
+      const found = expect.stringMatching(/^it holds 1 records of 2$/);
+      expect(await prepare({ isReadByOwner })).toMatchObject({ reason: found });
+      expect(checked).toEqual([]);
+    },
+  );
+
+  it("is read by another process at the next start, if reading it here ends this one", async () => {
+    await (await firstStart()).close();
+    // As if this process ended now: what is sound for it does not count as closed either.
+    expect(await prepare({ isReadByOwner: true })).toBeNull();
+    answer = "reading it ends the process with SIGSEGV";
+    expect(await prepare()).toMatchObject({ reason: answer });
+    expect(checked).toEqual([folder]);
   });
 
   it("begins empty at once where nobody must confirm it", async () => {
@@ -213,6 +236,20 @@ describe("a damaged store", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 });
+
+/**
+ * Lets each leaf page of lmdb say that it has one record only: its flags are at 18, and the bytes of its
+ * pointers to records, two each, at 20 (MDB_page of lmdb 3.5).
+ */
+function hideRecords(path: string): void {
+  const [PAGE, LEAF, ONE_POINTER] = [4_096, 2, 2];
+  const file = readFileSync(path);
+  for (let page = 2 * PAGE; page < file.length; page += PAGE) {
+    const isOfMany = file.readUInt16LE(page + 18) === LEAF && file.readUInt16LE(page + 20) > ONE_POINTER;
+    if (isOfMany) file.writeUInt16LE(ONE_POINTER, page + 20);
+  }
+  writeFileSync(path, file);
+}
 
 /** What stands in the place of a mark. */
 const marks: ReadonlyArray<readonly [string, (path: string) => void]> = [

@@ -1,9 +1,16 @@
 import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf } from "../error-text.ts";
 import { makeFolder } from "../make-folder.ts";
-import { openStore, type Store, StoreFailed, type StoreParts, systemParts } from "../store.ts";
+import {
+  isMissingOnFullDisk,
+  openStore,
+  type Store,
+  StoreFailed,
+  type StoreParts,
+  systemParts,
+} from "../store.ts";
+import { walkRecords } from "./record-walk.ts";
 import { checkStore, type StoreCheck } from "./store-check.ts";
 import {
   DATA_FILE,
@@ -29,8 +36,6 @@ export class StoreTooNew extends Error {
 const ASIDE = ".damaged-";
 /** Of a name that damage may have left, in characters. */
 const LONGEST_NAME = 64;
-/** Every key begins with a letter or a digit. */
-const ALL_KEYS = { from: "0", to: "~" };
 
 /** How a store is looked at before it is opened. */
 export interface Preparation {
@@ -144,24 +149,22 @@ async function problemOf(
   }
   if (data === undefined || data.size === 0) return isUntouched ? null : `${DATA_FILE} is empty`;
   if (!isUntouched) return check(folder);
-  return isReadByOwner ? null : recordProblem(folder);
+  return recordProblem(folder, isReadByOwner);
 }
 
 /**
- * Reads every record of a store that was closed in order, so that its pages can be read by this process: a
- * disk may change a byte afterwards.
+ * Reads every record of a store that was closed in order, in this process: a disk may change a byte
+ * afterwards. If that byte ends the process, the store does not count as closed any more, so the next start
+ * lets a process of its own read it, and names the loss.
  */
-async function recordProblem(folder: string): Promise<string | null> {
-  let store: Store | null = null;
+async function recordProblem(folder: string, isReadByOwner: boolean): Promise<string | null> {
+  // Its owner opens it next, and tells why it cannot be opened.
+  if (isMissingOnFullDisk(folder)) return null;
   try {
-    store = openStore(folder);
-    for (const _ of store.range(ALL_KEYS));
-    return null;
+    removeClosed(folder);
+    return await walkRecords(folder, isReadByOwner);
   } catch (error) {
-    // Its owner opens it next, and tells why it cannot be opened.
-    return error instanceof StoreFailed ? null : messageOf(error);
-  } finally {
-    await store?.close();
+    throw new StoreFailed(`${folder} could not be checked`, { cause: error });
   }
 }
 

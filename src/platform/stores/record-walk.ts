@@ -1,0 +1,96 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { ABORT, open } from "lmdb";
+import { messageOf } from "../error-text.ts";
+import { damagedRecord, isIntact, keySumOf } from "./record-seal.ts";
+
+/** lmdb's own errors (lmdb.h); whatever else comes is the machine's. */
+const OLDEST_LMDB_CODE = -30_799;
+const NEWEST_LMDB_CODE = -30_700;
+/** The smallest page there is; lmdb takes that of the machine. */
+const PAGE_BYTES = 4_096;
+const PAGE_SIZES = [PAGE_BYTES, 2 * PAGE_BYTES, 4 * PAGE_BYTES, 8 * PAGE_BYTES, 16 * PAGE_BYTES];
+/** Both heads of the file, each a page long, have this word at this place. */
+const MAGIC = 0xbeefc0de;
+const MAGIC_AT = 24;
+/** No free place in the file is so large, so lmdb looks at the whole list of them. */
+const PROBE_BYTES = 16_000_000;
+
+type Database = ReturnType<typeof open<number | Buffer, string>>;
+
+/**
+ * Reads every record of the store in `folder`. A damaged page may end the process at any step.
+ *
+ * @param isReadByOwner whether somebody else reads the records: then they are only counted
+ * @returns what is wrong with the store; null when anybody can open it
+ * @throws what is the machine's fault, and no fault of the store
+ */
+export async function walkRecords(folder: string, isReadByOwner = false): Promise<string | null> {
+  if (!hasBothHeads(join(folder, "data.mdb"))) return "data.mdb does not begin as a store does";
+  let database: Database | null = null;
+  try {
+    database = open<number | Buffer, string>({
+      path: folder,
+      noSubdir: false,
+      // Without a copy of each record, which would take half as long again.
+      encoder: { encode: (value: Buffer) => value, decode: (record: Buffer) => keySumOf(record) },
+      overlappingSync: false,
+      eventTurnBatching: false,
+    });
+    return problemOf(database, isReadByOwner);
+  } catch (error) {
+    if (!isLmdbError(error)) throw error;
+    return messageOf(error);
+  } finally {
+    await database?.close();
+  }
+}
+
+function problemOf(database: Database, isReadByOwner: boolean): string | null {
+  const { entryCount } = database.getStats() as { readonly entryCount: number };
+  const records = isReadByOwner ? database.getKeysCount() : countIntact(database);
+  if (records === null) return damagedRecord;
+  // Where a page is no page of its kind any more, lmdb goes on with what it can reach.
+  if (records !== entryCount) return `it holds ${records} records of ${entryCount}`;
+  return canBeWritten(database) ? null : "the list of free places in data.mdb cannot be read";
+}
+
+/** Null when one is not as it was written. */
+function countIntact(database: Database): number | null {
+  let records = 0;
+  for (const { key, value } of database.getRange()) {
+    if (typeof value !== "number" || !isIntact(key, value)) return null;
+    records += 1;
+  }
+  return records;
+}
+
+/** One head would do for lmdb: it would show the records as they were before the last write. */
+function hasBothHeads(path: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    const word = Buffer.alloc(4);
+    const isHead = (at: number) =>
+      readSync(file, word, 0, word.length, at + MAGIC_AT) === word.length && word.readUInt32LE() === MAGIC;
+    return isHead(0) && PAGE_SIZES.some(isHead);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Takes room for a large record, and gives it back: nothing reaches the disk. */
+function canBeWritten(database: Database): boolean {
+  const key = "walk";
+  let isThere = false;
+  database.transactionSync(() => {
+    database.putSync(key, Buffer.alloc(PROBE_BYTES));
+    isThere = database.get(key) !== undefined;
+    return ABORT;
+  });
+  return isThere;
+}
+
+function isLmdbError(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return true;
+  return typeof error.code === "number" && error.code >= OLDEST_LMDB_CODE && error.code <= NEWEST_LMDB_CODE;
+}
