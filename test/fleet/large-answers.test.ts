@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okEndingOfJson } from "../../src/fleet/operations/answer.ts";
+import { okEndingOf, okEndingOfJson } from "../../src/fleet/operations/answer.ts";
 import { GetMapResponseSchema } from "../../src/wire/fleet/http/v1/task_pb.js";
 import {
   GetConveyorIndexResponseSchema,
+  ListWebhooksResponseSchema,
   SubscribeBatteryStatusResponseSchema,
 } from "../../src/wire/fleet/v1/service_pb.js";
 import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
@@ -63,7 +64,11 @@ beforeAll(async () => {
   const answers = toBinary(GetConveyorIndexResponseSchema, indexes);
   service = await startScriptedService({
     streams: { SubscribeBatteryStatus: () => [toBinary(SubscribeBatteryStatusResponseSchema, battery)] },
-    unary: { GetConveyorIndex: () => answers },
+    unary: {
+      GetConveyorIndex: () => answers,
+      // Pairs of a tag and a length of 0: 100,000 subscriptions of which nothing is known.
+      ListWebhooks: () => Buffer.alloc(200_000, Buffer.from([0x0a, 0x00])),
+    },
     http: {
       "/map/getMapVertexes/1": () => map,
       "/map/getMapVertexes/2": () => map,
@@ -140,6 +145,51 @@ test("nor does an answer over gRPC hold up the loop: a million indexes are given
   expect(ending).toMatchObject({ kind: "unknown", code: "DATA_LOSS" });
   expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
 });
+
+const MIB = 1024 * 1024;
+/** Answers of 8 MiB whose text is small beside what is made of it, or that have no end to look for. */
+test.each([
+  ["empty points", `{"vertexes":[${"{},".repeat(2.6 * MIB)}{}]}`, "more than 50000 elements"],
+  ["points without a text", `{"vertexes":[${",".repeat(7 * MIB)}]}`, "more than 50000 elements"],
+  ["a text of quotes", `{"x":"${'\\"'.repeat(3.5 * MIB)}","vertexes":[]}`, "one part"],
+  ["a text of backslashes", `{"x":"${"\\\\".repeat(3.5 * MIB)}","vertexes":[]}`, "one part"],
+])("an answer that grows while it is read is given up: %s", async (_what, text, reason) => {
+  map = text;
+  await getMap(1);
+  const [ending, longestMs] = await timed(() => getMap(2));
+  expect(ending).toMatchObject({
+    kind: "unknown",
+    code: "DATA_LOSS",
+    message: expect.stringContaining(reason),
+  });
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("nor does a list over gRPC whose elements are empty", async () => {
+  const [ending, longestMs] = await timed(() => harness.port.call("ListWebhooks", "{}", CALL_MS));
+  const message = expect.stringContaining("longer than 1048576 characters");
+  expect(ending).toMatchObject({ kind: "unknown", code: "DATA_LOSS", message });
+  expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+});
+
+test("a list over gRPC says the same in turns as in one", async () => {
+  const webhook = (place: number) => ({ id: `w${place}`, url: "https://example.com", enabled: true });
+  const webhooks = Array.from({ length: 500 }, (_, place) => webhook(place));
+  const few = await okEndingOf(ListWebhooksResponseSchema, bytesOf(webhooks.slice(0, 2)));
+  const many = await okEndingOf(ListWebhooksResponseSchema, bytesOf(webhooks));
+  const listed = ({ responseJson }: { readonly responseJson: string }) =>
+    (JSON.parse(responseJson) as { readonly webhooks: unknown[] }).webhooks;
+  expect(listed(many)).toHaveLength(500);
+  expect(listed(many).slice(0, 2)).toEqual(listed(few));
+  await expect(okEndingOf(ListWebhooksResponseSchema, bytesOf(webhooks).subarray(0, -3))).rejects.toThrow();
+});
+
+function bytesOf(webhooks: MessageInitShape<typeof ListWebhooksResponseSchema>["webhooks"]): Uint8Array {
+  return toBinary(
+    ListWebhooksResponseSchema,
+    create(ListWebhooksResponseSchema, { webhooks: webhooks ?? [] }),
+  );
+}
 
 test("an online list of 6,000 robots is read in turns", async () => {
   const robots = Array.from({ length: 6_000 }, (_, place) => ({

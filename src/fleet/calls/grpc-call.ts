@@ -55,9 +55,9 @@ function codeOf({ code, details }: ServiceError): GrpcCodeName {
   return isMadeUp ? "UNKNOWN" : codeName(code ?? status.UNKNOWN);
 }
 
-function readAnswer({ desc }: Method, bytes: Buffer): CallEnding {
+async function readAnswer({ desc }: Method, bytes: Buffer): Promise<CallEnding> {
   try {
-    return okEndingOf(desc.output, bytes);
+    return await okEndingOf(desc.output, bytes);
   } catch (error) {
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };
   }

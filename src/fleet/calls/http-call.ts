@@ -77,9 +77,9 @@ function queryOf({ desc }: Method, fields: JsonObject): string {
   return text === "" ? "" : `?${text}`;
 }
 
-async function readAnswer({ desc }: Method, text: string): Promise<CallEnding> {
+async function readAnswer({ desc, hasGrpc }: Method, text: string): Promise<CallEnding> {
   try {
-    return await okEndingOfJson(desc.output, text);
+    return await okEndingOfJson(desc.output, text, hasGrpc);
   } catch (error) {
     // What is no JSON is quoted by the error.
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };

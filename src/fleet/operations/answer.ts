@@ -11,6 +11,7 @@ import {
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { createTurns } from "../../platform/turns.ts";
 import { splitList } from "./split-list.ts";
+import { splitMessage } from "./split-message.ts";
 
 type Ok = Extract<CallEnding, { kind: "ok" }>;
 
@@ -22,22 +23,36 @@ const publishing = { alwaysEmitImplicit: true, useProtoFieldName: true } as cons
 
 /** An answer over gRPC that is larger is given up: decoding it would hold up everything else. */
 const LARGEST_BINARY_BYTES = 256 * 1024;
-/** An answer over HTTPS that is longer is read in turns. */
-const LONGEST_AT_ONCE = 16 * 1024;
+/** One that is no list of messages is decoded in one go. */
+const LARGEST_UNDIVIDED_BYTES = 64 * 1024;
+/** An answer over HTTPS that is longer is read in turns, and a list over gRPC. */
+const LONGEST_AT_ONCE = 2 * 1024;
+/**
+ * As long as what is made of an answer may be, in characters. With its defaults an empty element becomes a
+ * hundred times as long. What gRPC can answer is parsed again, in one go.
+ */
+const LONGEST_RESULT = 16 * 1024 * 1024;
+const LONGEST_SMALL_RESULT = 1024 * 1024;
 
 function answerJson(desc: DescMessage, message: Message): string {
   return JSON.stringify(toJson(desc, message, publishing));
 }
 
 /**
- * What the service said OK with, as it came over gRPC. Throws when the bytes are no such message, or too
- * many.
+ * What the service said OK with, as it came over gRPC. A long list of messages is read one by one in turns of
+ * the event loop. Rejects when the bytes are no such message, or too many.
  */
-export function okEndingOf(desc: DescMessage, bytes: Uint8Array): Ok {
-  if (bytes.length > LARGEST_BINARY_BYTES) {
-    throw new Error(`the answer has ${bytes.length} bytes; at most ${LARGEST_BINARY_BYTES} are read`);
+export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<Ok> {
+  const list = bytes.length > LONGEST_AT_ONCE ? listOf(desc) : null;
+  const largest = list === null ? LARGEST_UNDIVIDED_BYTES : LARGEST_BINARY_BYTES;
+  if (bytes.length > largest) {
+    throw new Error(`the answer has ${bytes.length} bytes; at most ${largest} are read`);
   }
-  return bytes.length === 0 ? emptyEnding(desc) : okEnding(desc, fromBinary(desc, bytes));
+  if (bytes.length === 0) return emptyEnding(desc);
+  if (list === null) return okEnding(desc, fromBinary(desc, bytes));
+  const { elements, rest } = splitMessage(bytes, list.number);
+  const read = (element: Uint8Array) => fromBinary(list.message, element);
+  return listEnding(desc, list, { elements, read, rest: fromBinary(desc, rest) }, LONGEST_SMALL_RESULT);
 }
 
 /**
@@ -56,25 +71,53 @@ function emptyEnding(desc: DescMessage): Ok {
  * What the service said OK with, as JSON text of any length. A list of messages is read one by one in turns
  * of the event loop: a map has 10,000 points. Rejects when the text is no such message, or one part of it is
  * too large.
+ *
+ * @param isSmall for an operation that gRPC has too: its answer may not be larger over HTTPS
  */
-export async function okEndingOfJson(desc: DescMessage, text: string): Promise<Ok> {
+export async function okEndingOfJson(desc: DescMessage, text: string, isSmall = false): Promise<Ok> {
   const list = listOf(desc);
-  const turns = createTurns();
   const split =
     list === null || text.length <= LONGEST_AT_ONCE
       ? null
-      : await splitList(text, [list.jsonName, list.name], turns);
+      : await splitList(text, [list.jsonName, list.name], createTurns());
   if (list === null || split === null) {
     return okEnding(desc, fromJson(desc, text.trim() === "" ? {} : JSON.parse(text), reading));
   }
+  const parts = {
+    elements: split.elements,
+    read: (element: string) => fromJson(list.message, JSON.parse(element), reading),
+    rest: fromJson(desc, JSON.parse(split.rest), reading),
+  };
+  return listEnding(desc, list, parts, isSmall ? LONGEST_SMALL_RESULT : LONGEST_RESULT);
+}
+
+/** An answer that consists of a list, apart from its elements. */
+interface ListParts<Element> {
+  readonly elements: readonly Element[];
+  readonly read: (element: Element) => Message;
+  readonly rest: Message;
+}
+
+async function listEnding<Element>(
+  desc: DescMessage,
+  list: ListOfMessages,
+  { elements, read, rest }: ListParts<Element>,
+  longest: number,
+): Promise<Ok> {
+  const turns = createTurns();
   const parts: string[] = [];
-  for (const element of split.elements) {
-    const item = fromJson(list.message, JSON.parse(element), reading);
-    parts.push(JSON.stringify(toJson(list.message, item, publishing)));
+  let length = 0;
+  for (const element of elements) {
+    const part = answerJson(list.message, read(element));
+    length += part.length;
+    if (length > longest) {
+      throw new Error(`the answer is longer than ${longest} characters with the defaults of its elements`);
+    }
+    parts.push(part);
     await turns.next();
   }
-  const rest = toJson(desc, fromJson(desc, JSON.parse(split.rest), reading), publishing) as JsonObject;
-  const members = Object.entries(rest).map(
+  const others = toJson(desc, rest, publishing) as JsonObject;
+  const members = Object.entries(others).map(
     ([name, value]) =>
       `${JSON.stringify(name)}:${name === list.name ? `[${parts.join(",")}]` : JSON.stringify(value)}`,
   );

@@ -10,14 +10,16 @@ export interface SplitList {
 
 /** What is parsed in one go. With more of it, a list of numbers takes longer than a turn may. */
 const LARGEST_PART = 256 * 1024;
+/** More than a map has points, or a fleet robots. Each costs memory beside its text, which may be empty. */
+const MOST_ELEMENTS = 50_000;
 const LOOK_EVERY = 64 * 1024;
 
-/** An answer has a part that is larger than LARGEST_PART. */
+/** An answer has a part that is larger than LARGEST_PART, or more than MOST_ELEMENTS of them. */
 class PartTooLarge extends Error {
   override readonly name = "PartTooLarge";
 
-  constructor() {
-    super(`one part of the answer is larger than ${LARGEST_PART} characters`);
+  constructor(problem = `one part of the answer is larger than ${LARGEST_PART} characters`) {
+    super(problem);
   }
 }
 
@@ -42,11 +44,8 @@ export async function splitList(
     return null;
   }
   const rest = `${text.slice(0, scan.list.at)}[]${text.slice(scan.to)}`;
-  const { elements } = scan.list;
-  if (rest.length > LARGEST_PART || elements.some(({ length }) => length > LARGEST_PART)) {
-    throw new PartTooLarge();
-  }
-  return { elements, rest };
+  if (rest.length > LARGEST_PART) throw new PartTooLarge();
+  return { elements: scan.list.elements, rest };
 }
 
 interface Scan {
@@ -82,13 +81,13 @@ function step(scan: Scan, text: string, at: number): number {
       scan.depth -= 1;
       if (scan.depth === 1 && scan.list !== null && text[at] === "]") {
         const last = text.slice(scan.from, at);
-        if (scan.list.elements.length > 0 || last.trim() !== "") scan.list.elements.push(last);
+        if (scan.list.elements.length > 0 || last.trim() !== "") addElement(scan.list.elements, last);
         scan.to = at + 1;
       }
       return at;
     case ",":
       if (scan.depth === 2 && scan.list !== null) {
-        scan.list.elements.push(text.slice(scan.from, at));
+        addElement(scan.list.elements, text.slice(scan.from, at));
         scan.from = at + 1;
       }
       return at;
@@ -97,9 +96,18 @@ function step(scan: Scan, text: string, at: number): number {
   }
 }
 
-/** Where the closing quote stands, or the end of the text. */
+function addElement(elements: string[], element: string): void {
+  if (element.length > LARGEST_PART) throw new PartTooLarge();
+  if (elements.length === MOST_ELEMENTS) {
+    throw new PartTooLarge(`the answer lists more than ${MOST_ELEMENTS} elements`);
+  }
+  elements.push(element);
+}
+
+/** Where the closing quote stands, or the end of the text. A text of any length is looked at in one turn. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    if (end - at > LARGEST_PART) throw new PartTooLarge();
     let slashes = 0;
     while (text[end - 1 - slashes] === "\\") slashes += 1;
     if (slashes % 2 === 0) return end;

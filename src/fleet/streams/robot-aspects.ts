@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Battery } from "../../domain/battery.ts";
+import { quoted } from "../../domain/clip.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -17,7 +18,7 @@ import {
 import { createDecoder } from "../decoder.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { batteryFromProto } from "../translate/battery.ts";
-import { queueFromProto } from "../translate/mission.ts";
+import { isQueueShown, queueFromProto } from "../translate/mission.ts";
 import { stampFromProto } from "../translate/stamp.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliveredAspect, DeliverySource } from "./delivery-source.ts";
@@ -66,6 +67,7 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
       if (message === null) return null;
       const { robotId, metadata, missionStates, missionState } = message;
       const named = missionStates?.missions ?? (missionState === undefined ? [] : [missionState]);
+      if (!isShown(named, robotId, tracker, parts)) return null;
       if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
       const stamp = stampFromProto(metadata, parts.clock.nowMs());
       const verdict = judge(tracker, parts, "mission", robotId, stamp, stream, call);
@@ -125,6 +127,19 @@ function areNamed(
   { identifiers }: AspectParts,
 ): boolean {
   return missions.every(({ missionId }) => missionId === "" || identifiers.text("mission_id", missionId));
+}
+
+function isShown(
+  missions: Parameters<typeof isQueueShown>[0],
+  robotId: RobotId,
+  { counts }: SequenceTracker,
+  { log }: AspectParts,
+): boolean {
+  if (isQueueShown(missions)) return true;
+  counts.malformed += 1;
+  if (counts.malformed === 1)
+    log.error({ robotId: quoted(robotId) }, "a queue of missions is too long: left out");
+  return false;
 }
 
 function common(tracker: SequenceTracker) {

@@ -18,6 +18,17 @@ import type {
   MissionType as WireMissionType,
 } from "../../wire/fleet/v1/mission_pb.js";
 
+/**
+ * Missions and goals of a queue together. More of them, which may be empty, become megabytes on MQTT: brokers
+ * that take less cut the connection, and it would be sent again on the next one.
+ */
+const MOST_PARTS = 5_000;
+
+/** Whether a queue has no more missions and goals than are shown. */
+export function isQueueShown(missions: readonly { readonly goals: readonly unknown[] }[]): boolean {
+  return missions.reduce((sum, { goals }) => sum + 1 + goals.length, 0) <= MOST_PARTS;
+}
+
 const emptyQueue: MissionQueue = { missions: [], currentMissionIndex: -1 };
 
 /**

@@ -4,11 +4,11 @@ import type { MissionQueue } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { messageOf } from "../../platform/error-text.ts";
-import { isJsonObject } from "../../platform/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts";
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema, MissionStatesSchema } from "../../wire/fleet/v1/mission_pb.js";
 import { batteryFromProto } from "./battery.ts";
-import { queueFromProto } from "./mission.ts";
+import { isQueueShown, queueFromProto } from "./mission.ts";
 import { MalformedAnswer } from "./snake-record.ts";
 import { stampFromProto } from "./stamp.ts";
 
@@ -33,13 +33,25 @@ export function webhookEventFromJson(text: string, receivedAtMs: number): Webhoo
     return { aspect: "battery", robotId, stamp, battery: batteryFromProto(batteryState) };
   }
   if (!Object.hasOwn(state, "missions")) throw new MalformedAnswer("state is of no event that is known");
+  // Before it is read: what is left out must not cost a turn of its own.
+  if (!isQueueShown(countable(state.missions)))
+    throw new MalformedAnswer("missions are too many to be shown");
   const { metadata, missions, currentMissionIndex } = read(MissionEventStateSchema, state);
   const states = create(MissionStatesSchema, { missions, currentMissionIndex });
   const stamp = stampFromProto(metadata, receivedAtMs);
   return { aspect: "mission", robotId, stamp, queue: queueFromProto(states, undefined) };
 }
 
-function readEnvelope(text: string): { readonly robotId: RobotId; readonly state: object } {
+/** The missions and goals of a state, as far as it has any: what is no list is for the reader to refuse. */
+function countable(missions: Json | undefined): readonly { readonly goals: readonly Json[] }[] {
+  if (!Array.isArray(missions)) return [];
+  return missions.map((mission: Json) => {
+    const goals = isJsonObject(mission) ? mission.goals : null;
+    return { goals: Array.isArray(goals) ? goals : [] };
+  });
+}
+
+function readEnvelope(text: string): { readonly robotId: RobotId; readonly state: JsonObject } {
   let json: unknown;
   try {
     json = JSON.parse(text);

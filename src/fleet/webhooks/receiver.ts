@@ -40,7 +40,8 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const LARGEST_BODY_BYTES = 1_000_000;
+/** Parsed in one go. A queue of 100 missions has 60 kB. */
+const LARGEST_BODY_BYTES = 256 * 1024;
 const LONGEST_EVENT_ID = 256;
 const MOST_CONNECTIONS = 200;
 /** A client that holds all connections loses some now and then, so one moment with room proves nothing. */

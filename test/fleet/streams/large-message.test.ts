@@ -27,11 +27,13 @@ test("a message of a million missions is left out and holds up nothing; its stre
   await harness.until("the mission stream is open", () => service.open("SubscribeMissionStatus") === 1);
   const probe = watchLoop();
   service.push("SubscribeMissionStatus", huge);
+  // Within the bytes of a message, and megabytes once published.
+  service.push("SubscribeMissionStatus", message("r1", 30_000));
   service.push("SubscribeMissionStatus", message("r1", 100));
   const { queue } = await harness.event("mission");
   probe.stop();
   expect(queue.missions).toHaveLength(100);
-  expect(harness.figure("messages_malformed")).toBe(1);
+  expect(harness.figure("messages_malformed")).toBe(2);
   expect(probe.longestMs()).toBeLessThan(50);
   await harness.stop();
   await service.close();

@@ -89,3 +89,14 @@ test("what a newer service adds is left out, and names nobody knows are unknown"
     queue: { missions: [{ missionId: "m", state: "STATE_UNKNOWN" }], currentMissionIndex: 0 },
   });
 });
+
+test("a delivery of more missions or goals than are shown is refused before it is read", () => {
+  const of = (missions: string) => `{"robot_id":"r1","state":{"missions":[${missions}]}}`;
+  const empty = (count: number) => new Array<string>(count).fill("{}").join(",");
+  for (const missions of [empty(80_000), `{"goals":[${empty(80_000)}]}`]) {
+    expect(() => webhookEventFromJson(of(missions), 0)).toThrow("missions are too many");
+  }
+  expect(webhookEventFromJson(of(`{"goals":[${empty(200)}]},${empty(100)}`), 0)).toMatchObject({
+    queue: { missions: { length: 101 } },
+  });
+});

@@ -1,0 +1,26 @@
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+
+/** A message whose list of messages is apart from it. Nothing was decoded yet. */
+export interface SplitMessage {
+  /** The elements of the list, in its order. */
+  readonly elements: readonly Uint8Array[];
+  /** The message without them. */
+  readonly rest: Uint8Array;
+}
+
+/** Finds the elements of the list with this field number. Throws when the bytes are no message. */
+export function splitMessage(bytes: Uint8Array, listNumber: number): SplitMessage {
+  const reader = new BinaryReader(bytes);
+  const elements: Uint8Array[] = [];
+  const rest: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const from = reader.pos;
+    const [number, wireType] = reader.tag();
+    if (number === listNumber && wireType === WireType.LengthDelimited) elements.push(reader.bytes());
+    else {
+      reader.skip(wireType, number);
+      rest.push(bytes.subarray(from, reader.pos));
+    }
+  }
+  return { elements, rest: Buffer.concat(rest) };
+}
