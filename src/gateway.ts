@@ -190,7 +190,7 @@ function build(
   const clockAlarm = createClockAlarm(
     log,
     (active, text) => tellAlarm("CLOCK_SKEW", active, text),
-    () => dispatcher.confirmClock(),
+    (aheadMs) => dispatcher.confirmClock(aheadMs),
   );
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear, onClockSkew: clockAlarm.note });
   const auditFile = { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit };

@@ -25,7 +25,7 @@ export interface Dispatcher extends Execution, CommandRecords {
   readonly stations: Stations;
   readonly holds: Holds;
   /** This machine's wall clock is known to be right at this moment. */
-  confirmClock(): void;
+  confirmClock(aheadMs: number): void;
   /**
    * Whether there is a session to the service. From the first one on, evidence is sought for what an earlier
    * run has sent.

@@ -38,7 +38,10 @@ export interface FleetSessionParts {
   readonly log: Log;
   /** Where everything goes that is heard of the fleet. */
   readonly sink: UpdateSink;
-  /** The service's clock minus this machine's, in milliseconds: every second, once it is known. */
+  /**
+   * The service's clock minus this machine's, in milliseconds: with each answer, and every second once it is
+   * known.
+   */
   readonly onClockSkew?: (skewMs: number) => void;
 }
 
@@ -58,7 +61,16 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   // Every stream and every wait listens to it: their number is no leak.
   setMaxListeners(0, signal);
   const skew = createClockSkew(clock);
-  const wires = createWires(options, { ...parts, log }, skew.heard, signal);
+  const tellSkew = () => {
+    const skewMs = skew.nowMs();
+    if (skewMs !== null) parts.onClockSkew?.(skewMs);
+  };
+  // At once: the first answer brings the token, and with it commands may leave.
+  const hearDate: HearDate = (date, sentAtMs) => {
+    skew.heard(date, sentAtMs);
+    tellSkew();
+  };
+  const wires = createWires(options, { ...parts, log }, hearDate, signal);
   const { session, channel, pool, http, calls } = wires;
   const identifiers = createIdentifierGate(options.robots, log);
   const { streams, webhooks } = createEventSources(options, { ...parts, log }, wires, identifiers);
@@ -67,10 +79,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   /** Runs everything until the signal is aborted. */
   function runAll(ready: () => void): readonly Promise<void>[] {
-    every(clock, SKEW_LOOK_MS, signal, () => {
-      const skewMs = skew.nowMs();
-      if (skewMs !== null) parts.onClockSkew?.(skewMs);
-    });
+    every(clock, SKEW_LOOK_MS, signal, tellSkew);
     return [
       ...(webhooks === null ? [] : [webhooks.run(signal, ready)]),
       session.run(signal),

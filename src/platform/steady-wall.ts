@@ -7,16 +7,16 @@ export interface SteadyWall {
    * time.
    */
   latestMs(): number;
-  /** The wall clock is known to be right: from now on it is what counts. */
-  confirm(): void;
+  /** From now on this is what counts: the right time is so far ahead of the wall clock; 0: that is right. */
+  confirm(aheadMs: number): void;
 }
 
 export function createSteadyWall(clock: Pick<Clock, "nowMs" | "monotonicMs">): SteadyWall {
   let anchorMs = clock.nowMs() - clock.monotonicMs();
   return {
     latestMs: () => Math.max(clock.nowMs(), anchorMs + clock.monotonicMs()),
-    confirm() {
-      anchorMs = clock.nowMs() - clock.monotonicMs();
+    confirm(aheadMs) {
+      anchorMs = clock.nowMs() + aheadMs - clock.monotonicMs();
     },
   };
 }

@@ -12,18 +12,23 @@ const AGREEING_SKEW_MS = 1_000;
 
 /**
  * @param tell raises or ends the alarm
- * @param agree is called with each measurement by which the two clocks agree
+ * @param confirm is called with how far the right time is ahead of the wall clock: 0 while the two clocks
+ *   agree. Before they have agreed once, nobody knows whether the wall clock was set back while the gateway
+ *   was down, so it is the service's time, if that is later
  */
 export function createClockAlarm(
   log: Log,
   tell: (active: boolean, text: string) => void,
-  agree: () => void,
+  confirm: (aheadMs: number) => void,
 ): ClockAlarm {
   let isOn = false;
+  let haveAgreed = false;
   return {
     note(skewMs) {
       const distanceMs = Math.abs(skewMs);
-      if (distanceMs <= NOTABLE_SKEW_MS) agree();
+      haveAgreed ||= distanceMs <= NOTABLE_SKEW_MS;
+      if (distanceMs <= NOTABLE_SKEW_MS) confirm(0);
+      else if (!haveAgreed && skewMs > 0) confirm(skewMs);
       const is = distanceMs > (isOn ? AGREEING_SKEW_MS : NOTABLE_SKEW_MS);
       if (is === isOn) return;
       isOn = is;

@@ -118,8 +118,22 @@ describe("a moment that the sender wrote (expires_at), when the wall clock is se
     const harness = await createHarness();
     const { expiresAtMs } = halfAnHourAgo(harness);
     harness.clock.jump(-HOUR_MS);
-    harness.dispatcher.confirmClock();
+    harness.dispatcher.confirmClock(0);
     await harness.send("Go", { robot: "AMR01", to: "A" }, { startByMs: expiresAtMs, expiresAtMs });
+    expect(harness.calls).toHaveLength(1);
+  });
+
+  it("comes no second time where the service's clock alone shows it, after a restart", async () => {
+    const harness = await createHarness();
+    const expiresAtMs = harness.clock.nowMs() + HOUR_MS / 2;
+    harness.dispatcher.confirmClock(HOUR_MS);
+    const late = await harness.send(
+      "Go",
+      { robot: "AMR01", to: "A" },
+      { startByMs: expiresAtMs, expiresAtMs },
+    );
+    expect(late.outcome).toMatchObject({ outcome: "expired", code: "EXPIRED" });
+    await harness.send("Go", { robot: "AMR01", to: "A" }, { startByMs: harness.clock.nowMs() + 1_000 });
     expect(harness.calls).toHaveLength(1);
   });
 

@@ -4,22 +4,20 @@ import { createClockAlarm } from "../../src/state/clock-alarm.ts";
 
 function alarm() {
   const told: Array<readonly [boolean, string]> = [];
-  let agreed = 0;
+  const confirmed: number[] = [];
   const { note } = createClockAlarm(
     silentLog,
     (active, text) => void told.push([active, text]),
-    () => {
-      agreed += 1;
-    },
+    (aheadMs) => void confirmed.push(aheadMs),
   );
-  return { note, told, agreed: () => agreed };
+  return { note, told, confirmed };
 }
 
 test("more than 2 s are told once, with what to do, and so is the end", () => {
-  const { note, told, agreed } = alarm();
+  const { note, told, confirmed } = alarm();
   for (const skewMs of [0, 1_900, 2_000]) note(skewMs);
   expect(told).toEqual([]);
-  expect(agreed()).toBe(3);
+  expect(confirmed).toEqual([0, 0, 0]);
   for (const skewMs of [3_600_000, 3_600_100]) note(skewMs);
   expect(told).toEqual([
     [
@@ -27,7 +25,7 @@ test("more than 2 s are told once, with what to do, and so is the end", () => {
       "this machine's clock is 3600 s behind the fleet service's: set it right; until then give commands expires_in_ms, not expires_at",
     ],
   ]);
-  expect(agreed()).toBe(3);
+  expect(confirmed).toEqual([0, 0, 0]);
   note(0);
   expect(told.slice(1)).toEqual([[false, "this machine's clock agrees with the fleet service's again"]]);
 });
@@ -37,4 +35,13 @@ test("clocks that are just so far apart make no event a second", () => {
   for (let turn = 0; turn < 10; turn += 1) note(turn % 2 === 0 ? -2_100 : -1_900);
   expect(told).toHaveLength(1);
   expect(told[0]?.[1]).toContain("is 2 s ahead of");
+});
+
+test("until the clocks have agreed once, the service's time counts if it is later", () => {
+  const { note, confirmed } = alarm();
+  for (const skewMs of [-3_600_000, 3_600_000, 3_599_000]) note(skewMs);
+  expect(confirmed).toEqual([3_600_000, 3_599_000]);
+  note(100);
+  note(3_600_000);
+  expect(confirmed.slice(2)).toEqual([0]);
 });
