@@ -7,6 +7,7 @@ import type { PortTaken } from "../platform/port-taken.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { fail } from "./exit.ts";
 import { logWarnings } from "./node-warnings.ts";
+import { noticesOf } from "./service-notices.ts";
 import { ignoreHangup, stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate run`: the gateway alone, until SIGTERM. */
@@ -22,13 +23,17 @@ export function runCommand(): Command {
       const log = createLog(config.log.level);
       logWarnings(log);
       void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
+      const isReady = noticesOf(process.env, systemClock, log, stop);
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
       try {
-        await gateway.run(stop, () => log.info({ gateway: config.gateway.id }, "ready"));
+        await gateway.run(stop, () => {
+          log.info({ gateway: config.gateway.id }, "ready");
+          isReady();
+        });
       } catch (error) {
         fail(error, portKey);
       }

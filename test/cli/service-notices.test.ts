@@ -1,0 +1,43 @@
+import { writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { writeConfiguration } from "../daemon/daemon.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { endPrograms, fleetgate, newFolder, TEST_TIMEOUT_MS } from "./program.ts";
+
+vi.setConfig({ testTimeout: TEST_TIMEOUT_MS, hookTimeout: TEST_TIMEOUT_MS });
+
+let simulator: RunningSimulator;
+beforeAll(async () => {
+  simulator = await startSimulator({});
+});
+afterAll(() => simulator.stop());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await endPrograms();
+});
+
+const BROKER_NOWHERE = "mqtt://127.0.0.1:9";
+
+/** Stands in for systemd-notify: it prints what it was told. */
+const PRINTS = '#!/bin/sh\necho "told $1" >&2\n';
+
+test("systemd is told that the gateway is ready, that its event loop turns, and that it stops", async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "systemd-notify"), PRINTS, { mode: 0o755 });
+  vi.stubEnv("PATH", `${folder}${delimiter}${process.env.PATH}`);
+  vi.stubEnv("NOTIFY_SOCKET", join(folder, "nobody-listens"));
+  vi.stubEnv("WATCHDOG_USEC", "600000");
+  const path = await writeConfiguration(folder, "plant", simulator.endpoints, ["cart-01"], BROKER_NOWHERE);
+  const gateway = fleetgate(folder, "run", "--config", path);
+  const told = (notice: string, from = 0) =>
+    gateway.err.first(notice, (line) => line === `told ${notice}`, from);
+  await told("READY=1");
+  await told("WATCHDOG=1");
+  await told("WATCHDOG=1", gateway.err.entries.length);
+  gateway.send("SIGTERM");
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  const notices = gateway.err.entries.filter((line) => line.startsWith("told "));
+  expect(notices.at(-1)).toBe("told STOPPING=1");
+  expect(notices.filter((line) => line === "told READY=1")).toHaveLength(1);
+});
