@@ -6,6 +6,7 @@ import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { fail } from "./exit.ts";
+import { logDestination } from "./log-destination.ts";
 import { logWarnings } from "./node-warnings.ts";
 import { noticesOf } from "./service-notices.ts";
 import { ignoreHangup, stopSignal } from "./stop-signal.ts";
@@ -20,7 +21,7 @@ export function runCommand(): Command {
       const stop = stopSignal();
       const hangup = ignoreHangup();
       const config = await configurationOrExit(path);
-      const log = createLog(config.log.level);
+      const log = createLog(config.log.level, logDestination(process.env));
       logWarnings(log);
       void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
       const isReady = noticesOf(process.env, systemClock, log, stop);

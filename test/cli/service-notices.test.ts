@@ -1,5 +1,7 @@
-import { writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { writeConfiguration } from "../daemon/daemon.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
@@ -40,4 +42,32 @@ test("systemd is told that the gateway is ready, that its event loop turns, and 
   const notices = gateway.err.entries.filter((line) => line.startsWith("told "));
   expect(notices.at(-1)).toBe("told STOPPING=1");
   expect(notices.filter((line) => line === "told READY=1")).toHaveLength(1);
+});
+
+test("in the journal each line has its priority, and elsewhere none", async () => {
+  const folder = newFolder();
+  const path = await writeConfiguration(folder, "plant", simulator.endpoints, ["cart-01"], BROKER_NOWHERE);
+  const file = join(folder, "journal");
+  const main = resolve("dist/main.js");
+  // The file stands in for the journal's socket: it is known by device and inode alone.
+  const program = 'exec 2>journal; export JOURNAL_STREAM=$(stat -c %d:%i journal); exec "$@"';
+  const arguments_ = ["-c", program, "sh", process.execPath, main, "run", "--config", path];
+  const gateway = spawn("sh", arguments_, { cwd: folder, stdio: "ignore" });
+  const ended = once(gateway, "close");
+  const log = () => readFileSync(file, "utf8").split("\n");
+  await vi.waitFor(() => expect(log()).toContainEqual(expect.stringContaining('"msg":"ready"')), {
+    timeout: TEST_TIMEOUT_MS / 2,
+    interval: 100,
+  });
+  gateway.kill("SIGHUP");
+  await vi.waitFor(() => expect(log()).toContainEqual(expect.stringContaining("SIGHUP is ignored")));
+  gateway.kill("SIGTERM");
+  await ended;
+  const beginnings = { ready: "<6>{", "SIGHUP is ignored": "<4>{" };
+  for (const [text, beginning] of Object.entries(beginnings))
+    expect(log().find((line) => line.includes(text))).toMatch(new RegExp(`^${beginning}`));
+
+  vi.stubEnv("JOURNAL_STREAM", "1:2");
+  const elsewhere = fleetgate(folder, "run", "--config", path);
+  expect(await elsewhere.err.first("ready", (line) => line.includes('"msg":"ready"'))).toMatch(/^\{/);
 });

@@ -1,0 +1,35 @@
+import { fstatSync } from "node:fs";
+import { type DestinationStream, pino } from "pino";
+import type { Environment } from "../config/named-files.ts";
+
+const STANDARD_ERROR = 2;
+const LEVEL = /^\{"level":(\d+)/;
+/** From pino's levels to those of syslog, highest first. */
+const priorities = [
+  [50, 3],
+  [40, 4],
+  [30, 6],
+  [0, 7],
+] as const;
+
+/**
+ * Standard error, where the log goes. If it is systemd's journal, each line begins with its priority, so that
+ * `journalctl -p warning` finds the warnings (`man sd-daemon`). The journal does not keep that beginning.
+ */
+export function logDestination(env: Environment): DestinationStream {
+  const stream = pino.destination({ fd: STANDARD_ERROR, sync: true });
+  if (!isJournal(env)) return stream;
+  return { write: (line) => stream.write(`<${priorityOf(line)}>${line}`) };
+}
+
+/** $JOURNAL_STREAM names the stream by device and inode. A program that redirects the log keeps it set. */
+function isJournal({ JOURNAL_STREAM: stream }: Environment): boolean {
+  if (stream === undefined) return false;
+  const { dev, ino } = fstatSync(STANDARD_ERROR, { bigint: true });
+  return stream === `${dev}:${ino}`;
+}
+
+function priorityOf(line: string): number {
+  const level = Number(LEVEL.exec(line)?.[1] ?? 0);
+  return priorities.find(([least]) => level >= least)?.[1] ?? 7;
+}
