@@ -1,8 +1,6 @@
 import type { CommandRecords } from "../contracts/commander.ts";
 import { type Command, commandId } from "../domain/command.ts";
 import { type Outcome, refusal } from "../domain/outcome.ts";
-import type { Log } from "../platform/log.ts";
-import type { SteadyWall } from "../platform/steady-wall.ts";
 import {
   type AdmissionParts,
   findQueue,
@@ -16,16 +14,13 @@ import type { AcceptedCommand, Execution, KnownCommand } from "./intake/executio
 import { createJob, type Job, watchStages } from "./job.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
 import { closed, damaged, fault, shuttingDown, unreadable, unrecorded } from "./own-refusals.ts";
-import { type Rights, refusedOnRobot } from "./rights.ts";
+import type { Shared } from "./parts.ts";
+import { refusedOnRobot } from "./rights.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
-export interface AcceptanceParts extends AdmissionParts {
-  readonly journal: Pick<WatchedJournal, "find" | "isClosed">;
-  readonly log: Log;
-  readonly wall: SteadyWall;
-  readonly rights: Rights;
-  /** The commands in hand, by identity. */
-  readonly running: Map<string, Job>;
+export interface AcceptanceParts
+  extends AdmissionParts,
+    Pick<Shared, "journal" | "log" | "wall" | "rights" | "running"> {
   readonly conclusion: Conclusion;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
 }

@@ -1,5 +1,3 @@
-import type { FleetPort } from "../contracts/fleet-port.ts";
-import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { ParsedRequest, Subject } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
 import type { Command } from "../domain/command.ts";
@@ -9,12 +7,12 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
 import type { Observations } from "./evidence/observations.ts";
-import type { FleetLink } from "./fleet-link.ts";
 import type { HoldKeeper } from "./holds/hold-keeper.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseKeeper } from "./leases/lease-keeper.ts";
 import { shuttingDown } from "./own-refusals.ts";
+import type { Shared } from "./parts.ts";
 
 /** Where a command runs. */
 export interface QueueOf {
@@ -23,17 +21,10 @@ export interface QueueOf {
 }
 
 /** What decides whether a command may go on. */
-export interface AdmissionParts {
-  readonly port: FleetPort;
-  readonly clock: Clock;
+export interface AdmissionParts extends Pick<Shared, "port" | "clock" | "robot" | "link" | "stopping"> {
   readonly observations: Observations;
-  /** The robot with its quality of this moment; undefined when it was never heard of. */
-  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
-  readonly link: Pick<FleetLink, "listening">;
   readonly leases: Pick<LeaseKeeper, "refusalFor">;
   readonly holds: Pick<HoldKeeper, "refusalFor">;
-  /** Aborted when the gateway stops. */
-  readonly stopping: AbortController;
 }
 
 /** How long the service may take to say which robot a task chain is on. */

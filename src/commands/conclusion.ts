@@ -1,35 +1,22 @@
-import type { RobotSummary } from "../contracts/fleet-view.ts";
-import type { Catalogue } from "../contracts/operation.ts";
 import { type Command, commandId, type Effect } from "../domain/command.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Log } from "../platform/log.ts";
 import type { Attribution } from "./attribution/attribution.ts";
-import { type AuditSink, type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
+import { type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
-import type { WatchedJournal } from "./journal/watched-journal.ts";
+import type { Shared } from "./parts.ts";
 
-export interface ConclusionParts {
-  readonly catalogue: Catalogue;
-  readonly journal: Pick<WatchedJournal, "write">;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Names this run of the gateway; event ids are unique within it. */
-  readonly sessionId: string;
-  /** The records of earlier commands are lost: nobody knows which identities were sent. */
-  readonly areRecordsLost?: boolean;
+export interface ConclusionParts
+  extends Pick<
+    Shared,
+    "catalogue" | "clock" | "log" | "sessionId" | "areRecordsLost" | "journal" | "running" | "audit" | "robot"
+  > {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
-  /** The commands in hand, by identity. What has ended leaves them: then the journal answers for it. */
-  readonly running: Map<string, Job>;
-  readonly audit: AuditSink;
-  /** The robot with its quality of this moment; undefined when it was never heard of. */
-  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
 }
 
 /** The end of every command: recorded, told to those who wait, audited, counted, and published. */

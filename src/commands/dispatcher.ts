@@ -7,10 +7,11 @@ import { every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
 import { recordMissing } from "./audit/missing-records.ts";
-import { type Composition, composeCommands, type DispatcherParts } from "./composition.ts";
+import { type Composition, composeCommands } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
 import { pruneJournal } from "./journal/pruning.ts";
 import { shuttingDown } from "./own-refusals.ts";
+import type { DispatcherParts } from "./parts.ts";
 import { recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
@@ -81,7 +82,7 @@ async function start(room: Composition): Promise<void> {
   leases.resume(journal.leases());
   for (const { missionId, command } of journal.made()) attribution.claim(missionId, command);
   room.link.start();
-  await recoverCommands({ ...room, canSee: room.link.canSee });
+  await recoverCommands(room);
   // The record of their leases may not have reached the disk.
   for (const job of room.running.values()) room.leases.called(job);
   every(room.clock, LOOK_PERIOD_MS, room.stopping.signal, () => {

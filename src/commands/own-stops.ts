@@ -1,24 +1,16 @@
-import type { Catalogue } from "../contracts/operation.ts";
-import type { MakeStopRequest } from "../contracts/stop-request.ts";
 import { type Command, commandId, type OnBehalfOf, type Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Log } from "../platform/log.ts";
 import type { Execution } from "./intake/execution.ts";
 import { readRequest } from "./intake/request.ts";
 import { digestOf } from "./job.ts";
 import type { Lease } from "./leases/lease.ts";
+import type { DispatcherParts } from "./parts.ts";
 import { gatewaySource } from "./rights.ts";
 
-export interface OwnStopParts {
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Names this run of the gateway; request ids are unique within it. */
-  readonly sessionId: string;
-  readonly stopRequest: MakeStopRequest;
+export interface OwnStopParts
+  extends Pick<DispatcherParts, "catalogue" | "clock" | "log" | "sessionId" | "stopRequest"> {
   readonly begin: Execution["begin"];
 }
 

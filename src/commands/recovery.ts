@@ -1,68 +1,52 @@
-import type { Catalogue, ParsedRequest } from "../contracts/operation.ts";
+import type { ParsedRequest } from "../contracts/operation.ts";
 import { ending } from "../domain/outcome.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Log } from "../platform/log.ts";
-import type { Conclusion } from "./conclusion.ts";
-import type { EvidenceSearch } from "./evidence/evidence-search.ts";
+import type { Composition } from "./composition.ts";
 import { isWatchRule, type WatchBaseline } from "./evidence/watch.ts";
 import { readRequest } from "./intake/request.ts";
 import { createJob, type Job } from "./job.ts";
-import type { Journal, JournalRecord } from "./journal/journal.ts";
-import { interrupted, type QueueRunner } from "./robot-queues/queue-runner.ts";
-
-export interface RecoveryParts {
-  readonly catalogue: Catalogue;
-  readonly journal: Journal;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly running: Map<string, Job>;
-  readonly runner: QueueRunner;
-  readonly search: EvidenceSearch;
-  readonly conclusion: Conclusion;
-  /** Resolves when evidence may be sought: the session is there, or was waited for long enough. */
-  readonly canSee: Promise<void>;
-}
+import type { JournalRecord } from "./journal/journal.ts";
+import { interrupted } from "./robot-queues/queue-runner.ts";
 
 /**
  * Ends the commands that an earlier run left without an outcome. None is sent: what was only accepted has
  * expired; for what was sent evidence is sought, before anything else moves on its robot. Resolves when the
  * expired are recorded.
  */
-export async function recoverCommands(parts: RecoveryParts): Promise<void> {
-  const unfinished = parts.journal.unfinished();
+export async function recoverCommands(room: Composition): Promise<void> {
+  const unfinished = room.journal.unfinished();
   if (unfinished.length > 0) {
-    parts.log.info({ commands: unfinished.length }, "commands of an earlier run have no outcome yet");
+    room.log.info({ commands: unfinished.length }, "commands of an earlier run have no outcome yet");
   }
   const ends: Promise<void>[] = [];
   for (const entry of unfinished) {
-    const job = jobOf(parts, entry);
-    parts.running.set(job.id, job);
+    const job = jobOf(room, entry);
+    room.running.set(job.id, job);
     if (entry.sentAtMs === null) {
       const message =
         "the gateway stopped before it was sent, and a later start sends nothing of an earlier one";
-      ends.push(parts.conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
+      ends.push(room.conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
     } else {
-      seekEvidence(parts, job, entry, entry.sentAtMs);
+      seekEvidence(room, job, entry, entry.sentAtMs);
     }
   }
   await Promise.all(ends);
 }
 
-function seekEvidence(parts: RecoveryParts, job: Job, entry: JournalRecord, sentAtMs: number): void {
+function seekEvidence(room: Composition, job: Job, entry: JournalRecord, sentAtMs: number): void {
   const { evidence, repeat } = job.request;
   if (isWatchRule(evidence) && job.robotId !== null && entry.baseline !== null) {
-    parts.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
+    room.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
   }
-  parts.runner.recover(job, interrupted(repeat.kind === "repeatable"), parts.canSee);
+  room.runner.recover(job, interrupted(repeat.kind === "repeatable"), room.link.canSee);
 }
 
-function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
+function jobOf(room: Composition, entry: JournalRecord): Job {
   const { command, digest, queue, robotId } = entry;
   const job = createJob({
     command,
     digest,
-    request: requestOf(parts, entry),
-    startByMonotonicMs: parts.clock.monotonicMs(),
+    request: requestOf(room, entry),
+    startByMonotonicMs: room.clock.monotonicMs(),
   });
   job.queue = queue;
   job.robotId = robotId;
@@ -75,7 +59,7 @@ function jobOf(parts: RecoveryParts, entry: JournalRecord): Job {
 /**
  * The request as it was sent. For an operation that this version does not know, no evidence can be sought.
  */
-function requestOf({ catalogue }: RecoveryParts, { command, sentJson }: JournalRecord): ParsedRequest {
+function requestOf({ catalogue }: Composition, { command, sentJson }: JournalRecord): ParsedRequest {
   const read = readRequest(catalogue, { operation: command.operation, request: { text: sentJson } });
   if ("request" in read) return read.request;
   return {

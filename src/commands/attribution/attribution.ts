@@ -5,6 +5,7 @@ import type { Mission } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Shared } from "../parts.ts";
 
 /**
  * Which command made which mission. A mission of owner `api` that no command of this gateway made is foreign:
@@ -39,12 +40,9 @@ export interface Attribution {
   deliver(batch: Batch): void;
 }
 
-export interface AttributionParts {
-  readonly clock: Clock;
+export interface AttributionParts extends Pick<Shared, "clock" | "deliver"> {
   /** Called for each foreign mission. */
   readonly onForeign: (robotId: RobotId) => void;
-  /** Takes what is to be delivered. Synchronous; never throws. */
-  readonly deliver: (batch: Batch) => void;
 }
 
 /** A command that makes missions. */

@@ -1,15 +1,5 @@
-import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-
-export interface ForeignWatchParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Names this run of the gateway; event ids are unique within it. */
-  readonly sessionId: string;
-  readonly notify: (event: FleetEvent) => void;
-}
+import type { Shared } from "../parts.ts";
 
 /** Raises an alarm while another client keeps sending missions to a robot: often a duplicate gateway. */
 export interface ForeignWatch {
@@ -34,7 +24,12 @@ interface Seen {
   readonly isOn: boolean;
 }
 
-export function createForeignWatch({ clock, log, sessionId, notify }: ForeignWatchParts): ForeignWatch {
+export function createForeignWatch({
+  clock,
+  log,
+  sessionId,
+  notify,
+}: Pick<Shared, "clock" | "log" | "sessionId" | "notify">): ForeignWatch {
   const robots = new Map<RobotId, Seen>();
   let events = 0;
 

@@ -1,13 +1,12 @@
-import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { EvidenceRule } from "../../contracts/operation.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Log } from "../../platform/log.ts";
 import type { Attribution } from "../attribution/attribution.ts";
-import { type SeekParts, seekInAnswers, seekInWatch } from "./seek.ts";
+import type { Shared } from "../parts.ts";
+import { seekInAnswers, seekInWatch } from "./seek.ts";
 import { createServiceAnswers, type QueryRule } from "./service-answers.ts";
 import {
   type OpenWatch,
@@ -21,9 +20,7 @@ import {
   type WatchRule,
 } from "./watch.ts";
 
-export interface EvidenceSearchParts extends SeekParts {
-  readonly port: FleetPort;
-  readonly log: Log;
+export interface EvidenceSearchParts extends Pick<Shared, "options" | "clock" | "port" | "log"> {
   readonly attribution: Pick<Attribution, "isOthers" | "isExpected">;
   /** Something was seen of a command whose outcome was already final. */
   readonly onLate: (commandId: string, text: string) => void;

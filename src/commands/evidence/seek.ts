@@ -1,12 +1,9 @@
 import type { Outcome } from "../../domain/outcome.ts";
-import type { Cancel, Clock } from "../../platform/clock.ts";
-import type { DispatcherOptions } from "../options.ts";
+import type { Cancel } from "../../platform/clock.ts";
+import type { Shared } from "../parts.ts";
 import { type OpenWatch, verdict, type Watch, type WatchUse } from "./watch.ts";
 
-export interface SeekParts {
-  readonly clock: Clock;
-  readonly options: Pick<DispatcherOptions, "evidenceMs" | "settleMs" | "pollMs">;
-}
+type SeekParts = Pick<Shared, "clock" | "options">;
 
 /** What a watch says about the outcome now; without one, when to look again (null: when it has changed). */
 type Decision =

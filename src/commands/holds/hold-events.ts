@@ -1,20 +1,9 @@
 import type { Source } from "../../domain/command.ts";
-import type { FleetEvent } from "../../domain/event.ts";
 import { holderName } from "../../domain/hold.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import type { AuditSink } from "../audit/audit.ts";
 import type { StoredHold } from "../journal/journal.ts";
+import type { Shared } from "../parts.ts";
 
-export interface HoldEventParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly audit: AuditSink;
-  /** Names this run of the gateway; event ids are unique within it. */
-  readonly sessionId: string;
-  /** Where the begin and the end of every hold go as events. Synchronous; never throws. */
-  readonly notify: (event: FleetEvent) => void;
-}
+export type HoldEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
 
 /** Logs, audits and publishes that a hold has begun or was lifted. */
 export type PublishHold = (to: "held" | "free", hold: StoredHold, by: Source) => void;

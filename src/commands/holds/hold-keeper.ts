@@ -7,7 +7,8 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Stop } from "../../domain/stops.ts";
 import type { Observations } from "../evidence/observations.ts";
-import type { Journal, StoredHold } from "../journal/journal.ts";
+import type { StoredHold } from "../journal/journal.ts";
+import type { Shared } from "../parts.ts";
 import { type Rights, refusedRight } from "../rights.ts";
 import { createHoldBook, type HoldBook } from "./hold-book.ts";
 import { createHoldEvents, type HoldEventParts } from "./hold-events.ts";
@@ -15,20 +16,16 @@ import { createHoldMemory } from "./hold-memory.ts";
 import { createHoldStops } from "./hold-stops.ts";
 import { createLiftBudget } from "./lift-budget.ts";
 
-export interface HoldKeeperParts extends HoldEventParts {
-  readonly journal: Pick<Journal, "writeHold">;
+export interface HoldKeeperParts
+  extends HoldEventParts,
+    Pick<Shared, "journal" | "onHold" | "rights" | "stopping"> {
   readonly observations: Pick<Observations, "sight" | "robots">;
-  /** What holds this robot, or (null) all robots, is another than before. Synchronous; never throws. */
-  readonly onHold?: (robotId: RobotId | null) => void;
   /** A hold has begun: starts of the robot, or (null) of all, that have not left are to be refused. */
   readonly refuseStarts: (robotId: RobotId | null) => void;
   /** Sends a stop for the owner of a hold. Never rejects. */
   readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
-  readonly rights: Rights;
   /** The refusal of a robot that was never heard of; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
-  /** Aborted when the gateway stops: nothing can be stopped any more. */
-  readonly stopping: AbortController;
 }
 
 /** Keeps the holds, and keeps held robots from moving. */

@@ -1,9 +1,7 @@
 import type { Source } from "../../domain/command.ts";
-import type { FleetEvent, LeaseReason } from "../../domain/event.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import type { AuditSink } from "../audit/audit.ts";
+import type { LeaseReason } from "../../domain/event.ts";
 import type { StoredLease } from "../journal/journal.ts";
+import type { Shared } from "../parts.ts";
 
 /** In the words of the audit log, which is for people. */
 const reasonTexts: Readonly<Record<LeaseReason, string>> = {
@@ -17,15 +15,7 @@ const reasonTexts: Readonly<Record<LeaseReason, string>> = {
   not_allowed: "its owner may no longer use the station for the robot",
 };
 
-export interface LeaseEventParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly audit: AuditSink;
-  /** Where the begin and the end of every lease go as events. Synchronous; never throws. */
-  readonly notify: (event: FleetEvent) => void;
-  /** Names this run of the gateway; event ids are unique within it. */
-  readonly sessionId: string;
-}
+export type LeaseEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
 
 /**
  * Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log names

@@ -4,7 +4,8 @@ import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Job } from "../job.ts";
-import type { Journal, StoredLease } from "../journal/journal.ts";
+import type { StoredLease } from "../journal/journal.ts";
+import type { Shared } from "../parts.ts";
 import { refusedRight } from "../rights.ts";
 import {
   changedLeases,
@@ -23,10 +24,9 @@ import { createLeaseEvents, type LeaseEventParts } from "./lease-events.ts";
 import { createLeaseMemory, type LeaseMemory } from "./lease-memory.ts";
 import { createLeaseRules, type LeaseRuleParts, type LeaseRules } from "./lease-rules.ts";
 
-export interface LeaseParts extends LeaseEventParts, LeaseRuleParts {
+export interface LeaseParts extends LeaseEventParts, LeaseRuleParts, Pick<Shared, "journal"> {
   /** Sends the stop of conveyors that a station has left running. */
   readonly stopConveyors: (lease: Lease) => void;
-  readonly journal: Pick<Journal, "writeLease">;
 }
 
 /** Keeps the leases, and ends them when the robot leaves or the station falls silent. */

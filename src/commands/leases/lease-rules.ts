@@ -1,4 +1,3 @@
-import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { clip, quoted } from "../../domain/clip.ts";
 import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
@@ -6,19 +5,16 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StationOptions } from "../options.ts";
-import { type Rights, refusedRight, refusedStationUser } from "../rights.ts";
+import type { Shared } from "../parts.ts";
+import { refusedRight, refusedStationUser } from "../rights.ts";
 import { describeLease, isAt, type Lease, type Leases } from "./lease.ts";
 
 const LONGEST_NAME = 64;
 
-export interface LeaseRuleParts {
-  readonly stations: readonly StationOptions[];
+export interface LeaseRuleParts extends Pick<Shared, "stations" | "robot" | "rights"> {
   readonly observations: Observations;
-  /** The robot with its quality of this moment; undefined when it was never heard of. */
-  readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** The refusal of a robot that was never heard of; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
-  readonly rights: Rights;
 }
 
 /** Which robot may be leased to which station. */

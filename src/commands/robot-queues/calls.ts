@@ -1,6 +1,5 @@
-import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import type { CallEnding } from "../../contracts/fleet-port.ts";
+import { describeError } from "../../platform/log.ts";
 import { timeToLeaveMs } from "../admission.ts";
 import type { Attribution } from "../attribution/attribution.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
@@ -8,14 +7,10 @@ import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import type { Job } from "../job.ts";
 import type { LeaseKeeper } from "../leases/lease-keeper.ts";
-import type { DispatcherOptions } from "../options.ts";
+import type { Shared } from "../parts.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
-export interface CallParts {
-  readonly options: Pick<DispatcherOptions, "callDeadlineMs" | "evidenceMs">;
-  readonly port: FleetPort;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
   readonly search: Pick<EvidenceSearch, "baseline" | "watch">;
   readonly observations: Pick<Observations, "missions">;
   readonly attribution: Attribution;

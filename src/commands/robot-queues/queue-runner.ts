@@ -6,18 +6,16 @@ import type { EvidenceSearch } from "../evidence/evidence-search.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import { type Job, tellStage } from "../job.ts";
 import type { JournalRecord } from "../journal/journal.ts";
-import type { WatchedJournal } from "../journal/watched-journal.ts";
 import type { LeaseKeeper } from "../leases/lease-keeper.ts";
-import type { DispatcherOptions } from "../options.ts";
+import type { Shared } from "../parts.ts";
 import { type CallParts, createCalls } from "./calls.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
 import { stepQueue } from "./step-queue.ts";
 
 export interface QueueRunnerParts
-  extends Omit<CallParts, "besides" | "leases" | "observations">,
-    AdmissionParts {
-  readonly options: DispatcherOptions;
-  readonly journal: Pick<WatchedJournal, "writeInTime">;
+  extends AdmissionParts,
+    Omit<CallParts, "besides" | "leases" | "observations">,
+    Pick<Shared, "journal"> {
   readonly search: EvidenceSearch;
   readonly leases: Pick<LeaseKeeper, "refusalFor" | "called" | "ended">;
   readonly conclusion: Pick<Conclusion, "conclude">;
