@@ -2,7 +2,6 @@ import type { IPublishPacket, MqttClient } from "mqtt";
 import type { Commander, Envelope, Expiry, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
-import type { Outcome } from "../../domain/outcome.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
@@ -12,11 +11,11 @@ import { subscribe } from "./client/subscribe.ts";
 import { takeHoldMessage } from "./hold-message.ts";
 import { createInbox } from "./inbox.ts";
 import {
+  type Answer,
   answerProblem,
   bytesOf,
   type MessageShape,
   own,
-  type ReplyTo,
   readObject,
   replyTo,
 } from "./message.ts";
@@ -98,7 +97,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     void parts.commander.submit(envelope, null).then((outcome) => replies.send(to, outcome));
   };
 
-  const answer = (to: ReplyTo, outcome: Outcome, operation: string, robotId: string | null) => {
+  const answer = ({ to, outcome, robotId }: Answer, operation: string) => {
     replies.send(to, outcome);
     if (outcome.outcome !== "refused") return;
     const source = { protocol: "mqtt", name: to.client } as const;
@@ -107,14 +106,13 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
 
   const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
     counts.stationMessages += 1;
-    const { to, outcome, robotId } = takeStationMessage(parts, topic, packet);
-    answer(to, outcome, `station/${to.operation}`, robotId);
+    const answered = takeStationMessage(parts, topic, packet);
+    answer(answered, `station/${answered.to.operation}`);
   };
 
   const takeHold = (topic: HoldTopic, packet: IPublishPacket) => {
     counts.holdMessages += 1;
-    const { to, outcome, robotId } = takeHoldMessage(parts, topic, packet);
-    answer(to, outcome, to.operation, robotId);
+    answer(takeHoldMessage(parts, topic, packet), "hold");
   };
 
   /** Topics whose retained message is being cleared: the empty message that clears it comes back. */

@@ -2,23 +2,15 @@ import type { IPublishPacket } from "mqtt";
 import type { HoldRequest, Holds } from "../../contracts/holds.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 import {
+  type Answer,
   answerProblem,
   bytesOf,
   type MessageShape,
   own,
-  type ReplyTo,
   readObject,
   replyTo,
 } from "./message.ts";
 import type { HoldTopic, Topics } from "./topics.ts";
-
-/** What became of a message about a hold, and where that is told. */
-export interface HoldAnswer {
-  readonly to: ReplyTo;
-  readonly outcome: Outcome;
-  /** Null: all robots, or no robot's name. */
-  readonly robotId: string | null;
-}
 
 const shape: MessageShape = {
   kind: "hold",
@@ -33,12 +25,12 @@ export function takeHoldMessage(
   parts: { readonly topics: Topics; readonly holds: Holds },
   topic: HoldTopic,
   packet: IPublishPacket,
-): HoldAnswer {
+): Answer {
   const { topics, holds } = parts;
   const { client, robotId } = topic;
   const read = readHoldMessage(bytesOf(packet));
   const to = replyTo(topics, { client, operation: "hold" }, packet, read.id);
-  const answer = (outcome: Outcome): HoldAnswer => ({ to, outcome, robotId: robotId ?? null });
+  const answer = (outcome: Outcome): Answer => ({ to, outcome, robotId: robotId ?? null });
   if (packet.retain) return answer(refusal("RETAINED", "holds must not be retained"));
   if (!read.ok) return answer(refusal("MALFORMED", read.reason));
   const cannotAnswer = answerProblem(topics, client, packet);

@@ -1,5 +1,6 @@
 import type { IPublishPacket } from "mqtt";
 import { quoted } from "../../domain/clip.ts";
+import type { Outcome } from "../../domain/outcome.ts";
 import { isRequestId, jsonFault, requestIdFault } from "../../domain/refusals.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
@@ -30,6 +31,14 @@ export interface ReplyTo {
   readonly topic: string | null;
   /** MQTT 5: sent back as it came. */
   readonly correlationData: Buffer | null;
+}
+
+/** What became of a message that is no command, and where that is told. */
+export interface Answer {
+  readonly to: ReplyTo;
+  readonly outcome: Outcome;
+  /** Null: none could be read, or none is meant. */
+  readonly robotId: string | null;
 }
 
 /** Who is asking, and for what: for the answer, and for the log. */

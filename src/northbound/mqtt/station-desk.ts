@@ -4,23 +4,15 @@ import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
 import {
+  type Answer,
   answerProblem,
   bytesOf,
   type MessageShape,
   own,
-  type ReplyTo,
   readObject,
   replyTo,
 } from "./message.ts";
 import type { StationTopic, Topics } from "./topics.ts";
-
-/** What became of a message to a station, and where it is to be told. */
-export interface StationAnswer {
-  readonly to: ReplyTo;
-  readonly outcome: Outcome;
-  /** Null where none could be read, or is meant. */
-  readonly robotId: string | null;
-}
 
 /** What a client may do about a station's leases of robots. */
 const actions = ["ask", "beat", "release", "override"] as const;
@@ -42,14 +34,14 @@ export function takeStationMessage(
   parts: { readonly topics: Topics; readonly stations: Stations },
   topic: StationTopic,
   packet: IPublishPacket,
-): StationAnswer {
+): Answer {
   const { topics, stations } = parts;
   const action = actions.find((name) => name === topic.action);
   const read = readStationMessage(bytesOf(packet), action);
   const asking = { client: topic.client, operation: `${topic.station}/${topic.action}` };
   const to = replyTo(topics, asking, packet, read.id);
   const robotId = read.ok && read.robotId !== "" ? read.robotId : null;
-  const refused = (code: "RETAINED" | "MALFORMED" | "UNKNOWN_OPERATION", message: string): StationAnswer => ({
+  const refused = (code: "RETAINED" | "MALFORMED" | "UNKNOWN_OPERATION", message: string): Answer => ({
     to,
     outcome: refusal(code, message),
     robotId,
