@@ -127,6 +127,8 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
   const some = { operation: null, role: "operator" } as const;
   return {
     refusedRobot: (source, robotId) => refusedRight(rights, { ...some, source, robotId }),
+    refusedOperation: (source, operation, role) =>
+      refusedRight(anywhere, { source, operation, role, robotId: null }),
     refusedStation(source, station) {
       const known = stations.find(({ name }) => name === station);
       const notUser = known === undefined ? null : refusedStationUser(known, source);

@@ -1,4 +1,4 @@
-import type { Source } from "../domain/command.ts";
+import type { Role, Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /**
@@ -7,6 +7,8 @@ import type { RobotId } from "../domain/robot.ts";
 export interface CommandRights {
   /** Why this source may send the robot nothing that needs an operator; null when it may send something. */
   refusedRobot(source: Source, robotId: RobotId): string | null;
+  /** Why this source may send the operation to no robot at all; null when it may send it to some. */
+  refusedOperation(source: Source, operation: string, role: Role): string | null;
   /** Why this source may not use the station's slot; null when it may. */
   refusedStation(source: Source, station: string): string | null;
 }

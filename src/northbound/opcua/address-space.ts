@@ -82,7 +82,7 @@ export function openAddressSpace(
     waitMs: watchMethodWait(server, clock),
   });
   refuseForeignMethods(server, addressSpace);
-  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account);
+  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
   const stations = addStations(builder, options.stations, {
     stations: parts.stations,

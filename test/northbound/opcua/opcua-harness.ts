@@ -71,7 +71,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
     stopRequest,
     run: "run1",
     chance: () => 0.5,
-    rights: { refusedRobot: () => null, refusedStation: () => null },
+    rights: { refusedRobot: () => null, refusedOperation: () => null, refusedStation: () => null },
     facts: {
       version: "0.0.0",
       builtAt: new Date("2026-01-02T03:04:05Z"),

@@ -1,5 +1,6 @@
 import { AttributeIds, DataType, StatusCodes, VariableIds } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { commandRights } from "../../../src/commands/rights.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { receivedAtMs, robotChange } from "./changes.ts";
@@ -14,6 +15,22 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   number: null,
   secret: { kind: "plain", text: `${name} secret` },
 });
+const users = [user("eyes", "observer"), user("hands", "operator"), user("belts", "operator")];
+/** The user belts has less than its role. */
+const rights = commandRights(
+  {
+    rules: [
+      {
+        source: { protocol: "opcua", name: "belts" },
+        role: "operator",
+        robots: ["r1"],
+        operations: ["ControlConveyor"],
+      },
+    ],
+    accounts: users.map(({ name, role }) => ({ source: { protocol: "opcua", name }, role, key: name })),
+  },
+  [],
+);
 let isLinkUp = true;
 let running: RunningServer;
 let plc: Caller;
@@ -21,11 +38,12 @@ let plc: Caller;
 beforeAll(async () => {
   running = await startServer(
     {
-      users: [user("eyes", "observer"), user("hands", "operator")],
+      users,
       robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [1] }],
     },
     {
       clock,
+      rights,
       facts: { ...opcUaParts().facts, fleetLinkUp: () => isLinkUp },
     },
   );
@@ -180,15 +198,16 @@ it.each([
 
 it("UserExecutable and UserAccessLevel are the user's own", async () => {
   const operations = [...fakeCatalogue().values()];
-  for (const [name, role, writes] of [
-    ["eyes", "observer", false],
-    ["hands", "operator", true],
+  for (const [name, isCalled, writes] of [
+    ["eyes", () => false, false],
+    ["hands", () => true, true],
+    ["belts", (operation: string) => operation === "ControlConveyor", true],
   ] as const) {
     const caller = await openSession(running.url, { user: { name, password: `${name} secret` } });
     const read = async (nodeId: string, attributeId: AttributeIds) =>
       (await caller.session.read({ nodeId: `ns=2;s=${nodeId}`, attributeId })).value.value as unknown;
     for (const operation of operations) {
-      const may = operation.role === "observer" || operation.role === role;
+      const may = operation.role === "observer" || isCalled(operation.name);
       expect(await read(`Operations.${operation.name}`, AttributeIds.UserExecutable), operation.name).toBe(
         may,
       );

@@ -14,8 +14,10 @@ import {
   type UAObject,
   type UAObjectType,
 } from "node-opcua";
+import type { CommandRights } from "../../../contracts/command-rights.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import { roles } from "../../../domain/command.ts";
+import { sourceOf } from "../commands/source-of.ts";
 import type { Account } from "../security.ts";
 
 /**
@@ -67,21 +69,23 @@ function typeOf(object: UAObject | UAObjectType): UAObjectType | null {
 }
 
 /**
- * Lets UserExecutable say of each operation whether the user's role may call it; QueryOutcome is for every
- * user.
+ * Lets UserExecutable say of each operation whether the user may call it, for some robot at least;
+ * QueryOutcome is for every user.
  */
 export function showWhoMayCall(
   addressSpace: AddressSpace,
   namespaceIndex: number,
   catalogue: Catalogue,
   accountOf: (context: ISessionContext) => Account | null,
+  rights: Pick<CommandRights, "refusedOperation">,
 ): void {
   for (const { name, role } of catalogue.values()) {
     const method = addressSpace.findNode(`ns=${namespaceIndex};s=Operations.${name}`);
     if (method === null) throw new Error(`the operation ${name} has no method`);
     const mayCall = (context: ISessionContext | null) => {
       const account = context === null ? null : accountOf(context);
-      return account !== null && roles.indexOf(account.role) >= roles.indexOf(role);
+      if (account === null || roles.indexOf(account.role) < roles.indexOf(role)) return false;
+      return rights.refusedOperation(sourceOf(account), name, role) === null;
     };
     Reflect.set(method, "getUserExecutableFlag", mayCall);
   }
