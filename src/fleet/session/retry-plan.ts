@@ -32,7 +32,10 @@ const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
   // If no server was reached, a long backoff protects nobody, so it stays short.
   const unreached = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
-  /** Failures in a row that reached the server: the others cost it nothing. */
+  /**
+   * In a row, what the server answered and what needs another request soon: failures, and tokens that live
+   * for seconds.
+   */
   let failures = 0;
 
   /** From the beginning of one attempt that fails at the server to the next. */
@@ -49,12 +52,19 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
 
   return {
     renewalMs({ obtainedAtMs, expiresAtMs }) {
-      failures = 0;
       unreached.reset();
       const lifeMs = expiresAtMs - obtainedAtMs;
       // A token that lives shorter than the margin is still used for most of its life.
       const marginMs = Math.min(times.tokenMarginMs, lifeMs / 4);
-      return Math.min(times.tokenRefreshMs * (1 + REFRESH_JITTER * chance()), lifeMs - marginMs);
+      const renewalMs = Math.min(times.tokenRefreshMs * (1 + REFRESH_JITTER * chance()), lifeMs - marginMs);
+      if (renewalMs >= LONGEST_RETRY_MS) {
+        failures = 0;
+        return renewalMs;
+      }
+      // Renewed in time, a few of these would use up the rate, and a token that lasts could not be had.
+      const retryMs = Math.max(renewalMs, distanceMs());
+      failures += 1;
+      return retryMs;
     },
     retryMs(ending) {
       if (ending.kind === "unreached") return unreached.nextMs();

@@ -99,6 +99,37 @@ test.each([...wrong.map(([answer]) => answer), jwtOf("NOW")])(
   },
 );
 
+test.each([1.2, 3, 10])(
+  "tokens that live for %s s do not use up the documented rate, and a long one after them counts",
+  async (lifeSeconds) => {
+    const clock = createManualClock();
+    const stopping = new AbortController();
+    let asked = 0;
+    let life = lifeSeconds;
+    const session = createSession(options, {
+      http: answering(
+        () => jwtOf(`{"exp":${clock.nowMs() / 1_000 + life}}`),
+        () => {
+          asked += 1;
+        },
+      ),
+      clock,
+      chance: () => 0,
+      log: createLog("silent"),
+      history: null,
+    });
+    const run = session.run(stopping.signal);
+    await clock.settle(60_500);
+    expect(asked).toBeGreaterThan(2);
+    expect(asked).toBeLessThan(12);
+    life = 3_600;
+    await clock.settle(21_000);
+    expect(session.token()).not.toBeNull();
+    stopping.abort();
+    await run;
+  },
+);
+
 test("a session lives through wrong tokens, before its streams are open and after, and goes on", async () => {
   const battery = create(SubscribeBatteryStatusResponseSchema, { robotId: "r1", batteryState: {} });
   const lines: string[] = [];
