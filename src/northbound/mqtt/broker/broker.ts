@@ -64,7 +64,8 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     name: "mqtt-broker",
     async run(signal, ready) {
       warnOfOptions(options, log);
-      const sockets = createClientSockets(parts.clock, log, signal);
+      const users = options.users.map(({ name }) => nameOf({ kind: "user", name }));
+      const sockets = createClientSockets(parts.clock, log, users, signal);
       const aedes = await createAedes(parts, own, sockets);
       const server = createListener(options, aedes, sockets, log);
       try {

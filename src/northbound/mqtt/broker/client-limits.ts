@@ -26,12 +26,16 @@ export interface ClientLimits {
 const CLIENTS = 500;
 /** One user cannot take all connections. */
 const CLIENTS_OF_A_USER = 250;
+/** What each user of the configuration has for itself, whatever the others do. */
+const KEPT_FOR_A_USER = 4;
 /** Connections that have sent no CONNECT yet. */
 const UNFINISHED = 100;
 /** Longest user name in a log line. */
 const LONGEST_NAME = 128;
 
-export function createClientLimits(clock: Clock, log: Log): ClientLimits {
+/** @param known the users of the configuration, by the names that `loggedIn` gets */
+export function createClientLimits(clock: Clock, log: Log, known: readonly string[]): ClientLimits {
+  const kept = Math.min(KEPT_FOR_A_USER, Math.floor(CLIENTS / 2 / Math.max(1, known.length)));
   const users = new Map<Socket, string>();
   let clientsRefused = 0;
   let reason = "";
@@ -50,9 +54,16 @@ export function createClientLimits(clock: Clock, log: Log): ClientLimits {
   }
 
   function reachedBound(user: string): string | null {
-    if (users.size >= CLIENTS) return `${CLIENTS} MQTT clients are connected: no more are accepted`;
     // Counted by socket: the count of aedes drifts when clients take over each other's sessions.
-    const ofUser = [...users.values()].filter((name) => name === user).length;
+    const counts = new Map<string, number>();
+    for (const name of users.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const ofUser = counts.get(user) ?? 0;
+    if (known.includes(user) && ofUser < kept) return null;
+    const others = known.filter((name) => name !== user);
+    const keptForOthers = others.reduce((sum, name) => sum + Math.max(0, kept - (counts.get(name) ?? 0)), 0);
+    if (users.size + keptForOthers >= CLIENTS) {
+      return `${users.size} MQTT clients are connected, and the rest is kept for other users: no more are accepted`;
+    }
     if (ofUser < CLIENTS_OF_A_USER) return null;
     return `${CLIENTS_OF_A_USER} MQTT clients of one user are connected: no more of it are accepted`;
   }

@@ -21,10 +21,18 @@ export interface ClientSockets {
 
 const PACKET_LIMIT_BYTES = 320 * 1024;
 
-/** Watches the sockets until the signal is aborted; `end` may be called after that. */
-export function createClientSockets(clock: Clock, log: Log, signal: AbortSignal): ClientSockets {
+/**
+ * Watches the sockets until the signal is aborted; `end` may be called after that. `users`: those of the
+ * configuration.
+ */
+export function createClientSockets(
+  clock: Clock,
+  log: Log,
+  users: readonly string[],
+  signal: AbortSignal,
+): ClientSockets {
   const sockets = new Set<Socket>();
-  const limits = createClientLimits(clock, log);
+  const limits = createClientLimits(clock, log, users);
   const slow = createSlowClients(clock, signal);
 
   return {

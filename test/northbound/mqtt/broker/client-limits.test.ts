@@ -10,7 +10,7 @@ const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let broker: EmbeddedBroker;
 
 beforeEach(async () => {
-  const users = ["hmi", "scada"].map((name) => ({ name, password: name }));
+  const users = ["hmi", "scada", "wall"].map((name) => ({ name, password: name }));
   broker = newBroker({ ...embedded, anonymousLoopback: false, users });
   cleanups.push(await start(broker));
 });
@@ -72,4 +72,13 @@ test("one user cannot take all places", async () => {
     figures: { clients: 250, clientsRefused: 1 },
   });
   expect(await logIn("hmi", "h1")).toBe(0);
+});
+
+test("nor can two users take the places of a third", async () => {
+  for (const user of ["scada", "wall"]) {
+    for (let number = 0; number < 250; number += 1) await logIn(user, `${user}${number}`);
+  }
+  expect(broker.health()).toMatchObject({ state: "degraded", figures: { clients: 496, clientsRefused: 4 } });
+  for (let number = 0; number < 4; number += 1) expect(await logIn("hmi", `h${number}`)).toBe(0);
+  expect(await logIn("hmi", "h4")).toBe(3);
 });
