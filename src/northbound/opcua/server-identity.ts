@@ -16,6 +16,9 @@ const profiles = [
 /** Longer texts do not fit into a request: all of it together may have 8 MiB. */
 const LONGEST_TEXT_BYTES = 4 * 1024 * 1024;
 
+/** What node-opcua 2.182 revises the queue of a monitored item to. */
+const LONGEST_ITEM_QUEUE = 5_000;
+
 /** Who the server is and what it can do, as it tells its clients. */
 export function describeServer(
   options: OpcUaOptions,
@@ -47,6 +50,7 @@ export function describeServer(
       localeIdArray: ["en"],
       maxStringLength: LONGEST_TEXT_BYTES,
       maxByteStringLength: LONGEST_TEXT_BYTES,
+      maxMonitoredItemsQueueSize: LONGEST_ITEM_QUEUE,
       // Every change of a variable goes out: there is no slower clock that samples it.
       minSupportedSampleRate: 0,
       operationLimits: {

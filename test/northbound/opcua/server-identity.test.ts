@@ -1,4 +1,4 @@
-import { AttributeIds, DataType, StatusCodes, VariableIds } from "node-opcua";
+import { AttributeIds, DataType, StatusCodes, TimestampsToReturn, VariableIds } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { commandRights } from "../../../src/commands/rights.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
@@ -92,6 +92,18 @@ it("publishes the limits that hold", async () => {
     expect(limit, name).toBeGreaterThan(0);
     await expect(tooMany(name, limit + 1)).rejects.toThrow("BadTooManyOperations");
   }
+});
+
+it("gives a monitored item the longest queue that it publishes, and no longer one", async () => {
+  const longest = await standard(VariableIds.Server_ServerCapabilities_MaxMonitoredItemsQueueSize);
+  const subscription = await plc.session.createSubscription2({ requestedPublishingInterval: 1_000 });
+  const item = await subscription.monitor(
+    { nodeId: "ns=2;s=Gateway.Version", attributeId: AttributeIds.Value },
+    { samplingInterval: 0, queueSize: 4_000_000, discardOldest: true },
+    TimestampsToReturn.Both,
+  );
+  expect(item.monitoringParameters.queueSize).toBe(longest);
+  await subscription.terminate();
 });
 
 async function tooMany(name: string, count: number): Promise<unknown> {
