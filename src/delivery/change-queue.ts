@@ -26,7 +26,7 @@ export interface ChangeQueue {
  * again from a snapshot when the one before is through. So a slow reader gets the newest state all the same.
  */
 export function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
-  const newest = new Map<string, StateChange>();
+  let newest = new Map<string, StateChange>();
   /** Evictions that wait, and those that were handed out and may not have arrived. */
   const evicted = new Map<string, StateChange>();
   const underWay = new Map<string, StateChange>();
@@ -48,7 +48,7 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
   function takeNewest(end: number, changes: StateChange[]): void {
     if (newest.size <= end - changes.length) {
       for (const change of newest.values()) changes.push(state.current(change));
-      newest.clear();
+      newest = new Map();
       return;
     }
     for (const [key, change] of newest) {
