@@ -66,8 +66,15 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
   });
 
   /** Every watch takes the message in before any of them decides: what fits two is evidence for neither. */
-  function update(robotId: RobotId, see: (open: OpenWatch) => Watch): void {
-    for (const open of watches.update(robotId, see)) {
+  function update(
+    robotId: RobotId,
+    observed: Observed<unknown>,
+    see: (open: OpenWatch, times: SeenTimes) => Watch,
+  ): void {
+    // Nearly every message is of a robot that no command watches.
+    if (!watches.areOf(robotId)) return;
+    const times = timesOf(observed);
+    for (const open of watches.update(robotId, (each) => see(each, times))) {
       if (open.use.kind === "seeking") open.use.look();
       else late.look(open);
     }
@@ -94,14 +101,12 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
       else watches.close(commandId);
     },
     missions(robotId, observed) {
-      const times = timesOf(observed);
-      update(robotId, ({ watch, commandId }) =>
+      update(robotId, observed, ({ watch, commandId }, times) =>
         seeMissions(watch, observed, (missionId) => attribution.isOthers(missionId, commandId), times),
       );
     },
     conveyor(robotId, observed) {
-      const times = timesOf(observed);
-      update(robotId, ({ watch }) => seeConveyor(watch, observed, times));
+      update(robotId, observed, ({ watch }, times) => seeConveyor(watch, observed, times));
     },
   };
 }
@@ -112,6 +117,8 @@ interface OpenWatches {
   open(commandId: string, watch: Watch): void;
   find(commandId: string): OpenWatch | undefined;
   close(commandId: string): void;
+  /** Whether any command watches the robot. */
+  areOf(robotId: RobotId): boolean;
   /** The watches of other commands on the same robot. */
   besides(open: OpenWatch): readonly OpenWatch[];
   /** Replaces the watches of a robot by what `see` makes of them. Returns those that have changed. */
@@ -141,6 +148,7 @@ function createOpenWatches(): OpenWatches {
     },
     find: (commandId) => byCommand.get(commandId),
     close,
+    areOf: (robotId) => byRobot.has(robotId),
     besides: (open) => [...(byRobot.get(open.watch.robotId) ?? [])].filter((other) => other !== open),
     update(robotId, see) {
       const changed: OpenWatch[] = [];
