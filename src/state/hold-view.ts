@@ -42,9 +42,9 @@ export function createHoldView({ state, holdState }: HoldViewParts): HoldView {
       return isSameHold(hold, change.hold) ? change : { ...change, hold };
     },
     withHolds(batch) {
-      const fresh = batch.changes.flatMap((change) =>
-        change.kind === "robot" && !told.has(change.robotId) ? [ofRobot(change.robotId)] : [],
-      );
+      const fresh: StateChange[] = [];
+      for (const change of batch.changes)
+        if (change.kind === "robot" && !told.has(change.robotId)) fresh.push(ofRobot(change.robotId));
       return fresh.length === 0 ? batch : { ...batch, changes: [...batch.changes, ...fresh] };
     },
     changesOf: (robotId) => (robotId === null ? [ofAll(), ...ofEachRobot()] : [ofRobot(robotId)]),
