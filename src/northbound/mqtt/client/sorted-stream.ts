@@ -45,13 +45,7 @@ export class SortedStream extends Duplex {
     chunks: ReadonlyArray<{ readonly chunk: Buffer }>,
     done: (error?: Error | null) => void,
   ): void {
-    const last = chunks.length - 1;
-    this.#connection.cork();
-    for (const [at, { chunk }] of chunks.entries()) {
-      if (at === last) this.#connection.write(chunk, done);
-      else this.#connection.write(chunk);
-    }
-    this.#connection.uncork();
+    this.#connection.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
