@@ -48,6 +48,7 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
   function takeNewest(end: number, changes: StateChange[]): void {
     if (newest.size <= end - changes.length) {
       for (const change of newest.values()) changes.push(state.current(change));
+      // Not cleared: what an old map has held outlives a collection of the young generation.
       newest = new Map();
       return;
     }
