@@ -88,7 +88,7 @@ describe("requests that the control server does not take", () => {
     [
       "endless headers",
       head("GET", "/healthz", `X: ${"x".repeat(100_000)}`),
-      /^HTTP\/1\.1 431 [^]*"the headers are too large"/,
+      /^HTTP\/1\.1 431 .*"the headers are too large"/s,
     ],
     [
       "two lengths",
