@@ -15,7 +15,7 @@ import {
 } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
-import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
+import { jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
 /**
  * The JSON that the gateway publishes, built as text: names are constants, so only
@@ -73,16 +73,26 @@ export function holdPayload(robotId: string | null, hold: HoldState, sessionId: 
 
 /** One transition, for `robots/<id>/event/<kind>`. */
 export function eventPayload(event: FleetEvent, sessionId: string): string {
-  return JSON.stringify({
-    event_id: event.eventId,
-    robot_id: event.robotId,
-    at: isoTime(event.atMs),
-    session_id: sessionId,
-    ...eventFields(event),
-  });
+  const fields = event.kind === "command" ? commandText(event) : JSON.stringify(eventFields(event)).slice(1);
+  return `{"event_id":${jsonText(event.eventId)},"robot_id":${jsonText(event.robotId)},"at":${jsonTime(event.atMs)},"session_id":${jsonText(sessionId)},${fields}`;
 }
 
-function eventFields(event: FleetEvent): Record<string, unknown> {
+type CommandEvent = Extract<FleetEvent, { kind: "command" }>;
+
+/** What a command's event says, without the first brace: there is one for each command. */
+function commandText({ command, operation, from, outcome, foundLater }: CommandEvent): string {
+  const { source, requestId } = command;
+  const sender = `"command_id":${jsonText(commandId(command))},"command":{"protocol":"${source.protocol}","user":${jsonText(source.name)},"request_id":${jsonText(requestId)}}`;
+  const ending = `"operation":${jsonText(operation)},"from":"${from}","to":"${outcome.outcome}","code":"${outcome.code}","message":${jsonText(outcome.message)},"retry_safe":${outcome.retrySafe}`;
+  const later = foundLater === undefined ? "" : `,"found_later":${jsonText(foundLater)}`;
+  return `${sender},${ending},"mission_id":${textOrNull(outcome.missionId)},"evidence":${textOrNull(outcome.evidence)}${later}}`;
+}
+
+function textOrNull(text: string | null): string {
+  return text === null ? "null" : jsonText(text);
+}
+
+function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, unknown> {
   switch (event.kind) {
     case "mission":
       return {
@@ -104,19 +114,6 @@ function eventFields(event: FleetEvent): Record<string, unknown> {
         from: event.active ? "inactive" : "active",
         to: event.active ? "active" : "inactive",
         text: event.text,
-      };
-    case "command":
-      return {
-        ...commandFields(event.command),
-        operation: event.operation,
-        from: event.from,
-        to: event.outcome.outcome,
-        code: event.outcome.code,
-        message: event.outcome.message,
-        retry_safe: event.outcome.retrySafe,
-        mission_id: event.outcome.missionId,
-        evidence: event.outcome.evidence,
-        ...(event.foundLater === undefined ? {} : { found_later: event.foundLater }),
       };
     case "lease":
       return {

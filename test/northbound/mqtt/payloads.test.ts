@@ -124,11 +124,25 @@ test("a command's event says how far it had come, and what was found later", () 
     command: plc1,
     operation: "CreateMission",
     from: "received",
-    outcome: refusal("NOT_ALLOWED", "no rule"),
+    outcome: refusal("NOT_ALLOWED", 'no rule for "plc1"'),
   } as const;
   const told = JSON.parse(eventPayload(event, "s1"));
-  expect(told).toMatchObject({ from: "received", to: "refused", code: "NOT_ALLOWED" });
-  expect(told).not.toHaveProperty("found_later");
+  expect(told).toEqual({
+    event_id: "c1",
+    robot_id: "r1",
+    at: "2026-01-02T03:04:05.078Z",
+    session_id: "s1",
+    command_id: "mqtt:plc1/c1",
+    command: { protocol: "mqtt", user: "plc1", request_id: "c1" },
+    operation: "CreateMission",
+    from: "received",
+    to: "refused",
+    code: "NOT_ALLOWED",
+    message: 'no rule for "plc1"',
+    retry_safe: true,
+    mission_id: null,
+    evidence: null,
+  });
   const later = eventPayload({ ...event, from: "unknown", foundLater: "mission m1 is new" }, "s1");
   expect(JSON.parse(later)).toMatchObject({ from: "unknown", found_later: "mission m1 is new" });
 });
