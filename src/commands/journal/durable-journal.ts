@@ -26,6 +26,8 @@ const SEQUENCE_DIGITS = 15;
  * one.
  */
 const MAX_UNKEPT = 10_000;
+/** Identities that were looked for in vain and are likely to be written next: more than come in one turn. */
+const MAX_MISSING = 1_000;
 /** Missions of earlier runs that are attributed: more than a fleet can still have in hand. */
 const MAX_MADE = 20_000;
 /** Ends of earlier runs that are looked for in the audit log: more than a crash can keep from it. */
@@ -45,6 +47,8 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   const order = readOrder(store, shares);
   const unkept = new BoundedMap<string, JournalRecord>(MAX_UNKEPT);
   const pending = new Map<string, JournalRecord>();
+  /** Known to be in no record: looking again would cost as much as writing it. */
+  const missing = new BoundedMap<string, true>(MAX_MISSING);
   /** Numbers of commands of which nothing is on the disk yet. */
   const unnumbered = new Map<string, number>();
   /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
@@ -55,7 +59,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   function numberOf(id: string): number | undefined {
     if (numbered.has(id)) return undefined;
     const number = unnumbered.get(id);
-    if (number !== undefined || find(id) !== undefined) return number;
+    if (number !== undefined || (!missing.delete(id) && find(id) !== undefined)) return number;
     unnumbered.set(id, nextNumber);
     nextNumber += 1;
     return nextNumber - 1;
@@ -80,7 +84,11 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   }
 
   return {
-    find: (id) => pending.get(id) ?? unkept.get(id) ?? find(id),
+    find(id) {
+      const record = pending.get(id) ?? unkept.get(id) ?? find(id);
+      if (record === undefined) missing.set(id, true);
+      return record;
+    },
     unfinished: () => order.unfinished,
     made: () => order.made,
     ended: () => order.ended,
