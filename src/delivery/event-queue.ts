@@ -70,9 +70,10 @@ export function createEventQueue(limit: number): EventQueue {
         robots.queues.length,
         Math.max(Math.ceil(most / 2), most - commands.queues.length),
       );
-      const taken = [...firstOf(robots, ofRobots), ...firstOf(commands, most - ofRobots)];
-      const isAll = taken.length === robots.queues.length + commands.queues.length;
-      return isAll ? taken.sort((one, other) => one.number - other.number) : taken;
+      const first = firstOf(robots, ofRobots);
+      const second = firstOf(commands, most - ofRobots);
+      const isAll = first.length + second.length === robots.queues.length + commands.queues.length;
+      return isAll ? inOrder(first, second) : [...first, ...second];
     },
     release(held) {
       for (const entry of held as readonly Entry[]) {
@@ -105,6 +106,21 @@ function firstOf(half: Half, count: number): Entry[] {
   for (let link = half.inOrder.first; link !== null && taken.length < count; link = link.next)
     taken.push(link.value);
   return taken;
+}
+
+/** Both are in order already. */
+function inOrder(ones: readonly Entry[], others: readonly Entry[]): readonly Entry[] {
+  if (ones.length === 0 || others.length === 0) return ones.length === 0 ? others : ones;
+  const all: Entry[] = [];
+  let place = 0;
+  for (const one of ones) {
+    for (let other = others[place]; other !== undefined && other.number < one.number; other = others[place]) {
+      all.push(other);
+      place += 1;
+    }
+    all.push(one);
+  }
+  return [...all, ...others.slice(place)];
 }
 
 /**

@@ -23,36 +23,34 @@ interface OpenLink<Value> {
 }
 
 export function createChain<Value>(): Chain<Value> {
-  let first: OpenLink<Value> | null = null;
-  let last: OpenLink<Value> | null = null;
-  let length = 0;
+  return new LinkedChain();
+}
 
-  return {
-    append(value) {
-      const link: OpenLink<Value> = { value, next: null, before: last };
-      if (last === null) first = link;
-      else last.next = link;
-      last = link;
-      length += 1;
-      return link;
-    },
-    remove(link) {
-      const open = link as OpenLink<Value>;
-      const { next, before } = open;
-      if (before === null) first = next;
-      else before.next = next;
-      if (next === null) last = before;
-      else next.before = before;
-      // An old link that points to a young one would keep it in memory until the next full collection.
-      open.next = null;
-      open.before = null;
-      length -= 1;
-    },
-    get first() {
-      return first;
-    },
-    get length() {
-      return length;
-    },
-  };
+/** A class, for chains are made and thrown away with each event: closures would be five objects more. */
+class LinkedChain<Value> implements Chain<Value> {
+  first: OpenLink<Value> | null = null;
+  length = 0;
+  #last: OpenLink<Value> | null = null;
+
+  append(value: Value): ChainLink<Value> {
+    const link: OpenLink<Value> = { value, next: null, before: this.#last };
+    if (this.#last === null) this.first = link;
+    else this.#last.next = link;
+    this.#last = link;
+    this.length += 1;
+    return link;
+  }
+
+  remove(link: ChainLink<Value>): void {
+    const open = link as OpenLink<Value>;
+    const { next, before } = open;
+    if (before === null) this.first = next;
+    else before.next = next;
+    if (next === null) this.#last = before;
+    else next.before = before;
+    // An old link that points to a young one would keep it in memory until the next full collection.
+    open.next = null;
+    open.before = null;
+    this.length -= 1;
+  }
 }
