@@ -2,7 +2,7 @@ import type { Log } from "../platform/log.ts";
 
 /**
  * Logs each warning of Node.js: a reader of the log expects nothing but JSON. Deprecations concern developers
- * only, so their level is debug. One that occurs: gRPC gives TLS an address in place of a name.
+ * only, so their level is debug.
  */
 export function logWarnings(log: Log): void {
   process.removeAllListeners("warning");

@@ -125,11 +125,18 @@ test("simulate and run as two processes, check before them; SIGTERM says offline
 
 test("what Node.js warns of is a line of the log like every other", async () => {
   const folder = newFolder();
-  // It warns of TLS to an address: a deprecation, which is for developers.
   const path = await configure(folder, { log: { level: "debug" } });
-  const gateway = await run(folder, path);
+  const warner = join(folder, "warner.cjs");
+  // It warns once the program listens for warnings.
+  const warn = 'setImmediate(() => process.emitWarning("an old call", "DeprecationWarning"))';
+  await writeFile(warner, `process.on("newListener", (name) => { if (name === "warning") ${warn}; });`);
+  vi.stubEnv("NODE_OPTIONS", `--require ${warner}`);
+  const gateway = await run(folder, path).finally(() => vi.unstubAllEnvs());
   const warning = await gateway.err.first("the warning", (line) => line.includes("DeprecationWarning"));
-  expect(JSON.parse(warning)).toMatchObject({ msg: "Node.js warns", err: expect.stringContaining("TLS") });
+  expect(JSON.parse(warning)).toMatchObject({
+    msg: "Node.js warns",
+    err: expect.stringContaining("an old call"),
+  });
   gateway.send("SIGTERM");
   expect(await gateway.ended).toEqual({ code: 0, signal: null });
   for (const line of gateway.err.entries) expect(() => JSON.parse(line)).not.toThrow();
