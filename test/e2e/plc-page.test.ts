@@ -26,11 +26,15 @@ const until = (
 ) => runUntil(controller, time, is, inputs);
 
 /**
- * Waits until a press of the button would send something. A robot that still works off an earlier
- * command is not ready, and a press at that moment is answered with NotSent, for good.
+ * Waits until a press of the button would send something: the robot is ready, and the slot's last command
+ * has ended (DoneId is AcceptedId). A press at another moment is answered with NotSent, for good. The
+ * program alone does not know of a command that its earlier life, without retained memory, left running.
  */
 const untilReady = (controller: PageController) =>
-  until(controller, () => !controller.output("Busy") && controller.isReady());
+  until(controller, () => {
+    const [acceptedId, doneId] = controller.answer();
+    return !controller.output("Busy") && controller.isReady() && acceptedId === doneId;
+  });
 
 function controllerOf(robot: string, driver: "cyclic" | "on-change", retained?: Retained): PageController {
   return createPageController({
