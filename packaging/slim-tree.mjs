@@ -1,40 +1,65 @@
 // The files that a running gateway needs: the built program, its packages without maps, typings and sources,
 // one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { npmPackage } from "./npm-package.mjs";
+import { run } from "./run.mjs";
 
 /** What Node.js loads. A licence is kept too: its terms ask for that. */
 const loaded = /\.(c?js|mjs|json|node)$/;
 const licence = /^(licen[cs]e|notice|copying)/i;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
-/** Folders of a package that only its authors use. */
-const authorsOnly = /\/(test|tests|__tests__|benchmarks?|examples?|docs?|\.github)\//;
+/** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */
+const authorsOnly = /^node_modules\/(@[^/]+\/)?[^/]+\/(test|tests|__tests__|benchmarks?|examples?|docs?)\//;
 /** The nodeset that `src/northbound/opcua/server.ts` names; of all others the package has only typings. */
 const nodeset = /nodesets\/Opc\.Ua\.NodeSet2\.(xml|ndjson\.gz)$/;
 
-/** Lays the tree in `target`. @param arch `amd64` or `arm64` @param node a folder with `bin/node` */
-export function laySlimTree(root, target, arch, node) {
+/**
+ * Lays the tree in `target`.
+ *
+ * @param arch `amd64` or `arm64`
+ * @param node a folder with `bin/node` and `LICENSE`
+ * @param packages of `packagesOf`
+ */
+export function laySlimTree(root, target, arch, node, packages) {
   mkdirSync(join(target, "bin"), { recursive: true });
   cpSync(join(node, "bin", "node"), join(target, "bin", "node"));
-  chmodSync(join(target, "bin", "node"), 0o755);
+  cpSync(join(node, "LICENSE"), join(target, "bin", "LICENSE-node"));
+  cpSync(join(root, "packaging", "fleetgate.sh"), join(target, "bin", "fleetgate"));
   copy(join(root, "dist"), join(target, "dist"), (path) => loaded.test(path) && !left.test(path));
-  for (const path of packagesOf(root, arch)) {
-    const from = join(root, path);
-    copy(from, join(target, path), (file) => isNeeded(relative(root, file)), "node_modules");
-  }
+  for (const { path, from } of packages)
+    copy(from, join(target, path), (file) => isNeeded(`${path}/${relative(from, file)}`), "node_modules");
   cpSync(join(root, "package.json"), join(target, "package.json"));
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
+  strip(target, arch);
 }
 
-/** The packages of the lock file that a running gateway needs on Linux with glibc, and where they are. */
-export function packagesOf(root, arch) {
+/** Takes the symbols out of the binaries. This machine's program for it knows its own processor alone. */
+function strip(target, arch) {
+  if (arch !== { x64: "amd64", arm64: "arm64" }[process.arch]) return;
+  const natives = readdirSync(target, { recursive: true }).filter((path) => path.endsWith(".node"));
+  for (const path of ["bin/node", ...natives.filter((path) => !path.endsWith("LICENSE-node"))])
+    run("strip", ["--strip-unneeded", join(target, path)]);
+}
+
+/**
+ * The packages of the lock file that a running gateway needs on Linux with glibc. Binaries for another
+ * processor than this machine's are fetched into `cache`.
+ *
+ * @returns for each its path in the tree, its entry in the lock file, and the folder where it is
+ */
+export function packagesOf(root, arch, cache) {
   const cpu = arch === "amd64" ? "x64" : "arm64";
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   return Object.entries(packages).flatMap(([path, entry]) => {
     if (path === "" || entry.dev || entry.devOptional) return [];
     if (entry.os !== undefined && !entry.os.includes("linux")) return [];
     if (entry.cpu !== undefined && !entry.cpu.includes(cpu)) return [];
-    if (existsSync(join(root, path))) return [path];
+    if (entry.libc !== undefined && !entry.libc.includes("glibc")) return [];
+    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+    if (existsSync(join(root, path))) return [{ name, path, entry, from: join(root, path) }];
+    if (entry.cpu !== undefined)
+      return [{ name, path, entry, from: npmPackage(name, entry.version, entry.integrity, cache) }];
     if (entry.optional) return [];
     throw new Error(`${path} is not installed; run npm ci`);
   });
@@ -44,9 +69,10 @@ function isNeeded(path) {
   const inPackage = path.slice(path.lastIndexOf("node_modules/"));
   if (nodeset.test(path)) return true;
   if (licence.test(basename(path)) && !/\.c?js$/.test(path)) return true;
+  if (basename(path).startsWith(".") || inPackage.includes("/.")) return false;
   if (!loaded.test(path) || left.test(path) || authorsOnly.test(inPackage)) return false;
   // One binary that every Node.js loads: the others are for one version, or for musl.
-  return !path.endsWith(".node") || path.includes("napi.glibc") || !path.includes("@lmdb/");
+  return !path.endsWith(".node") || path.endsWith(".napi.glibc.node");
 }
 
 /** Copies the files that `wanted` names. A folder called `without` is another package's, copied by itself. */
@@ -57,7 +83,7 @@ function copy(from, to, wanted, without = "") {
       if (entry.name !== without) copy(source, copied, wanted, without);
     } else if (entry.isFile() && wanted(source)) {
       mkdirSync(dirname(copied), { recursive: true });
-      writeFileSync(copied, readFileSync(source), { mode: 0o644 });
+      writeFileSync(copied, readFileSync(source));
     }
   }
 }

@@ -13,7 +13,11 @@ const kernel = new TextlintKernel();
 
 const isFixing = process.argv.includes("--fix");
 const given = process.argv.slice(2).filter((argument) => argument !== "--fix");
-const own = ["README.md", "CHANGELOG.md", ...["docs", "src", "test", "bench", "scripts"].flatMap(filesUnder)];
+const own = [
+  "README.md",
+  "CHANGELOG.md",
+  ...["docs", "src", "test", "bench", "scripts", "packaging"].flatMap(filesUnder),
+];
 const files = given.length > 0 ? given : own;
 if (isFixing) for (const path of files) fix(path);
 const problems = (await Promise.all(files.map(problemsOf))).flat();

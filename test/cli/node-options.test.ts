@@ -3,19 +3,25 @@ import { expect, test } from "vitest";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-test("the unit, the image and the bin script start node with the same options", () => {
-  const unit = /^ExecStart=\S*\/node (.*) \/opt\/fleetgate\/dist\/main\.js /m.exec(
-    read("systemd/fleetgate.service"),
+test("the package, the image and the bin script start node with the same options", () => {
+  const packaged = /^exec "\$here\/node" (.*) "\$here\/\.\.\/dist\/main\.js" "\$@"$/m.exec(
+    read("packaging/fleetgate.sh"),
   )?.[1];
   const script = /^#!\/usr\/bin\/env -S node (.*)$/m.exec(read("src/main.ts"))?.[1];
   const entry: unknown = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "null");
-  expect(unit?.split(" ")).toEqual([
+  expect(packaged?.split(" ")).toEqual([
     "--no-memory-reducer",
     "--max-semi-space-size=32",
     "--no-allocation-site-pretenuring",
   ]);
-  expect(script).toBe(unit);
-  expect(entry).toEqual(["node", ...(unit ?? "").split(" "), "/opt/fleetgate/dist/main.js"]);
+  expect(script).toBe(packaged);
+  expect(entry).toEqual(["node", ...(packaged ?? "").split(" "), "/opt/fleetgate/dist/main.js"]);
+});
+
+test("the unit starts what the package installs", () => {
+  expect(read("systemd/fleetgate.service")).toMatch(
+    /^ExecStart=\/usr\/bin\/fleetgate run --config \/etc\/fleetgate\/fleetgate\.yaml$/m,
+  );
 });
 
 test("the unit leaves no core file, which would hold every secret, and the page says how others do", () => {

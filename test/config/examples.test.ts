@@ -29,6 +29,14 @@ it.each(["minimal.yaml", "fleetgate.example.yaml"])("config/%s loads", async (na
   expect(await loadConfig(copy, {}, createCatalogue())).toMatchObject({ ok: true });
 });
 
+it("the configuration of the package loads once its secrets are there", async () => {
+  const copy = join(folder, "fleetgate.yaml");
+  await cp("packaging/debian/fleetgate.yaml", copy);
+  for (const name of ["api-key.json", "mqtt-password"])
+    await cp(join(folder, name), join(folder, "secrets", name));
+  expect(await loadConfig(copy, {}, createCatalogue())).toMatchObject({ ok: true });
+});
+
 it("the example names every key of the schema", async () => {
   const text = await readFile("config/fleetgate.example.yaml", "utf8");
   const keys = schemaKeys(configSchema);

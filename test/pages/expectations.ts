@@ -23,7 +23,12 @@ const script = (name: string): Expectation => ({
   has: `"${name}":`,
 });
 const demoTest: Expectation = { kind: "elsewhere", file: "test/cli/demo.test.ts", has: '"demo"' };
-const booted: Expectation = { kind: "not run", because: "needs a booted system with systemd" };
+/** A line that the booted Debian of `test/package/boot.test.ts` runs. */
+const booted = (has: string): Expectation => ({
+  kind: "elsewhere",
+  file: "test/package/in-container.sh",
+  has: `    ${has}`,
+});
 const container: Expectation = { kind: "not run", because: "needs a container engine and its images" };
 
 /** Every command line of the pages: the first row that fits counts. */
@@ -33,8 +38,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^npm ci && npm start$/, demoTest],
   [/^npm start -- …$/, demoTest],
   [
-    /^npm ci && npm run build && npm prune --omit=dev$/,
-    { kind: "elsewhere", file: "Dockerfile", has: "npm prune --omit=dev" },
+    /^npm (ci && npm )?run package\b/,
+    { kind: "elsewhere", file: "test/package/boot.test.ts", has: "packaging/package.mjs" },
   ],
   [/^node dist\\main\.js demo$/, { kind: "not run", because: "needs Windows" }],
   [/^npm run bench\b/, script("bench")],
@@ -68,6 +73,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/daemon/lost-stores.test.ts", has: '"journal", "reset"' },
   ],
 
+  [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
   [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],
@@ -76,7 +82,37 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/e2e/misbehaving-service.test.ts", has: "FLEETGATE_MISBEHAVE_MINUTES" },
   ],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
-  [/systemctl|journalctl/, booted],
+  [/^sudo systemctl stop fleetgate$/, booted("sudo systemctl stop fleetgate\n")],
+  [/^sudo systemctl start fleetgate$/, booted("sudo systemctl start fleetgate\n")],
+  [/^sudo systemctl enable --now fleetgate$/, booted("sudo systemctl enable --now fleetgate\n")],
+  [/^sudo systemctl daemon-reload$/, booted("sudo systemctl daemon-reload\n")],
+  [/^journalctl -u fleetgate -p warning$/, booted("journalctl -u fleetgate -p warning")],
+  [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
+  [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],
+  [/^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/, booted("sudo dpkg -i next/fleetgate_*_amd64.deb\n")],
+  [/^sudo dpkg --remove fleetgate$/, booted("sudo dpkg --remove fleetgate\n")],
+  [/^sudo dpkg --purge fleetgate$/, booted("sudo dpkg --purge fleetgate\n")],
+  [
+    /^sudo install .* api-key\.json /,
+    booted("sudo install -m 0640 -g fleetgate api-key.json /etc/fleetgate/secrets/\n"),
+  ],
+  [/^sudo mkdir /, booted("sudo mkdir -p /opt/fleetgate /etc/fleetgate /etc/sysusers.d\n")],
+  [
+    /^sudo tar /,
+    booted("sudo tar -xzf fleetgate-*-linux-amd64.tar.gz -C /opt/fleetgate --strip-components=1\n"),
+  ],
+  [/^sudo ln /, booted("sudo ln -s /opt/fleetgate/bin/fleetgate /usr/bin/fleetgate\n")],
+  [
+    /^sudo cp .*sysusers\.conf /,
+    booted("sudo cp /opt/fleetgate/systemd/sysusers.conf /etc/sysusers.d/fleetgate.conf\n"),
+  ],
+  [/^sudo systemd-sysusers /, booted("sudo systemd-sysusers fleetgate.conf\n")],
+  [/^sudo install -d /, booted("sudo install -d -m 0750 -g fleetgate /etc/fleetgate/secrets\n")],
+  [/^sudo cp .*\.yaml /, booted("sudo cp /opt/fleetgate/config/fleetgate.yaml /etc/fleetgate/\n")],
+  [
+    /^sudo cp .*\.service /,
+    booted("sudo cp /opt/fleetgate/systemd/fleetgate.service /etc/systemd/system/\n"),
+  ],
   [/^docker /, container],
 
   [/^fleetgate simulate --json$/, { kind: "follows", prints: /^\{"event":"ready"/ }],

@@ -1,0 +1,121 @@
+// The Debian package: the tree in /usr/lib/fleetgate, with unit, user, configuration and pages where Debian
+// has them.
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { run } from "./run.mjs";
+import { licenceOf } from "./sbom.mjs";
+
+/** Makes the file `deb` of the tree. */
+export function makeDeb({ root, tree, work, deb, version, arch, epoch, packages }) {
+  const stage = join(work, "deb");
+  const sources = join(root, "packaging", "debian");
+  const put = (path, text, mode = 0o644) => {
+    mkdirSync(dirname(join(stage, path)), { recursive: true });
+    writeFileSync(join(stage, path), text);
+    chmodSync(join(stage, path), mode);
+  };
+  const source = (name) => readFileSync(join(sources, name), "utf8");
+
+  mkdirSync(join(stage, "usr", "lib"), { recursive: true });
+  run("cp", ["-al", tree, join(stage, "usr/lib/fleetgate")]);
+  mkdirSync(join(stage, "usr", "bin"), { recursive: true });
+  symlinkSync("../lib/fleetgate/bin/fleetgate", join(stage, "usr/bin/fleetgate"));
+  put("usr/lib/systemd/system/fleetgate.service", readFileSync(join(root, "systemd/fleetgate.service")));
+  put("usr/lib/sysusers.d/fleetgate.conf", source("sysusers.conf"));
+  put("etc/fleetgate/fleetgate.yaml", source("fleetgate.yaml"));
+  mkdirSync(join(stage, "etc/fleetgate/secrets"), { recursive: true });
+  putDocumentation(root, stage, put, { version, epoch, packages, copyright: source("copyright") });
+  put("usr/share/lintian/overrides/fleetgate", source("lintian-overrides"));
+  setFolderModes(stage);
+
+  const size = installedKiB(stage);
+  const control = { version, arch, size: String(size) };
+  put(
+    "DEBIAN/control",
+    source("control").replace(/\{(\w+)\}/g, (_whole, key) => control[key]),
+  );
+  put("DEBIAN/conffiles", source("conffiles"));
+  for (const name of ["postinst", "prerm", "postrm"]) put(`DEBIAN/${name}`, source(name), 0o755);
+  put("DEBIAN/md5sums", sumsOf(stage));
+  chmodSync(join(stage, "DEBIAN"), 0o755);
+  // One thread: with more, xz cuts the data into blocks, and another machine would make other bytes.
+  run("dpkg-deb", ["--root-owner-group", "-Zxz", "--threads-max=1", "--build", stage, deb], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
+  });
+}
+
+function putDocumentation(root, stage, put, { version, epoch, packages, copyright }) {
+  const doc = "usr/share/doc/fleetgate";
+  for (const name of readdirSync(join(root, "docs")))
+    put(`${doc}/${name}`, readFileSync(join(root, "docs", name)));
+  put(`${doc}/CHANGELOG.md`, readFileSync(join(root, "CHANGELOG.md")));
+  put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}`);
+  put(`${doc}/changelog.gz`, gzipSync(changelog(version, epoch), { level: 9 }));
+  cpSync(join(root, "config"), join(stage, doc, "examples"), { recursive: true });
+  for (const name of readdirSync(join(stage, doc, "examples"), { recursive: true })) {
+    const path = join(stage, doc, "examples", name);
+    if (lstatSync(path).isFile()) chmodSync(path, 0o644);
+  }
+}
+
+/** Debian's own changelog. What has changed stands in CHANGELOG.md. */
+function changelog(version, epoch) {
+  const at = new Date(epoch * 1_000).toUTCString().replace("GMT", "+0000");
+  return `fleetgate (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${maintainer}  ${at}\n`;
+}
+const maintainer = "Fleetgate maintainers <maintainers@fleetgate.invalid>";
+
+function copyrightOf(packed) {
+  const { path, from } = packed;
+  const { author } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+  const name = typeof author === "string" ? author : author?.name;
+  return [
+    "",
+    `Files: usr/lib/fleetgate/${path}/*`,
+    `Copyright: ${(name ?? `the authors of ${path.replace(/^.*node_modules\//, "")}`).replace(/\s+/g, " ").trim()}`,
+    `License: ${licenceOf(packed)}`,
+    " The text is in this folder, where the authors have put one there.",
+    "",
+  ].join("\n");
+}
+
+/** Folders that the umask of this machine must not close. Only the package's user may read secrets. */
+function setFolderModes(folder) {
+  chmodSync(folder, folder.endsWith("/etc/fleetgate/secrets") ? 0o750 : 0o755);
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (lstatSync(path).isDirectory()) setFolderModes(path);
+  }
+}
+
+/** By Debian's rule: each file rounded up to 1 KiB, and 1 KiB for everything else. */
+function installedKiB(folder) {
+  return readdirSync(folder, { recursive: true }).reduce((sum, name) => {
+    const about = lstatSync(join(folder, name));
+    return sum + (about.isFile() ? Math.ceil(about.size / 1024) : 1);
+  }, 0);
+}
+
+function sumsOf(stage) {
+  return readdirSync(stage, { recursive: true })
+    .filter((name) => !/^(DEBIAN|etc)\b/.test(name) && lstatSync(join(stage, name)).isFile())
+    .sort()
+    .map(
+      (name) =>
+        `${createHash("md5")
+          .update(readFileSync(join(stage, name)))
+          .digest("hex")}  ${name}\n`,
+    )
+    .join("");
+}

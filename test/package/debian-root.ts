@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** Runs a program to its end. Rejects with what it said when it fails. */
+export const run = promisify(execFile);
+
+const LARGEST_OUTPUT_BYTES = 64_000_000;
+/** Far beyond what the script needs, so that a boot that hangs fails too. */
+const BOOT_TIMEOUT_MS = 16 * 60_000;
+
+/** What the machine that boots must have. */
+export const bootPrograms = ["mmdebstrap", "systemd-nspawn", "lintian", "dpkg-deb"];
+
+const units = {
+  "boot-test.service": [
+    "[Unit]",
+    "After=multi-user.target",
+    "SuccessAction=poweroff-force",
+    "FailureAction=poweroff-force",
+    "[Service]",
+    "Type=oneshot",
+    "ExecStart=/boot-test/in-container.sh",
+    "StandardOutput=append:/boot-test/log",
+    "StandardError=append:/boot-test/log",
+    "TimeoutStartSec=900",
+  ],
+  // The plant's own machine, and no part of the package.
+  "simulator.service": [
+    "[Service]",
+    "ExecStart=/boot-test/simulator-program/bin/fleetgate simulate --json --data /boot-test/simulator",
+  ],
+};
+
+/** Lays a Debian with systemd in `root`, of the release and from the sources of this machine. */
+export async function layDebian(root: string): Promise<void> {
+  const [, release = ""] = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
+  const programs = "systemd-sysv,libstdc++6,procps,curl";
+  const quiet = ["--quiet", "--mode=root", "--variant=minbase", `--include=${programs}`];
+  await run("mmdebstrap", [...quiet, release, root]);
+  const wanted = join(root, "etc/systemd/system/default.target.wants");
+  mkdirSync(wanted, { recursive: true });
+  for (const [name, lines] of Object.entries(units))
+    writeFileSync(join(root, "etc/systemd/system", name), `${lines.join("\n")}\n`);
+  symlinkSync("../boot-test.service", join(wanted, "boot-test.service"));
+  mkdirSync(join(root, "boot-test/next"), { recursive: true });
+  for (const name of ["in-container.sh", "plant.mjs", "plant.yaml"])
+    cpSync(join("test/package", name), join(root, "boot-test", name));
+}
+
+/** Boots it without a network, until its script has ended. @returns what the script found, and its log */
+export async function boot(root: string): Promise<{ readonly results: string; readonly log: string }> {
+  const own = ["--register=no", "--keep-unit", "--private-network", "--quiet"];
+  const container = run("systemd-nspawn", [...own, "-b", "-D", root], {
+    timeout: BOOT_TIMEOUT_MS,
+    killSignal: "SIGKILL",
+    maxBuffer: LARGEST_OUTPUT_BYTES,
+  });
+  container.child.stdin?.end();
+  const said = await container.then(
+    ({ stdout }) => stdout,
+    (error: unknown) => String(error),
+  );
+  const read = (name: string) => {
+    try {
+      return readFileSync(join(root, "boot-test", name), "utf8");
+    } catch {
+      return "";
+    }
+  };
+  return { results: read("results"), log: `${said}\n${read("log")}` };
+}

@@ -1,0 +1,203 @@
+#!/bin/bash
+# Runs in a Debian that systemd has booted, without a network: does what docs/install.md says, and what a plant
+# does to a gateway. boot.test.ts reads /boot-test/results: "passed STEP" or "failed STEP", in this order.
+cd /boot-test
+plant="/usr/lib/fleetgate/bin/node /boot-test/plant.mjs"
+sudo() { "$@"; }
+
+step() {
+    echo "=== $1"
+    (set -e -x; "$1")
+    local code=$?
+    if [ $code = 0 ]; then echo "passed $1" >>results; return; fi
+    echo "failed $1" >>results
+    systemctl status fleetgate --no-pager --full
+    journalctl -u fleetgate --no-pager | tail -n 60
+}
+
+main_pid() { systemctl show --property=MainPID --value fleetgate; }
+state() { systemctl show --property=ActiveState --value fleetgate; }
+# Waits at most 30 s for a command to succeed.
+eventually() {
+    for _ in $(seq 150); do
+        if "$@"; then return 0; fi
+        sleep 0.2
+    done
+    echo "never: $*"
+    return 1
+}
+healthy() { [ "$(state)" = active ] && curl -sf -o /dev/null http://localhost:8080/healthz; }
+# `!` would not end a step.
+refuses() { if "$@"; then return 1; fi; }
+another_pid() { [ "$(state)" = active ] && [ "$(main_pid)" != "$1" ]; }
+
+install_offline() {
+    sudo dpkg -i fleetgate_*_amd64.deb
+    fleetgate --version
+    getent passwd fleetgate
+    [ "$(stat -c '%a %U %G' /etc/fleetgate/secrets)" = "750 root fleetgate" ]
+}
+
+starts_nothing_unconfigured() {
+    [ "$(state)" = inactive ]
+    refuses systemctl is-enabled fleetgate
+    # A start all the same: the example names files that are not there, and systemd does not try again.
+    refuses sudo systemctl start fleetgate
+    [ "$(state)" = failed ]
+    [ "$(systemctl show --property=ExecMainStatus --value fleetgate)" = 78 ]
+    sudo systemctl reset-failed fleetgate
+}
+
+configure() {
+    cp -al /usr/lib/fleetgate simulator-program
+    systemctl start simulator
+    eventually test -e simulator/fleet/credentials.json
+    sudo install -m 0640 -g fleetgate simulator/fleet/ca.pem /etc/fleetgate/fleet-ca.pem
+    cp simulator/fleet/credentials.json api-key.json
+    sudo install -m 0640 -g fleetgate api-key.json /etc/fleetgate/secrets/
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+}
+
+check() {
+    sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml
+    # The unit's user may read all that it names.
+    setpriv --reuid=fleetgate --regid=fleetgate --clear-groups \
+        fleetgate check --config /etc/fleetgate/fleetgate.yaml
+}
+
+start() {
+    sudo systemctl enable --now fleetgate
+    # Type=notify: it listens when `start` returns.
+    curl -s http://localhost:8080/healthz
+    eventually healthy
+    [ "$(ps -o user= -p "$(main_pid)")" = fleetgat+ ] || [ "$(ps -o user= -p "$(main_pid)")" = fleetgate ]
+    timeout 2 journalctl -u fleetgate -f | grep '"msg":"ready"'
+    journalctl -u fleetgate -p warning --no-pager | grep INSECURE
+    refuses sh -c 'journalctl -u fleetgate -p warning --no-pager | grep "\"msg\":\"ready\""'
+}
+
+mission_by_mqtt() {
+    $plant mission cart-01 first >first
+    grep '"outcome":"succeeded"' first
+}
+
+mission_by_slot() { $plant slot cart-02 | grep '"status":"Good","outcome":3'; }
+
+hangup_is_survived() {
+    local before
+    before=$(main_pid)
+    systemctl kill -s HUP --kill-who=main fleetgate
+    eventually sh -c 'journalctl -u fleetgate --no-pager | grep -q "SIGHUP is ignored"'
+    [ "$(main_pid)" = "$before" ]
+    healthy
+}
+
+killed_and_restarted() {
+    local before
+    before=$(main_pid)
+    systemctl kill -s KILL --kill-who=main fleetgate
+    eventually another_pid "$before"
+    eventually healthy
+}
+
+journal_survives_the_kill() {
+    $plant mission cart-01 first | grep '"duplicate":true'
+}
+
+# The event loop stands still: systemd hears nothing, ends the gateway and starts it again.
+hung_and_restarted() {
+    local before
+    mkdir -p /run/systemd/system/fleetgate.service.d
+    printf '[Service]\nWatchdogSec=6\n' >/run/systemd/system/fleetgate.service.d/watchdog.conf
+    systemctl daemon-reload
+    systemctl restart fleetgate
+    eventually healthy
+    sleep 14 # More than two watchdog times: a gateway that turns is left alone.
+    before=$(main_pid)
+    [ "$(systemctl show --property=NRestarts --value fleetgate)" = 0 ]
+    systemctl kill -s STOP --kill-who=main fleetgate
+    eventually another_pid "$before"
+    eventually healthy
+    journalctl -u fleetgate --no-pager | grep 'Watchdog timeout'
+    rm -r /run/systemd/system/fleetgate.service.d
+    systemctl daemon-reload
+}
+
+a_mistake_fails_a_restart_at_once() {
+    echo 'no: key' >>/etc/fleetgate/fleetgate.yaml
+    refuses sudo systemctl restart fleetgate
+    [ "$(state)" = failed ]
+    journalctl -u fleetgate --no-pager | grep 'unknown key'
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+    sudo systemctl restart fleetgate
+    eventually healthy
+}
+
+upgrade_keeps_the_journal() {
+    sudo dpkg -i next/fleetgate_*_amd64.deb
+    dpkg-query --showformat='${Version}\n' --show fleetgate | grep '+next$'
+    cmp plant.yaml /etc/fleetgate/fleetgate.yaml
+    eventually healthy
+    $plant mission cart-01 first | grep '"duplicate":true'
+    refuses systemctl is-failed fleetgate
+}
+
+# A newer program has raised the version of a store: the older one refuses it, and systemd does not try again.
+downgrade_is_refused() {
+    local format=/var/lib/fleetgate/journal/format.json
+    sudo systemctl stop fleetgate
+    cp -p $format format.json
+    sed -i 's/"version":[0-9]*/"version":999/' $format
+    sudo dpkg -i fleetgate_*_amd64.deb
+    refuses sudo systemctl start fleetgate
+    [ "$(state)" = failed ]
+    [ "$(systemctl show --property=ExecMainStatus --value fleetgate)" = 65 ]
+    journalctl -u fleetgate --no-pager | grep 'version 999'
+    cp -p format.json $format
+    sudo systemctl start fleetgate
+    eventually healthy
+    $plant mission cart-01 first | grep '"duplicate":true'
+}
+
+remove_keeps_data() {
+    sudo dpkg --remove fleetgate
+    [ "$(state)" = inactive ]
+    [ -e /var/lib/fleetgate/journal/data.mdb ]
+    [ -e /etc/fleetgate/fleetgate.yaml ]
+    [ ! -e /usr/lib/fleetgate ]
+    sudo dpkg -i fleetgate_*_amd64.deb
+    sudo systemctl start fleetgate
+    eventually healthy
+    $plant mission cart-01 first | grep '"duplicate":true'
+}
+
+purge_deletes() {
+    sudo dpkg --purge fleetgate
+    [ ! -e /var/lib/fleetgate ]
+    [ ! -e /etc/fleetgate ]
+    [ ! -e /etc/systemd/system/multi-user.target.wants/fleetgate.service ]
+}
+
+tarball() {
+    sudo mkdir -p /opt/fleetgate /etc/fleetgate /etc/sysusers.d
+    sudo tar -xzf fleetgate-*-linux-amd64.tar.gz -C /opt/fleetgate --strip-components=1
+    sudo ln -s /opt/fleetgate/bin/fleetgate /usr/bin/fleetgate
+    sudo cp /opt/fleetgate/systemd/sysusers.conf /etc/sysusers.d/fleetgate.conf
+    sudo systemd-sysusers fleetgate.conf
+    sudo install -d -m 0750 -g fleetgate /etc/fleetgate/secrets
+    sudo cp /opt/fleetgate/config/fleetgate.yaml /etc/fleetgate/
+    sudo cp /opt/fleetgate/systemd/fleetgate.service /etc/systemd/system/
+    sudo systemctl daemon-reload
+    sudo install -m 0640 -g fleetgate api-key.json /etc/fleetgate/secrets/
+    sudo install -m 0640 -g fleetgate simulator/fleet/ca.pem /etc/fleetgate/fleet-ca.pem
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+    sudo systemctl start fleetgate
+    eventually healthy
+}
+
+for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
+    hangup_is_survived killed_and_restarted journal_survives_the_kill hung_and_restarted \
+    a_mistake_fails_a_restart_at_once upgrade_keeps_the_journal downgrade_is_refused remove_keeps_data \
+    purge_deletes tarball; do
+    step $name
+done
