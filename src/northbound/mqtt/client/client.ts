@@ -115,6 +115,8 @@ function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: numb
     reconnectPeriod: 0,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepalive: KEEPALIVE_SECONDS,
+    // It would make a buffer for each number below 65,536, once for all that write MQTT here: 10 MB of heap.
+    writeCache: false,
     // Pings on their own schedule: publishing into a dead connection must not count as life.
     reschedulePings: false,
     // Its debug lines are made up for each packet, and thrown away.
