@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
+import { nodeOptions } from "../support/node-options.ts";
 
 /** A loaded machine takes its time to start Node several times. */
 export const TEST_TIMEOUT_MS = 90_000;
@@ -35,7 +36,10 @@ const folders = new Set<string>();
 
 /** Runs `fleetgate` in a folder. */
 export function fleetgate(folder: string, ...args: readonly string[]): Program {
-  const child = spawn(process.execPath, [main, ...args], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...nodeOptions, main, ...args], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   children.add(child);
   const out = createChronicle<string>((line) => line, LINE_TIMEOUT_MS);
   const err = createChronicle<string>((line) => line, LINE_TIMEOUT_MS);

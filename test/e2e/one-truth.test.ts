@@ -64,7 +64,7 @@ test.each([
     const topic = `robots/${robotId}/mission`;
     const before = harness.mqtt.texts(topic).length;
     const reply = await harness.mqtt.send("CreateMission", robotId, { robotId, mission });
-    expect(reply).toMatchObject({ outcome: "succeeded" });
+    expect(reply, JSON.stringify(reply)).toMatchObject({ outcome: "succeeded" });
     await robot.live("the mission has ended", () => robot.values("Mission.State").at(-1) === 5);
 
     const published = harness.mqtt.texts(topic).slice(before).map(asBody);

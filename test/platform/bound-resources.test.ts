@@ -5,10 +5,18 @@ import { expect, it } from "vitest";
 import { bindWithoutProperty } from "../../src/platform/bound-resources.ts";
 
 const FUNCTIONS = 2_000;
-const HELD_BY_EACH = 1_000;
+/** Far more than vitest itself keeps of each call: 1 kB on Node.js 24. */
+const HELD_BY_EACH = 4_000;
 const bind = AsyncResource.prototype.bind;
+/** Node.js 20, 22 and 24 have it. */
+const hasProperty = "asyncResource" in new AsyncResource("test").bind(() => {});
 
-it("what a bound function holds is freed without a full collection", () => {
+it.runIf(!hasProperty)("nothing is changed where bound functions have no property", () => {
+  bindWithoutProperty();
+  expect(AsyncResource.prototype.bind).toBe(bind);
+});
+
+it.runIf(hasProperty)("what a bound function holds is freed without a full collection", () => {
   setFlagsFromString("--expose-gc");
   // As the gateway runs. V8 would learn from the first measurement, when it has the time, to make the arrays
   // of the second old at once.
@@ -25,9 +33,7 @@ it("what a bound function holds is freed without a full collection", () => {
   };
   try {
     const all = FUNCTIONS * HELD_BY_EACH * 4;
-    if ("asyncResource" in new AsyncResource("test").bind(() => {})) {
-      expect(grownBytes()).toBeGreaterThan(all / 2);
-    }
+    expect(grownBytes()).toBeGreaterThan(all / 2);
     bindWithoutProperty();
     expect(grownBytes()).toBeLessThan(all / 10);
   } finally {
