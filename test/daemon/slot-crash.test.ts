@@ -14,7 +14,7 @@ import { seededChance } from "./chance.ts";
 import { READY, startDaemon, writeConfiguration } from "./daemon.ts";
 import { createSlotLine, type SlotLine, type Told } from "./slot-line.ts";
 
-/** Others: `SLOT_CRASH_SEED=7 SLOT_CRASH_KILLS=50 npx vitest run test/commands/slot-crash.test.ts`. */
+/** Others: `SLOT_CRASH_SEED=7 SLOT_CRASH_KILLS=50 npx vitest run test/daemon/slot-crash.test.ts`. */
 const SEED = Number(process.env.SLOT_CRASH_SEED ?? 20_261_122);
 /**
  * Each life exchanges a token, and the service allows 20 exchanges in 5 minutes (wire-facts): more kills take

@@ -55,8 +55,11 @@ const CRASHING = 0.8;
 const CYCLE_MS = 100;
 const LONGEST_CRASH_CYCLES = 7;
 const LONGEST_LATE_CYCLES = 25;
-/** Longer than evidence is sought for what a killed gateway had sent, on any machine. */
-const PATIENCE_MS = 120_000;
+/**
+ * Longer than evidence is sought for what a killed gateway had sent, on any machine, and longer than the
+ * service refuses tokens: it gives 20 in 5 minutes, and each life of the gateway takes one (wire-facts).
+ */
+const PATIENCE_MS = 420_000;
 
 /** The PLC is not connected any more, or was not answered. */
 class ConnectionLost extends Error {}
