@@ -8,7 +8,8 @@ export type FileKind =
   | "applicationCertificate"
   | "revocationList"
   | "privateKey"
-  | "password";
+  | "password"
+  | "userPassword";
 
 /** Which text fields of the schema name a file, and what it must hold. */
 export const fileFields = z.registry<{ readonly kind: FileKind }>();

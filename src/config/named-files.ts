@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
 import { messageOf } from "../platform/error-text.ts";
+import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
@@ -37,7 +38,7 @@ export interface NamedFiles {
 }
 
 const LARGEST_FILE_BYTES = 1_000_000;
-const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password"]);
+const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password", "userPassword"]);
 const CREDENTIAL_PREFIX = "credential:";
 
 /**
@@ -138,7 +139,7 @@ async function readNamed(
     if (wrong !== null) return { message: `${path} ${wrong}` };
     const open = secretKinds.has(kind) && (about.mode & 0o004) !== 0;
     return {
-      file: { path, text: kind === "password" ? firstLine(text) : text },
+      file: { path, text: kind === "password" || kind === "userPassword" ? firstLine(text) : text },
       warning: open
         ? `${path} can be read by every user of this machine; chmod 640 or 600 would keep it`
         : null,
@@ -156,6 +157,9 @@ function locate(name: string, configPath: string, env: Environment): string | nu
   return folder === undefined ? null : join(folder, name.slice(CREDENTIAL_PREFIX.length));
 }
 
+/**
+ * Why the text of a file is not what its key needs, as the end of a sentence. Its content is never quoted.
+ */
 function contentProblem(kind: FileKind, text: string): string | null {
   switch (kind) {
     case "apiKey":
@@ -169,7 +173,9 @@ function contentProblem(kind: FileKind, text: string): string | null {
     case "privateKey":
       return privateKeyProblem(text);
     case "password":
-      return firstLine(text) === "" ? "is empty: its first line is the password" : null;
+      return passwordProblem(firstLine(text));
+    case "userPassword":
+      return userPasswordProblem(firstLine(text));
   }
 }
 
@@ -192,6 +198,20 @@ function apiKeyProblem(text: string): string | null {
     return typeof value !== "string" || value === "";
   });
   return missing.length === 0 ? null : `is no API key document: ${missing.join(", ")} must be there, as text`;
+}
+
+/** A password that the gateway sends to another server. */
+function passwordProblem(password: string): string | null {
+  if (password === "") return "is empty: its first line is the password";
+  return isUsableHash(password) ? "holds a hash; the gateway needs the password itself here" : null;
+}
+
+/** A password by which users log on to the gateway. */
+function userPasswordProblem(kept: string): string | null {
+  if (kept === "") return "is empty: its first line is the password";
+  return isPasswordHash(kept) && !isUsableHash(kept)
+    ? "holds no password: a hash is scrypt:<salt base64>:<hash base64>, as fleetgate passwd prints it"
+    : null;
 }
 
 function firstLine(text: string): string {

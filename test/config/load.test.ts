@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dispatcherDefaults } from "../../src/commands/options.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
+import { hashPassword } from "../../src/platform/password.ts";
 import { apiKey, type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -61,7 +62,8 @@ web: {}
 
   it("takes passwords from the first line of their files", async () => {
     await folder.write("broker-password", "geheim\n");
-    await folder.write("line1", "scrypt:c2FsdA==:aGFzaA==\n");
+    const hash = await hashPassword("line 1");
+    await folder.write("line1", `${hash}\n`);
     const config = await folder.config(`${minimal}
 mqtt: { broker: "mqtts://broker:8883", username: gw, password: broker-password }
 opcua: { users: { line1: { password: line1, role: operator } } }
@@ -73,7 +75,7 @@ opcua: { users: { line1: { password: line1, role: operator } } }
         role: "operator",
         number: null,
         confirms: false,
-        secret: { kind: "scrypt", text: "scrypt:c2FsdA==:aGFzaA==" },
+        secret: { kind: "scrypt", text: hash },
       },
     ]);
   });
@@ -88,6 +90,20 @@ opcua: { users: { line1: { password: line1, role: operator } } }
 });
 
 describe("a wrong configuration", () => {
+  it("has a hash where none can be used, or one that no password matches", async () => {
+    await folder.write("hash", await hashPassword("geheim"));
+    await folder.write("half", "scrypt:c2FsdA==:aGFzaA==\n");
+    expect(
+      await folder.problems(`${minimal}
+mqtt: { broker: "mqtts://broker:8883", username: gw, password: hash }
+opcua: { users: { line1: { password: half, role: operator } } }
+`),
+    ).toEqual([
+      expect.stringContaining("holds a hash; the gateway needs the password itself here"),
+      expect.stringContaining("holds no password: a hash is scrypt:"),
+    ]);
+  });
+
   it("shows every problem at once, in the order of the file, each with path and line", async () => {
     const text = `gateway: { id: "plant 1" }
 log: { level: loud }

@@ -61,7 +61,15 @@ export const mqttSection = z
     ),
     listen: listen(1883).optional(),
     users: z
-      .record(z.string(), z.strictObject({ password: file("password", "File of the user's password.") }))
+      .record(
+        z.string(),
+        z.strictObject({
+          password: file(
+            "userPassword",
+            "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
+          ),
+        }),
+      )
       .optional()
       .describe("Who may log in to the embedded broker, by name; it is the client's name in command topics."),
     anonymousLoopback: flag(

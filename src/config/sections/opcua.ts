@@ -10,6 +10,7 @@ import {
   type OpcUaUser,
   defaultOpcUaLimits as usual,
 } from "../../northbound/opcua/options.ts";
+import { isPasswordHash } from "../../platform/password.ts";
 import { count, file, identifier, listen, milliseconds } from "../fields.ts";
 import { applicationUriOf, certificatesIn, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
@@ -81,7 +82,7 @@ export const opcuaSection = z
         z.string(),
         z.strictObject({
           password: file(
-            "password",
+            "userPassword",
             "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
           ),
           role: z.enum(roles).describe("What the user may see and write."),
@@ -207,7 +208,7 @@ function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
       role,
       number: number ?? null,
       confirms: confirm,
-      secret: { kind: text.startsWith("scrypt:") ? "scrypt" : "plain", text },
+      secret: { kind: isPasswordHash(text) ? "scrypt" : "plain", text },
     };
   });
 }

@@ -3,6 +3,7 @@ import type { TopicTemplates } from "./topic-templates.ts";
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
 export interface BrokerUser {
   readonly name: string;
+  /** The password itself, or its hash (`platform/password.ts`). */
   readonly password: string;
 }
 

@@ -1,4 +1,4 @@
-import { createHash, scrypt, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import {
   AnonymousIdentityToken,
@@ -19,6 +19,7 @@ import {
 import type { Command, Role } from "../../domain/command.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { isPassword } from "../../platform/password.ts";
 import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";
 import { placeAuthorities } from "./configured-authorities.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
@@ -88,7 +89,7 @@ export async function securityOptions(
     userManager: {
       isValidUserAsync(name, password, callback) {
         const user = options.users.find((candidate) => candidate.name === name);
-        isPassword(user, password).then(
+        isUser(user, password).then(
           (valid) => callback(null, valid),
           (error: Error) => callback(error),
         );
@@ -202,32 +203,10 @@ function thumbprintOf(certificate: Buffer): string {
   return thumbprint;
 }
 
-/** A hash that is compared for users who do not exist, so that an answer takes as long for them. */
-const nobody: OpcUaUser["secret"] = { kind: "plain", text: "" };
+/** Compared for users who do not exist, so that an answer takes as long for them. */
+const NOBODY = "";
 
-async function isPassword(user: OpcUaUser | undefined, password: string): Promise<boolean> {
-  const secret = user?.secret ?? nobody;
-  const matches = await isSecret(secret, password);
-  return matches && user !== undefined && password !== "";
-}
-
-async function isSecret(secret: OpcUaUser["secret"], password: string): Promise<boolean> {
-  if (secret.kind === "plain") return timingSafeEqual(digest(secret.text), digest(password));
-  const [scheme, salt, hash] = secret.text.split(":");
-  if (scheme !== "scrypt" || salt === undefined || hash === undefined) return false;
-  const expected = Buffer.from(hash, "base64");
-  if (expected.length !== SCRYPT_BYTES) return false;
-  return timingSafeEqual(await scryptHash(password, Buffer.from(salt, "base64")), expected);
-}
-
-const SCRYPT_BYTES = 64;
-
-function scryptHash(password: string, salt: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(password, salt, SCRYPT_BYTES, (error, hash) => (error === null ? resolve(hash) : reject(error)));
-  });
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+async function isUser(user: OpcUaUser | undefined, password: string): Promise<boolean> {
+  const matches = await isPassword(user?.secret.text ?? NOBODY, password);
+  return matches && user !== undefined;
 }

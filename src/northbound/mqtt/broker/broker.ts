@@ -6,13 +6,15 @@ import { createServer as createTlsServer } from "node:tls";
 import { Aedes, type AuthenticateError, type Client } from "aedes";
 import type { Clock } from "../../../platform/clock.ts";
 import { aborted, type Component } from "../../../platform/component.ts";
+import { messageOf } from "../../../platform/error-text.ts";
 import type { Log } from "../../../platform/log.ts";
 import { listenError } from "../../../platform/port-taken.ts";
 import type { EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
+import { createLogins } from "./logins.ts";
 import { readAllAtOnce } from "./read-all.ts";
-import { type Identity, identify, mayPublish, mayRead, unusableName } from "./rights.ts";
+import { type Identity, mayPublish, mayRead, unusableName } from "./rights.ts";
 
 /**
  * The broker that the gateway brings along. It keeps nothing: no sessions, and retained state in memory only.
@@ -107,6 +109,7 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
   const { options, topics, log } = parts;
   const identities = new WeakMap<Client, Identity>();
   const identityOf = (client: Client) => identities.get(client) ?? nobody;
+  const logins = createLogins(options.users, options.anonymousLoopback);
   const aedes = await Aedes.createBroker({
     concurrency: DELIVERIES_AT_ONCE,
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -118,20 +121,21 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
       callback(null, true);
     },
     authenticate(client, username, password, done) {
-      const identity: Identity | null = own.has(client.conn)
-        ? { kind: "gateway" }
-        : identify(
-            { username, password, remoteAddress: addressOf(client) },
-            options.users,
-            options.anonymousLoopback,
-          );
-      if (identity === null) return done(refused(4, "bad user name or password"), false);
-      if (idBelongsToAnother(aedes, client, identity, identityOf, parts.clientId))
-        return done(refused(2, "the client identifier belongs to another client"), false);
-      if (client.conn instanceof Socket && !sockets.limits.loggedIn(client.conn, nameOf(identity)))
-        return done(refused(3, "too many clients are connected"), false);
-      identities.set(client, identity);
-      done(null, true);
+      const admit = (identity: Identity | null) => {
+        if (identity === null) return done(refused(4, "bad user name or password"), false);
+        if (idBelongsToAnother(aedes, client, identity, identityOf, parts.clientId))
+          return done(refused(2, "the client identifier belongs to another client"), false);
+        if (client.conn instanceof Socket && !sockets.limits.loggedIn(client.conn, nameOf(identity)))
+          return done(refused(3, "too many clients are connected"), false);
+        identities.set(client, identity);
+        done(null, true);
+      };
+      if (own.has(client.conn)) return admit({ kind: "gateway" });
+      logins.identify({ username, password, remoteAddress: addressOf(client) }).then(
+        // The client may have left meanwhile: its place would never be given back.
+        (identity) => admit(client.conn.destroyed ? null : identity),
+        (error) => done(refused(3, messageOf(error)), false),
+      );
     },
     authorizePublish(client, packet, callback) {
       const identity = client === null ? nobody : identityOf(client);

@@ -3,11 +3,13 @@ import { connect as connectSocket, createServer } from "node:net";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { afterEach, describe, expect, test } from "vitest";
 import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { createLogins } from "../../../../src/northbound/mqtt/broker/logins.ts";
 import { isLoopback } from "../../../../src/northbound/mqtt/broker/rights.ts";
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
+import { hashPassword } from "../../../../src/platform/password.ts";
 import { PortTaken } from "../../../../src/platform/port-taken.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { base, closed, embedded, listen, start } from "../mqtt-harness.ts";
@@ -62,6 +64,39 @@ describe("who comes in", () => {
     await expect(mqtt.connectAsync(url, { reconnectPeriod: 0, ...options }, false)).rejects.toThrow(
       /refused/i,
     );
+  });
+
+  test("a user whose password is kept as a hash", async () => {
+    const kept = await hashPassword("one");
+    const { url } = await startBroker({ ...secured, users: [{ name: "plc1", password: kept }] });
+    // Twice: the second time it is known already.
+    for (const _time of [1, 2]) await login(url, "plc1", "one");
+    for (const password of ["two", kept, ""]) {
+      const options = { reconnectPeriod: 0, username: "plc1", password };
+      await expect(mqtt.connectAsync(url, options, false)).rejects.toThrow(/refused/i);
+    }
+  });
+
+  test("logins that wait for a hash are few, and a known user passes them", async () => {
+    const { identify } = createLogins([{ name: "plc1", password: await hashPassword("one") }], false);
+    const log = (password: string) =>
+      identify({ username: "plc1", password: Buffer.from(password), remoteAddress: "10.0.0.1" });
+    expect(await log("one")).toEqual({ kind: "user", name: "plc1" });
+    let answered = 0;
+    const flood = Array.from({ length: 10 }, (_value, index) =>
+      log(`wrong ${index}`).then(
+        (identity) => {
+          answered += 1;
+          return identity;
+        },
+        (error: Error) => error.message,
+      ),
+    );
+    expect(await log("one")).toEqual({ kind: "user", name: "plc1" });
+    expect(answered).toBe(0);
+    const answers = await Promise.all(flood);
+    expect(answers.filter((answer) => answer === null)).toHaveLength(8);
+    expect(answers.filter((answer) => answer === "too many clients log in at once")).toHaveLength(2);
   });
 
   test("anonymous clients only where it is named so, and users still need their password", async () => {

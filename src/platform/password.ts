@@ -1,0 +1,59 @@
+import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+
+const SCHEME = "scrypt:";
+const SALT_BYTES = 16;
+const HASH_BYTES = 64;
+const BASE64 = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?";
+const shape = new RegExp(`^${SCHEME}(?<salt>${BASE64}):(?<hash>${BASE64})$`);
+
+/** Salt and hash of `scrypt:<salt base64>:<hash base64>`: 64 bytes of scrypt with Node's default cost. */
+interface PasswordHash {
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** The text under which a password can be kept without telling it. Another one each time. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await scryptHash(password, salt);
+  return `${SCHEME}${salt.toString("base64")}:${hash.toString("base64")}`;
+}
+
+/** Whether a text claims to be a hash: it is never compared as a password then. */
+export function isPasswordHash(text: string): boolean {
+  return text.startsWith(SCHEME);
+}
+
+/** Whether a password can match the hash at all. */
+export function isUsableHash(text: string): boolean {
+  return readHash(text) !== null;
+}
+
+/** Whether a password is the one that was kept: as it is, or as its hash. An empty one never is. */
+export async function isPassword(kept: string, given: string | Uint8Array): Promise<boolean> {
+  if (given.length === 0) return false;
+  if (!isPasswordHash(kept)) return timingSafeEqual(digestOf(kept), digestOf(given));
+  const wanted = readHash(kept);
+  return wanted !== null && timingSafeEqual(await scryptHash(given, wanted.salt), wanted.hash);
+}
+
+/**
+ * Digests have one length, so that neither the length nor the content of a password shows in the time that a
+ * comparison takes.
+ */
+export function digestOf(password: string | Uint8Array): Buffer {
+  return createHash("sha256").update(password).digest();
+}
+
+function readHash(text: string): PasswordHash | null {
+  const { salt, hash } = shape.exec(text)?.groups ?? {};
+  if (salt === undefined || hash === undefined) return null;
+  const bytes = Buffer.from(hash, "base64");
+  return bytes.length === HASH_BYTES ? { salt: Buffer.from(salt, "base64"), hash: bytes } : null;
+}
+
+function scryptHash(password: string | Uint8Array, salt: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, HASH_BYTES, (error, hash) => (error === null ? resolve(hash) : reject(error)));
+  });
+}
