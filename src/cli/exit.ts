@@ -4,8 +4,30 @@ import { FolderNotMade } from "../platform/make-folder.ts";
 import { PortTaken } from "../platform/port-taken.ts";
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
 
-/** Exit codes of sysexits.h, for service managers. `data`: a newer program has written the data folder. */
-export const exitCodes = { ok: 0, failure: 1, data: 65, config: 78 } as const;
+/**
+ * Exit codes of sysexits.h, for service managers. `usage`: an answer is missing or wrong. `data`: a newer
+ * program has written the data folder.
+ */
+export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, config: 78 } as const;
+
+/** Answers are missing or wrong, or something is in the way. Nothing was written. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  /** Each a line. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("; "));
+    this.problems = problems;
+  }
+}
+
+/** Prints why nothing was written, and ends the process. */
+export function refuse({ problems }: Refused): never {
+  for (const problem of problems) process.stderr.write(`fleetgate: ${problem}\n`);
+  process.stderr.write("fleetgate: nothing was written\n");
+  process.exit(exitCodes.usage);
+}
 
 /** Names the option of a command that sets the port of a listener. */
 export type PortOption = (taken: PortTaken) => string;

@@ -5,6 +5,7 @@ import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
 import { holdCommand } from "./hold.ts";
 import { journalCommand } from "./journal.ts";
+import { passwdCommand } from "./passwd.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { watchCommand } from "./watch.ts";
@@ -20,6 +21,7 @@ export function createProgram(): Command {
     .addCommand(callCommand())
     .addCommand(holdCommand())
     .addCommand(journalCommand())
+    .addCommand(passwdCommand())
     .addCommand(simulateCommand())
     .addCommand(demoCommand())
     .addCommand(watchCommand());

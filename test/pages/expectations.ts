@@ -74,6 +74,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
 
   [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
+  [
+    /^sudo fleetgate passwd /,
+    { kind: "elsewhere", file: "test/cli/passwd.test.ts", has: '"passwd", "--out"' },
+  ],
   [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],
