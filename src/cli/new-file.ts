@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { lstat, open, rm } from "node:fs/promises";
 import { Refused } from "./exit.ts";
 
 /** Who may read a file. */
-interface Access {
+export interface Access {
   readonly mode: number;
   /** The group that it is given to; null: left as it is. */
   readonly group: number | null;
 }
+
+/** What everybody may read. */
+export const publicAccess: Access = { mode: 0o644, group: null };
 
 /**
  * Secrets are root's, and the service's group reads them; without root or that group they are the user's own.
@@ -43,6 +46,14 @@ export async function writeNewFile(path: string, text: string, { mode, group }: 
   } finally {
     await file.close();
   }
+}
+
+/** Whether something has that name: a link that leads nowhere too. */
+export function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Why a file could not be written and what to do, as the end of a sentence. */

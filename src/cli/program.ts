@@ -4,6 +4,7 @@ import { callCommand } from "./call.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
 import { holdCommand } from "./hold.ts";
+import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
 import { passwdCommand } from "./passwd.ts";
 import { runCommand } from "./run.ts";
@@ -16,6 +17,7 @@ export function createProgram(): Command {
     .description("Edge gateway between a robot fleet service and the plant: gRPC to MQTT and OPC UA.")
     .version(version)
     .showHelpAfterError("(add --help for the options)")
+    .addCommand(initCommand())
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(callCommand())

@@ -160,7 +160,7 @@ function locate(name: string, configPath: string, env: Environment): string | nu
 /**
  * Why the text of a file is not what its key needs, as the end of a sentence. Its content is never quoted.
  */
-function contentProblem(kind: FileKind, text: string): string | null {
+export function contentProblem(kind: FileKind, text: string): string | null {
   switch (kind) {
     case "apiKey":
       return apiKeyProblem(text);
@@ -214,7 +214,7 @@ function userPasswordProblem(kept: string): string | null {
     : null;
 }
 
-function firstLine(text: string): string {
+export function firstLine(text: string): string {
   return text.split(/\r?\n/, 1)[0] ?? "";
 }
 

@@ -43,10 +43,12 @@ export async function listenMqtt(
   url: string,
   name: string,
   base: string,
-  login: { readonly password?: string } = {},
+  login: { readonly password?: string; readonly ca?: string } = {},
 ): Promise<MqttEar> {
   const user = login.password === undefined ? {} : { username: name, password: login.password };
-  const client = await mqtt.connectAsync(url, { ...user, reconnectPeriod: 0, protocolVersion: 4 }, false);
+  const tls = login.ca === undefined ? {} : { ca: login.ca };
+  const options = { ...user, ...tls, reconnectPeriod: 0, protocolVersion: 4 } as const;
+  const client = await mqtt.connectAsync(url, options, false);
   const heard = createChronicle<Heard>(({ topic, text }) => `${topic} ${text}`);
   client.on("message", (topic, payload, { retain }) =>
     heard.add({ topic: topic.slice(base.length + 1), text: payload.toString(), retain }),

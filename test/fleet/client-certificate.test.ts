@@ -14,7 +14,8 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 import { afterEach, expect, test } from "vitest";
-import { createServerCertificate, type KeyedCertificate } from "../../src/simulator/tls/certificate.ts";
+import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
+import { createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { startSimulator } from "../support/simulator.ts";
 

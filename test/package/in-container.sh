@@ -52,6 +52,12 @@ configure() {
     cp -al /usr/lib/fleetgate simulator-program
     systemctl start simulator
     eventually test -e simulator/fleet/credentials.json
+    # In place of the package's example, and fit for the unit's user.
+    sudo fleetgate init --id plant1 --fleet 127.0.0.1:7443 --fleet-https https://127.0.0.1:7444 \
+        --fleet-ca simulator/fleet/ca.pem --api-key simulator/fleet/credentials.json --locations plant-1 --opcua on
+    [ "$(stat -c '%a %U %G' /etc/fleetgate/secrets/opcua-line1)" = "640 root fleetgate" ]
+    check
+    rm /etc/fleetgate/secrets/opcua-line1
     sudo install -m 0640 -g fleetgate simulator/fleet/ca.pem /etc/fleetgate/fleet-ca.pem
     cp simulator/fleet/credentials.json api-key.json
     sudo install -m 0640 -g fleetgate api-key.json /etc/fleetgate/secrets/

@@ -78,6 +78,12 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^sudo fleetgate passwd /,
     { kind: "elsewhere", file: "test/cli/passwd.test.ts", has: '"passwd", "--out"' },
   ],
+  [
+    /^sudo fleetgate init$/,
+    { kind: "elsewhere", file: "test/cli/init/init.test.ts", has: '["init", "--config"' },
+  ],
+  [/^sudo fleetgate init --id /, booted("sudo fleetgate init --id plant1 --fleet")],
+  [/^fleetgate init --help$/, { kind: "ends", code: 0, prints: /--mqtt-password-file/ }],
   [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],

@@ -1,34 +1,30 @@
 // The x509 library wants this polyfill before it is loaded.
 import "reflect-metadata";
 import { randomBytes, webcrypto } from "node:crypto";
-import { isIP } from "node:net";
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
   PemConverter,
-  SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
+import {
+  BACKDATE_MS,
+  exportKey,
+  type KeyedCertificate,
+  newKeys,
+  newSerial,
+  serverExtensions,
+  signingAlgorithm,
+} from "../../platform/keyed-certificate.ts";
 
-/** A certificate and its private key, both PEM. */
-export interface KeyedCertificate {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const DAY_MS = 86_400_000;
 const CA_LIFE_MS = 3_650 * DAY_MS;
 // Some clients refuse server certificates that live longer than 398 days.
 const SERVER_LIFE_MS = 397 * DAY_MS;
-// Clocks of clients are a little off: a certificate made now is valid since yesterday.
-const BACKDATE_MS = DAY_MS;
 
 /** A certificate authority of our own: it signs one server certificate and nothing else. */
 export async function createAuthority(nowMs: number): Promise<KeyedCertificate> {
@@ -39,7 +35,7 @@ export async function createAuthority(nowMs: number): Promise<KeyedCertificate> 
     name: `CN=Fleetgate simulator CA ${randomBytes(4).toString("hex")}`,
     notBefore: new Date(nowMs - BACKDATE_MS),
     notAfter: new Date(nowMs + CA_LIFE_MS),
-    signingAlgorithm: algorithm,
+    signingAlgorithm,
     keys,
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
@@ -65,40 +61,19 @@ export async function createServerCertificate(
     issuer: issuer.subject,
     notBefore: new Date(nowMs - BACKDATE_MS),
     notAfter: new Date(Math.min(nowMs + SERVER_LIFE_MS, issuer.notAfter.getTime())),
-    signingAlgorithm: algorithm,
+    signingAlgorithm,
     publicKey: keys.publicKey,
     signingKey,
     extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      new SubjectAlternativeNameExtension(
-        names.map((name) => ({ type: isIP(name) === 0 ? "dns" : "ip", value: name })),
-      ),
-      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      ...(await serverExtensions(names, keys.publicKey)),
       await AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
   return { certificate: certificate.toString("pem"), key: await exportKey(keys.privateKey) };
 }
 
-function newKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-}
-
-/** Sixteen random bytes with a first bit of 0, for a serial number is positive. */
-function newSerial(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes.toString("hex");
-}
-
-async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
-  return PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
-}
-
 async function importKey(pem: string): Promise<webcrypto.CryptoKey> {
   const [raw] = PemConverter.decode(pem);
   if (raw === undefined) throw new Error("the key of the certificate authority is no PEM");
-  return webcrypto.subtle.importKey("pkcs8", raw, algorithm, false, ["sign"]);
+  return webcrypto.subtle.importKey("pkcs8", raw, signingAlgorithm, false, ["sign"]);
 }

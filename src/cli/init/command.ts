@@ -1,0 +1,98 @@
+import { dirname } from "node:path";
+import { Command, Option } from "commander";
+import { loadConfig } from "../../config/load.ts";
+import { createCatalogue } from "../../fleet/operations.ts";
+import { fail, Refused, refuse } from "../exit.ts";
+import { isThere } from "../new-file.ts";
+import { port } from "../option.ts";
+import { openTerminal } from "../terminal.ts";
+import type { Ports } from "./configuration-text.ts";
+import { interview, type PasswordFiles } from "./interview.ts";
+import { planOf } from "./plan.ts";
+import { type Given, questions } from "./questions.ts";
+import { reportOf } from "./report.ts";
+import { writePlan } from "./written-files.ts";
+
+/** Where the unit of the Debian package looks. */
+const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
+const SERVICE_DATA = "/var/lib/fleetgate";
+
+type Options = Given & PasswordFiles & Ports & { readonly config?: string; readonly data?: string };
+
+/** `fleetgate init`: makes a configuration by questions, or by flags alone. */
+export function initCommand(): Command {
+  const command = new Command("init")
+    .description("make a configuration, with the files that it names, by questions")
+    .option(
+      "-c, --config <file>",
+      `the configuration to write (default: ${SERVICE_CONFIG}, or fleetgate.yaml here)`,
+    )
+    .option(
+      "--data <folder>",
+      `the gateway's data folder (default: ${SERVICE_DATA}, or data beside the file)`,
+    );
+  for (const { flag, value, text } of questions) command.option(`${flag} ${value}`, text);
+  return command
+    .option("--mqtt-password-file <file>", "its first line is the password of the MQTT user")
+    .option("--opcua-password-file <file>", "its first line is the password of the OPC UA user")
+    .addOption(new Option("--mqtt-port <port>", "of the embedded broker").argParser(port))
+    .addOption(new Option("--opcua-port <port>", "of the OPC UA server").argParser(port))
+    .addOption(new Option("--web-port <port>", "of the health check").argParser(port))
+    .addHelpText(
+      "after",
+      "\nIt asks at a terminal, unless flags answer all that is needed: --id, --fleet, --api-key, and --robots or" +
+        "\n--locations. A password of the gateway's own users is invented and printed if no file gives it." +
+        "\nIt never writes over a file, except over the package's configuration that nobody has touched.",
+    )
+    .action(async (options: Options) => {
+      try {
+        await init(options);
+      } catch (error) {
+        if (error instanceof Refused) refuse(error);
+        fail(error, () => "");
+      }
+    });
+}
+
+async function init(options: Options): Promise<void> {
+  const { config, data, mqttPort, opcuaPort, webPort, mqttPasswordFile, opcuaPasswordFile, ...flags } =
+    options;
+  const isService = config === undefined && (await isThere(dirname(SERVICE_CONFIG)));
+  const path = config ?? (isService ? SERVICE_CONFIG : "fleetgate.yaml");
+  const dataDir = data ?? (path === SERVICE_CONFIG ? SERVICE_DATA : "data");
+  const files = {
+    ...(mqttPasswordFile === undefined ? {} : { mqttPasswordFile }),
+    ...(opcuaPasswordFile === undefined ? {} : { opcuaPasswordFile }),
+  };
+  const ports = {
+    ...(mqttPort === undefined ? {} : { mqttPort }),
+    ...(opcuaPort === undefined ? {} : { opcuaPort }),
+    ...(webPort === undefined ? {} : { webPort }),
+  };
+  const canAsk = process.stdin.isTTY ? () => openTerminal(process.stdin, process.stderr) : null;
+  const answers = await interview(flags, files, canAsk);
+  const plan = await planOf(path, dataDir, answers, ports);
+  const written = await undisturbed(() => writePlan(plan, refuseFaults));
+  process.stdout.write(reportOf(plan, written, answers, ports, path === SERVICE_CONFIG));
+}
+
+/** Rejects with Refused for a configuration with which the gateway would not start. */
+export async function refuseFaults(path: string): Promise<void> {
+  const loaded = await loadConfig(path, process.env, createCatalogue());
+  if (loaded.ok) return;
+  throw new Refused(
+    loaded.problems.map((problem) => `the configuration would be wrong: ${problem.path}: ${problem.message}`),
+  );
+}
+
+/** Signals wait for less than a second: one in between would leave half of the files. */
+async function undisturbed<Value>(work: () => Promise<Value>): Promise<Value> {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const ignore = () => {};
+  for (const signal of signals) process.on(signal, ignore);
+  try {
+    return await work();
+  } finally {
+    for (const signal of signals) process.removeListener(signal, ignore);
+  }
+}

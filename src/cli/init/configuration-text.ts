@@ -1,0 +1,173 @@
+import { isIPv6 } from "node:net";
+import { parse } from "yaml";
+import { type Given, listOf, outerHosts } from "./questions.ts";
+
+/** Ports that differ from the usual ones. */
+export interface Ports {
+  readonly mqttPort?: number;
+  readonly opcuaPort?: number;
+  readonly webPort?: number;
+}
+
+/** The files that `fleetgate init` writes, relative to the configuration. */
+export const fileNames = {
+  apiKey: "secrets/api-key.json",
+  fleetCa: "fleet-ca.pem",
+  mqttCa: "mqtt-ca.pem",
+  brokerCertificate: "mqtt-broker.pem",
+  brokerKey: "secrets/mqtt-broker.key",
+  brokerPassword: "secrets/mqtt-password",
+  mqttPassword: (user: string) => `secrets/mqtt-${user}`,
+  opcuaPassword: (user: string) => `secrets/opcua-${user}`,
+} as const;
+
+/** A configuration of the keys that its reader needs, each with what it is for. */
+export function configurationText(path: string, dataDir: string, given: Given, ports: Ports): string {
+  const sections = [
+    head(path),
+    gateway(dataDir, given),
+    fleet(given),
+    given.mqtt === "embedded" ? embedded(given, ports) : null,
+    given.mqtt === "embedded" || given.mqtt === "off" ? null : plantBroker(given),
+    given.opcua === "on" ? opcua(given, ports) : null,
+    web(ports),
+    rights(given),
+  ];
+  return `${sections.filter((section) => section !== null).join("\n\n")}\n`;
+}
+
+function head(path: string): string {
+  return `# Written by fleetgate init. Every key, with its default, is in fleetgate.example.yaml; the Debian package has
+# it in /usr/share/doc/fleetgate/examples. After a change, and before a restart:
+#   fleetgate check --config ${path}
+# Names of files are relative to this file. Secrets stand in files of their own.`;
+}
+
+function gateway(dataDir: string, given: Given): string {
+  return `gateway:
+  # Unique in the plant: part of every MQTT topic and of the OPC UA application's URI.
+  id: ${scalar(given.id)}
+  # What must survive a restart: certificates, and the record of commands.
+  dataDir: ${scalar(dataDir)}`;
+}
+
+function fleet(given: Given): string {
+  const chosen = listOf(given.robots || given.locations || "");
+  const kind = given.robots ? "robots" : "locations";
+  const ca = `
+  # Trust this authority instead of the system's.
+  ca: ${fileNames.fleetCa}`;
+  return `fleet:
+  grpc:
+    # host:port of the fleet service. Always TLS.
+    address: ${scalar(given.fleet)}
+  # Base URL of the task chain, robot and map operations.
+  https: ${scalar(given.fleetHttps)}
+  # The API key document: JSON with api_key, scope and secret.
+  credentials: ${fileNames.apiKey}${given.fleetCa ? ca : ""}
+  # What the gateway is for: robots by id, or all robots of locations.
+  ${kind}: [${chosen.map(scalar).join(", ")}]`;
+}
+
+function embedded(given: Given, { mqttPort }: Ports): string {
+  const user = given.mqttUser ?? "";
+  const hosts = outerHosts(given.host ?? "");
+  const tls = `
+  # The certificate signs itself: clients need it as their authority.
+  certificate: ${fileNames.brokerCertificate}
+  key: ${fileNames.brokerKey}`;
+  return `mqtt:
+  # A broker inside the gateway (MQTT 3.1.1).
+  broker: embedded
+${listen(hosts, mqttPort ?? usualBrokerPort(hosts))}${hosts.length > 0 ? tls : ""}
+  # Who may log in. The file holds the password or its hash; fleetgate passwd makes one.
+  users:
+    ${scalar(user)}:
+      password: ${fileNames.mqttPassword(user)}`;
+}
+
+/** 8883 is registered for MQTT over TLS. */
+export function usualBrokerPort(hosts: readonly string[]): number {
+  return hosts.length > 0 ? 8_883 : 1_883;
+}
+
+function plantBroker(given: Given): string {
+  const user = given.mqttUser
+    ? `
+  # The gateway's own user there, and the file of its password.
+  username: ${scalar(given.mqttUser)}
+  password: ${fileNames.brokerPassword}`
+    : "";
+  const ca = given.mqttCa
+    ? `
+  # Trust this authority instead of the system's.
+  ca: ${fileNames.mqttCa}`
+    : "";
+  return `mqtt:
+  # The plant's broker.
+  broker: ${scalar(given.mqtt)}${user}${ca}
+  commands:
+    # Before you switch them on, the broker must enforce the names of its clients: see scada.md.
+    enabled: false`;
+}
+
+function opcua(given: Given, { opcuaPort }: Ports): string {
+  const user = given.opcuaUser ?? "";
+  const [first, ...others] = outerHosts(given.host ?? "");
+  const names =
+    first === undefined
+      ? ""
+      : `
+  # The names and addresses that clients use: the server's certificate has them.
+  hostname: ${scalar(first)}
+  alternateHostnames: [${others.map(scalar).join(", ")}]`;
+  return `opcua:
+${listen(outerHosts(given.host ?? ""), opcuaPort ?? 4_840)}${names}
+  # Who may log on. The file holds the password or its hash; fleetgate passwd makes one.
+  users:
+    ${scalar(user)}:
+      password: ${fileNames.opcuaPassword(user)}
+      # observer, operator or engineer
+      role: ${scalar(given.opcuaRole)}`;
+}
+
+function web({ webPort = 8_080 }: Ports): string {
+  return `# Health check and a page of robots. It has no login: keep it on loopback.
+web:
+  listen:
+    host: 127.0.0.1
+    port: ${webPort}`;
+}
+
+function rights(given: Given): string | null {
+  if (given.mqtt !== "embedded" || given.mqttRole === "observer") return null;
+  return `# Who may send what besides reading, which everybody may.
+rights:
+  - source:
+      protocol: mqtt
+      name: ${scalar(given.mqttUser)}
+    # observer, operator or engineer
+    role: ${scalar(given.mqttRole)}`;
+}
+
+function listen(hosts: readonly string[], port: number): string {
+  const isLocal = hosts.length === 0;
+  const all = hosts.some(isIPv6) ? '"::"' : "0.0.0.0";
+  return `  listen:
+    # ${isLocal ? "Programs of this machine only." : "Every address of this machine."}
+    host: ${isLocal ? "127.0.0.1" : all}
+    port: ${port}`;
+}
+
+/** A text as YAML reads it again, in a list too. */
+function scalar(text = ""): string {
+  return /^[\w./:@-]+$/.test(text) && isPlain(text) ? text : JSON.stringify(text);
+}
+
+function isPlain(text: string): boolean {
+  try {
+    return JSON.stringify(parse(`[${text}]`)) === JSON.stringify([text]);
+  } catch {
+    return false;
+  }
+}

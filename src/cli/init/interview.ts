@@ -1,0 +1,161 @@
+import { readFile } from "node:fs/promises";
+import { firstLine } from "../../config/named-files.ts";
+import { hashPassword, isPasswordHash } from "../../platform/password.ts";
+import { Refused } from "../exit.ts";
+import { askNewPassword, inventPassword } from "../new-password.ts";
+import type { Terminal } from "../terminal.ts";
+import { type Given, type Question, questions } from "./questions.ts";
+import { passwordFileProblem } from "./source-file.ts";
+
+/** The files of passwords that flags name. */
+export interface PasswordFiles {
+  readonly mqttPasswordFile?: string;
+  readonly opcuaPasswordFile?: string;
+}
+
+/** What stands in the file of a password. */
+export interface KeptPassword {
+  readonly kept: string;
+  /** The password that was invented, and is told once; null: the person knows it. */
+  readonly invented: string | null;
+}
+
+/** Everything that the configuration is made of. */
+export interface Interview {
+  readonly given: Given;
+  readonly mqttPassword: KeptPassword | null;
+  readonly opcuaPassword: KeptPassword | null;
+}
+
+/**
+ * Completes the answers: by questions if one is needed that no flag gives, else by what no answer means.
+ * @param openTerminal null: nobody can be asked
+ * @throws Refused with everything that is missing or wrong
+ */
+export async function interview(
+  flags: Given,
+  files: PasswordFiles,
+  openTerminal: (() => Terminal) | null,
+): Promise<Interview> {
+  await refuseWrongFlags(flags, files);
+  const missing = whatIsMissing(flags, files);
+  if (missing.length > 0 && openTerminal === null) throw new Refused(missing);
+  const terminal = missing.length > 0 ? (openTerminal?.() ?? null) : null;
+  try {
+    const given = await completed(flags, terminal);
+    const isEmbedded = given.mqtt === "embedded";
+    return {
+      given,
+      mqttPassword: isEmbedded
+        ? await userPassword(terminal, files.mqttPasswordFile, `Password of MQTT user ${given.mqttUser}`)
+        : await brokerPassword(terminal, files.mqttPasswordFile, given),
+      opcuaPassword:
+        given.opcua === "on"
+          ? await userPassword(
+              terminal,
+              files.opcuaPasswordFile,
+              `Password of OPC UA user ${given.opcuaUser}`,
+            )
+          : null,
+    };
+  } finally {
+    terminal?.close();
+  }
+}
+
+/** Before the first question: nobody answers ten of them to be refused at the end. */
+async function refuseWrongFlags(flags: Given, files: PasswordFiles): Promise<void> {
+  const problems: string[] = [];
+  const given = withUsual(flags);
+  for (const question of questions) {
+    const answer = flags[question.name];
+    if (answer === undefined) continue;
+    const problem = await question.problem(answer);
+    if (problem !== null) problems.push(`${question.flag}: ${problem}`);
+    else if (!question.applies(given) && answer !== "")
+      problems.push(`${question.flag}: is of no use with the other answers; leave it out`);
+  }
+  const { mqttPasswordFile: mqtt, opcuaPasswordFile: opcua } = files;
+  const mqttProblem = mqtt === undefined ? null : await passwordFileProblem(mqtt, given.mqtt === "embedded");
+  const opcuaProblem = opcua === undefined ? null : await passwordFileProblem(opcua, true);
+  if (mqttProblem !== null) problems.push(`--mqtt-password-file: ${mqttProblem}`);
+  if (opcuaProblem !== null) problems.push(`--opcua-password-file: ${opcuaProblem}`);
+  if (problems.length > 0) throw new Refused(problems);
+}
+
+/** Flags without which somebody must be asked. */
+function whatIsMissing(flags: Given, files: PasswordFiles): readonly string[] {
+  const given = withUsual(flags);
+  const missing = questions
+    .filter(({ name, applies }) => given[name] === undefined && applies(given))
+    .map(({ name, flag, text }) =>
+      name === "locations"
+        ? "--robots or --locations is missing: the robots that the gateway is for"
+        : `${flag} is missing: ${text}`,
+    );
+  const needsPassword = given.mqtt !== "embedded" && (given.mqttUser ?? "") !== "";
+  return needsPassword && files.mqttPasswordFile === undefined
+    ? [...missing, `--mqtt-password-file is missing: File with the password of ${given.mqttUser}`]
+    : missing;
+}
+
+/** The answers, with what no answer means where nothing was given. */
+function withUsual(flags: Given): Given {
+  let given: Given = flags;
+  for (const question of questions) {
+    if (given[question.name] !== undefined || !question.applies(given)) continue;
+    const usual = question.usual(given);
+    if (usual !== null) given = { ...given, [question.name]: usual };
+  }
+  return given;
+}
+
+async function completed(flags: Given, terminal: Terminal | null): Promise<Given> {
+  if (terminal === null) return withUsual(flags);
+  let given: Given = flags;
+  for (const question of questions) {
+    if (given[question.name] !== undefined || !question.applies(given)) continue;
+    given = { ...given, [question.name]: await ask(terminal, question, question.usual(given)) };
+  }
+  return given;
+}
+
+async function ask(terminal: Terminal, question: Question, usual: string | null): Promise<string> {
+  const hint = usual === null || usual === "" ? "" : ` [${usual}]`;
+  for (;;) {
+    const answer = (await terminal.ask(`${question.text}${hint}: `)) || (usual ?? "");
+    const problem = await question.problem(answer);
+    if (problem === null) return answer;
+    terminal.say(`  ${problem}`);
+  }
+}
+
+/** Of a user of the gateway: kept as a hash. */
+async function userPassword(
+  terminal: Terminal | null,
+  file: string | undefined,
+  question: string,
+): Promise<KeptPassword> {
+  if (file !== undefined) {
+    const text = firstLine(await readFile(file, "utf8"));
+    return { kept: isPasswordHash(text) ? text : await hashPassword(text), invented: null };
+  }
+  const typed =
+    terminal === null ? "" : await askNewPassword(terminal, question, "empty: one is made and shown");
+  if (typed !== "") return { kept: await hashPassword(typed), invented: null };
+  const invented = inventPassword();
+  return { kept: await hashPassword(invented), invented };
+}
+
+/** Of the gateway's own user at the plant's broker, which wants the password itself; null: it has no user. */
+async function brokerPassword(
+  terminal: Terminal | null,
+  file: string | undefined,
+  { mqttUser = "" }: Given,
+): Promise<KeptPassword | null> {
+  if (mqttUser === "") return null;
+  if (file !== undefined) return { kept: firstLine(await readFile(file, "utf8")), invented: null };
+  if (terminal === null) throw new Refused(["--mqtt-password-file is missing"]);
+  const question = `Password of ${mqttUser} at the broker`;
+  return { kept: await askNewPassword(terminal, question), invented: null };
+}

@@ -1,0 +1,239 @@
+import { isIP } from "node:net";
+import { names } from "../../config/fields.ts";
+import { isLoopback } from "../../config/loopback.ts";
+import { fleetSection } from "../../config/sections/fleet.ts";
+import { gatewaySection } from "../../config/sections/gateway.ts";
+import { mqttSection } from "../../config/sections/mqtt.ts";
+import { roles } from "../../domain/command.ts";
+import { certificateFileProblem, keyFileProblem } from "./source-file.ts";
+
+/** Answers as they were typed or given by flags, by the name of the option. */
+export type Given = Readonly<Partial<Record<AnswerName, string>>>;
+
+export type AnswerName =
+  | "id"
+  | "fleet"
+  | "fleetHttps"
+  | "fleetCa"
+  | "apiKey"
+  | "robots"
+  | "locations"
+  | "mqtt"
+  | "opcua"
+  | "host"
+  | "mqttUser"
+  | "mqttRole"
+  | "mqttCa"
+  | "opcuaUser"
+  | "opcuaRole";
+
+/** What `fleetgate init` wants to know. */
+export interface Question {
+  readonly name: AnswerName;
+  readonly flag: string;
+  /** Of the flag's value, for the help. */
+  readonly value: string;
+  readonly text: string;
+  /** Whether it is asked, by the answers to the questions before it. */
+  applies(given: Given): boolean;
+  /** What no answer means; null: one is needed. */
+  usual(given: Given): string | null;
+  /** Why an answer will not do, and what would; null when it will do. */
+  problem(answer: string): Promise<string | null> | string | null;
+}
+
+const always = () => true;
+const needed = () => null;
+const isEmbedded = ({ mqtt }: Given) => mqtt === "embedded";
+const isExternal = ({ mqtt }: Given) => mqtt !== undefined && mqtt !== "embedded" && mqtt !== "off";
+const hasOpcUa = ({ opcua }: Given) => opcua === "on";
+
+/** In the order in which they are asked. */
+export const questions: readonly Question[] = [
+  {
+    name: "id",
+    flag: "--id",
+    value: "<id>",
+    text: "Id of this gateway, unique in the plant",
+    applies: always,
+    usual: needed,
+    problem: (answer) => issue(gatewaySection.shape.id, answer),
+  },
+  {
+    name: "fleet",
+    flag: "--fleet",
+    value: "<host:port>",
+    text: "gRPC address of the fleet service, host:port",
+    applies: always,
+    usual: needed,
+    problem: (answer) => issue(fleetSection.shape.grpc.shape.address, answer),
+  },
+  {
+    name: "fleetHttps",
+    flag: "--fleet-https",
+    value: "<url>",
+    text: "Base URL of its REST operations",
+    applies: always,
+    usual: ({ fleet = "" }) => `https://${fleet.replace(/:\d+$/, "")}`,
+    problem: (answer) => issue(fleetSection.shape.https, answer),
+  },
+  {
+    name: "fleetCa",
+    flag: "--fleet-ca",
+    value: "<file>",
+    text: "File of the authority of its certificate (PEM), which is copied; empty: the system's",
+    applies: always,
+    usual: () => "",
+    problem: (answer) => (answer === "" ? null : certificateFileProblem(answer)),
+  },
+  {
+    name: "apiKey",
+    flag: "--api-key",
+    value: "<file>",
+    text: "File of the API key document, which is copied",
+    applies: always,
+    usual: needed,
+    problem: keyFileProblem,
+  },
+  {
+    name: "robots",
+    flag: "--robots",
+    value: "<ids>",
+    text: "Robots by id, separated by commas; empty: all robots of locations",
+    applies: ({ locations }) => locations === undefined,
+    usual: () => "",
+    problem: (answer) => (answer === "" ? null : issue(names(""), listOf(answer))),
+  },
+  {
+    name: "locations",
+    flag: "--locations",
+    value: "<names>",
+    text: "Locations, separated by commas",
+    applies: ({ robots = "" }) => robots === "",
+    usual: needed,
+    problem: (answer) => (answer === "" ? "give at least one" : issue(names(""), listOf(answer))),
+  },
+  {
+    name: "mqtt",
+    flag: "--mqtt",
+    value: "<broker>",
+    text: "MQTT: off, embedded (a broker inside the gateway), or the URL of the plant's broker",
+    applies: always,
+    usual: () => "off",
+    problem: (answer) =>
+      answer === "off" || issue(mqttSection.shape.broker, answer) === null
+        ? null
+        : "write off, embedded, mqtts://host:port or mqtt://host:port, without user and password",
+  },
+  {
+    name: "opcua",
+    flag: "--opcua",
+    value: "<on|off>",
+    text: "OPC UA server: on or off",
+    applies: always,
+    // Without either, nobody would see a robot.
+    usual: ({ mqtt }) => (mqtt === "off" ? "on" : "off"),
+    problem: (answer) => (answer === "on" || answer === "off" ? null : "write on or off"),
+  },
+  {
+    name: "host",
+    flag: "--host",
+    value: "<names>",
+    text: "Names or addresses by which clients reach this machine; localhost: only its own programs",
+    applies: (given) => isEmbedded(given) || hasOpcUa(given),
+    usual: () => "localhost",
+    problem: hostProblem,
+  },
+  {
+    name: "mqttUser",
+    flag: "--mqtt-user",
+    value: "<name>",
+    text: "MQTT user",
+    applies: (given) => isEmbedded(given) || isExternal(given),
+    usual: (given) => (isEmbedded(given) ? "scada" : ""),
+    problem: (answer) => (answer === "" ? null : userProblem(answer)),
+  },
+  {
+    name: "mqttRole",
+    flag: "--mqtt-role",
+    value: "<role>",
+    text: `Role of the MQTT user: ${roles.join(", ")}`,
+    applies: isEmbedded,
+    usual: () => "observer",
+    problem: roleProblem,
+  },
+  {
+    name: "mqttCa",
+    flag: "--mqtt-ca",
+    value: "<file>",
+    text: "File of the authority of the broker's certificate (PEM), which is copied; empty: the system's",
+    applies: ({ mqtt = "" }) => mqtt.startsWith("mqtts:"),
+    usual: () => "",
+    problem: (answer) => (answer === "" ? null : certificateFileProblem(answer)),
+  },
+  {
+    name: "opcuaUser",
+    flag: "--opcua-user",
+    value: "<name>",
+    text: "OPC UA user",
+    applies: hasOpcUa,
+    usual: () => "line1",
+    problem: userProblem,
+  },
+  {
+    name: "opcuaRole",
+    flag: "--opcua-role",
+    value: "<role>",
+    text: `Role of the OPC UA user: ${roles.join(", ")}`,
+    applies: hasOpcUa,
+    usual: () => "operator",
+    problem: roleProblem,
+  },
+];
+
+/** The parts of an answer that is a list. */
+export function listOf(answer: string): readonly string[] {
+  return answer
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+/** Names and addresses of the machine that others can use. */
+export function outerHosts(answer: string): readonly string[] {
+  return listOf(answer).filter((host) => !isLoopback(host));
+}
+
+function hostProblem(answer: string): string | null {
+  const hosts = listOf(answer);
+  const wrong = hosts.find(
+    (host) => isIP(host) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9-.]*[A-Za-z0-9])?$/.test(host),
+  );
+  if (hosts.length === 0 || wrong !== undefined) return "write host names and addresses, separated by commas";
+  const open = hosts.find((host) => host === "0.0.0.0" || host === "::");
+  return open === undefined ? null : `${open} reaches no machine: write the address or name that clients use`;
+}
+
+/** The name is a level of a topic, a name of OPC UA, and part of a file's name. */
+function userProblem(answer: string): string | null {
+  if (answer === "anonymous") return "means a session without a user; choose another name";
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(answer)
+    ? null
+    : "use 1 to 63 letters, digits, ., - and _, the first a letter or digit";
+}
+
+function roleProblem(answer: string): string | null {
+  return roles.some((role) => role === answer) ? null : `write ${roles.join(", ")}`;
+}
+
+interface Schema {
+  safeParse(value: unknown): {
+    readonly success: boolean;
+    readonly error?: { readonly issues: ReadonlyArray<{ readonly message: string }> } | undefined;
+  };
+}
+
+/** The first mistake that the configuration's own schema finds. */
+function issue(schema: Schema, value: unknown): string | null {
+  return schema.safeParse(value).error?.issues[0]?.message ?? null;
+}

@@ -1,0 +1,79 @@
+import { fileNames, type Ports, usualBrokerPort } from "./configuration-text.ts";
+import type { Interview } from "./interview.ts";
+import { outerHosts } from "./questions.ts";
+import type { Plan, Written } from "./written-files.ts";
+
+/** What was written, the passwords that were invented, and what to do next. */
+export function reportOf(
+  plan: Plan,
+  written: Written,
+  answers: Interview,
+  ports: Ports,
+  isService: boolean,
+): string {
+  const blocks = [
+    ...fileLines(plan, written),
+    ...passwordLines(answers),
+    ...addressLines(answers, ports),
+    ...accessLines(plan, isService),
+    "",
+    "Next:",
+    ...nextLines(plan, isService),
+  ];
+  return `${blocks.join("\n")}\n`;
+}
+
+function fileLines(plan: Plan, { kept, hasReplacedExample }: Written): readonly string[] {
+  return [
+    `Written: ${plan.path}${hasReplacedExample ? " (in place of the package's, which nobody had touched)" : ""}`,
+    ...plan.files.map(({ path }) => `${kept.includes(path) ? "Kept:   " : "Written:"} ${path}`),
+  ];
+}
+
+function passwordLines({ given, mqttPassword, opcuaPassword }: Interview): readonly string[] {
+  const lines = [
+    ["MQTT", given.mqttUser, mqttPassword],
+    ["OPC UA", given.opcuaUser, opcuaPassword],
+  ] as const;
+  const invented = lines.flatMap(([protocol, user, password]) =>
+    password === null || password.invented === null
+      ? []
+      : [`Password of ${protocol} user ${user}: ${password.invented}`],
+  );
+  return invented.length === 0
+    ? []
+    : ["", ...invented, "Note it now: the gateway keeps a hash only, and nobody can read it again."];
+}
+
+function addressLines({ given }: Interview, ports: Ports): readonly string[] {
+  const hosts = outerHosts(given.host ?? "");
+  const host = hosts[0] ?? "localhost";
+  const shown = host.includes(":") ? `[${host}]` : host;
+  const isOpen = hosts.length > 0;
+  const broker = `${isOpen ? "mqtts" : "mqtt"}://${shown}:${ports.mqttPort ?? usualBrokerPort(hosts)}`;
+  const lines = [
+    ...(given.mqtt === "embedded"
+      ? [
+          `MQTT clients connect to ${broker}${isOpen ? `, with ${fileNames.brokerCertificate} as their authority` : ""}`,
+        ]
+      : []),
+    ...(given.opcua === "on"
+      ? [`OPC UA clients connect to opc.tcp://${shown}:${ports.opcuaPort ?? 4_840}`]
+      : []),
+  ];
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+function accessLines({ secretAccess }: Plan, isService: boolean): readonly string[] {
+  if (!isService || secretAccess.group !== null) return [];
+  return [
+    "",
+    "The secrets belong to this user: the user as whom the gateway runs must be able to read them.",
+  ];
+}
+
+function nextLines({ path }: Plan, isService: boolean): readonly string[] {
+  return isService
+    ? [`  sudo fleetgate check --config ${path}`, "  sudo systemctl enable --now fleetgate"]
+    : [`  fleetgate check --config ${path}`, `  fleetgate run --config ${path}`];
+}

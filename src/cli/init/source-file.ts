@@ -1,0 +1,40 @@
+import { readFile } from "node:fs/promises";
+import type { FileKind } from "../../config/fields.ts";
+import { contentProblem, fileProblem, firstLine } from "../../config/named-files.ts";
+import { isPasswordHash } from "../../platform/password.ts";
+import { newPasswordProblem } from "../new-password.ts";
+
+/** Why a file is no certificate, and cannot be copied; null when it can. */
+export function certificateFileProblem(path: string): Promise<string | null> {
+  return problemOf(path, "certificate");
+}
+
+/** The same for an API key document. Its content is never quoted. */
+export function keyFileProblem(path: string): Promise<string | null> {
+  return problemOf(path, "apiKey");
+}
+
+/**
+ * The same for a file whose first line is a password.
+ * @param mayBeHash whether a hash will do
+ */
+export async function passwordFileProblem(path: string, mayBeHash: boolean): Promise<string | null> {
+  const problem = await problemOf(path, mayBeHash ? "userPassword" : "password");
+  if (problem !== null) return problem;
+  const password = firstLine(await readFile(path, "utf8"));
+  if (mayBeHash && isPasswordHash(password)) return null;
+  const wrong = newPasswordProblem(password);
+  return wrong === null ? null : `the password in ${path} ${wrong}`;
+}
+
+async function problemOf(path: string, kind: FileKind): Promise<string | null> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const isHidden = error instanceof Error && "code" in error && error.code === "EACCES";
+    return `${path} ${isHidden ? "cannot be read by this user: use sudo" : fileProblem(error)}`;
+  }
+  const problem = contentProblem(kind, text);
+  return problem === null ? null : `${path} ${problem}`;
+}

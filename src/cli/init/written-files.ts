@@ -1,0 +1,108 @@
+import { chmod, chown, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { makeFolder } from "../../platform/make-folder.ts";
+import { Refused } from "../exit.ts";
+import { type Access, isThere, publicAccess, writeNewFile } from "../new-file.ts";
+import { isShippedExample } from "./shipped-example.ts";
+
+/** A file that the configuration names. */
+export interface PlannedFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  readonly isSecret: boolean;
+}
+
+/** What is to be written: all of it, or nothing. */
+export interface Plan {
+  /** Of the configuration, absolute. */
+  readonly path: string;
+  readonly text: string;
+  readonly files: readonly PlannedFile[];
+  readonly secretAccess: Access;
+}
+
+/** What was written. */
+export interface Written {
+  /** Files that had the right content before, as an API key that was copied there by hand. */
+  readonly kept: readonly string[];
+  /** Whether the package's untouched configuration was in its place. */
+  readonly hasReplacedExample: boolean;
+}
+
+/**
+ * Writes the plan. The configuration comes last, when `check` has found no fault in it. Whatever fails, all
+ * that was written is removed.
+ * @param check reads the configuration from a file beside its place. Rejects with Refused
+ */
+export async function writePlan(plan: Plan, check: (path: string) => Promise<void>): Promise<Written> {
+  const kept = await sameFiles(plan.files);
+  const replaces = await refuseWhatIsInTheWay(plan, kept);
+  const undo: Array<() => Promise<unknown>> = [];
+  const write = async (path: string, text: string, access: Access) => {
+    await writeNewFile(path, text, access);
+    undo.push(() => rm(path, { force: true }));
+  };
+  try {
+    for (const { path, text, isSecret } of plan.files) {
+      await makeFolderFor(path, plan, undo);
+      if (!kept.includes(path)) await write(path, text, isSecret ? plan.secretAccess : publicAccess);
+    }
+    const draft = `${plan.path}.init`;
+    await write(draft, plan.text, publicAccess);
+    await check(draft);
+    if (replaces) await rename(draft, plan.path);
+    else await write(plan.path, plan.text, publicAccess);
+    await rm(draft, { force: true });
+    return { kept, hasReplacedExample: replaces };
+  } catch (error) {
+    for (const step of undo.reverse()) await step().catch(() => {});
+    throw error;
+  }
+}
+
+/** Files that are there already, with the content that they are to have. */
+async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    files.map(async ({ path, text }) => ((await textOf(path)) === text ? [path] : [])),
+  );
+  return found.flat();
+}
+
+/** Whether the configuration takes the place of the package's example. */
+async function refuseWhatIsInTheWay(plan: Plan, kept: readonly string[]): Promise<boolean> {
+  const example = await textOf(plan.path);
+  const replaces = example !== null && isShippedExample(example);
+  const wanted = plan.files.map(({ path }) => path).filter((path) => !kept.includes(path));
+  const inTheWay: string[] = [];
+  for (const path of [...(replaces ? [] : [plan.path]), ...wanted])
+    if (await isThere(path))
+      inTheWay.push(`${path} is in the way: move it elsewhere, or choose another --config`);
+  if (inTheWay.length > 0) throw new Refused(inTheWay);
+  return replaces;
+}
+
+/** Null: there is none that can be read. */
+function textOf(path: string): Promise<string | null> {
+  return readFile(path, "utf8").catch(() => null);
+}
+
+/** Makes what is missing of the path to a file. Root's folders must let the service's user in. */
+async function makeFolderFor(
+  path: string,
+  { path: configPath, secretAccess: { group } }: Plan,
+  undo: Array<() => Promise<unknown>>,
+): Promise<void> {
+  const missing: string[] = [];
+  for (let at = dirname(path); !(await isThere(at)); at = dirname(at)) missing.unshift(at);
+  if (missing.length === 0) return;
+  for (const folder of missing) undo.push(() => rmdir(folder));
+  await makeFolder(dirname(path));
+  if (group === null) return;
+  const secrets = join(dirname(resolve(configPath)), "secrets");
+  for (const folder of missing) {
+    const isForSecrets = folder === secrets;
+    if (isForSecrets) await chown(folder, 0, group);
+    await chmod(folder, isForSecrets ? 0o750 : 0o755);
+  }
+}
