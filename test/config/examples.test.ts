@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -8,6 +8,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { configJsonSchema, configSchema } from "../../src/config/schema.ts";
 import { bare } from "../../src/config/schema-walk.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
+import { examplesFolder, layExampleFiles } from "../support/example-files.ts";
 
 let folder = "";
 
@@ -35,6 +36,41 @@ it("the configuration of the package loads once its secrets are there", async ()
   for (const name of ["api-key.json", "mqtt-password"])
     await cp(join(folder, name), join(folder, "secrets", name));
   expect(await loadConfig(copy, {}, createCatalogue())).toMatchObject({ ok: true });
+});
+
+it("each example of config/examples loads without a warning, and stands in docs/install.md", async () => {
+  await using files = await layExampleFiles();
+  const page = await readFile("docs/install.md", "utf8");
+  const names = await readdir(examplesFolder);
+  expect(names.length).toBeGreaterThan(5);
+  for (const name of names) {
+    expect(page).toContain(`\`${name}\``);
+    if (!name.endsWith(".yaml")) continue;
+    const loaded = await files.load(name);
+    expect(loaded, name).toMatchObject({ ok: true, warnings: [], outdated: [] });
+  }
+});
+
+it("the access rules of config/examples/mosquitto.acl are those of docs/scada.md", async () => {
+  const rules = (text: string) => text.match(/^ *(user|topic|pattern) .*$/gm)?.map((rule) => rule.trim());
+  const page = await readFile("docs/scada.md", "utf8");
+  const documented = page.slice(page.indexOf("### A broker of the plant"));
+  const shipped = rules(await readFile(join(examplesFolder, "mosquitto.acl"), "utf8"));
+  expect(shipped?.length).toBeGreaterThan(10);
+  expect(shipped).toEqual(rules(documented.slice(0, documented.indexOf("\n## "))));
+});
+
+it("nginx.conf forwards what webhooks-proxy.yaml listens for", async () => {
+  const { fleet, web } = parse(await readFile(join(examplesFolder, "webhooks-proxy.yaml"), "utf8"));
+  const { hostname, pathname } = new URL(fleet.events.publicUrl);
+  const nginx = await readFile(join(examplesFolder, "nginx.conf"), "utf8");
+  const [events = "", robots = ""] = nginx.split(/^server \{$/m).slice(1);
+  expect(events).toContain(`server_name ${hostname};`);
+  expect(events).toContain(`location = ${pathname} {`);
+  expect(events).toContain(`proxy_pass https://${fleet.events.listen.host}:${fleet.events.listen.port};`);
+  expect(events).toContain(`proxy_ssl_name ${hostname};`);
+  expect(robots).toContain(`server_name ${web.hostnames[0]};`);
+  expect(robots).toContain(`proxy_pass http://${web.listen.host}:${web.listen.port};`);
 });
 
 it("the example names every key of the schema", async () => {

@@ -154,7 +154,7 @@ async function configOf(
 }
 
 /** Resolves when the gateway is ready, with what stops it; rejects when it cannot start. */
-async function runGateway(
+export async function runGateway(
   config: Config,
   clock: Clock,
   log: Chronicle<string>,

@@ -41,17 +41,13 @@ export async function startMosquitto(acl?: {
   readonly rules: string;
   readonly users: readonly string[];
 }): Promise<Mosquitto> {
-  if (binary === undefined) throw new Error("mosquitto is not installed");
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-mosquitto-"));
   const port = await freePort();
   const lines = [`listener ${port} 127.0.0.1`, "set_tcp_nodelay true", "persistence false"];
   if (acl === undefined) lines.push("allow_anonymous true");
   else {
     await writeFile(join(folder, "acl"), acl.rules, { mode: 0o644 });
-    const passwords = acl.users.map((user) => `${user}:${user}`).join("\n");
-    await writeFile(join(folder, "passwords"), `${passwords}\n`, { mode: 0o600 });
-    const hashed = spawn(passwordTool, ["-U", join(folder, "passwords")]);
-    await once(hashed, "exit");
+    await writePasswords(join(folder, "passwords"), new Map(acl.users.map((user) => [user, user])));
     lines.push(
       "allow_anonymous false",
       `acl_file ${folder}/acl`,
@@ -59,9 +55,7 @@ export async function startMosquitto(acl?: {
       "user root",
     );
   }
-  await writeFile(join(folder, "conf"), `${lines.join("\n")}\n`);
-  const child = spawn(binary, ["-c", join(folder, "conf")], { stdio: ["ignore", "ignore", "pipe"] });
-  await listening(child);
+  const child = await runMosquitto(join(folder, "conf"), `${lines.join("\n")}\n`);
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal);
@@ -76,6 +70,23 @@ export async function startMosquitto(acl?: {
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
   };
+}
+
+/** Writes the file of users and passwords as mosquitto wants it. */
+export async function writePasswords(path: string, users: ReadonlyMap<string, string>): Promise<void> {
+  const lines = [...users].map(([user, password]) => `${user}:${password}\n`);
+  await writeFile(path, lines.join(""), { mode: 0o600 });
+  const hashed = spawn(passwordTool, ["-U", path]);
+  await once(hashed, "exit");
+}
+
+/** Starts mosquitto by a configuration file, written to `path`; resolves when it listens. */
+export async function runMosquitto(path: string, configuration: string) {
+  if (binary === undefined) throw new Error("mosquitto is not installed");
+  await writeFile(path, configuration);
+  const child = spawn(binary, ["-c", path], { stdio: ["ignore", "ignore", "pipe"] });
+  await listening(child);
+  return child;
 }
 
 async function freePort(): Promise<number> {
