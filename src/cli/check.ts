@@ -1,16 +1,78 @@
 import { Command } from "commander";
+import type { Config } from "../config/load.ts";
 import { createCatalogue } from "../fleet/operations.ts";
+import { systemClock } from "../platform/clock.ts";
 import { checkReport } from "./check-report.ts";
-import { configurationOrExit } from "./configuration.ts";
+import { exitOnProblems, type Reading, readConfiguration } from "./configuration.ts";
+import { exitCodes } from "./exit.ts";
+import { type Part, partText } from "./online/part.ts";
+import { unitEnvironment } from "./unit-environment.ts";
 
-/** `fleetgate check`: reports the mistakes of a configuration, or what it means. */
+interface CheckOptions {
+  readonly config: string;
+  readonly online?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * `fleetgate check`: reports the mistakes of a configuration, or what it means; with --online, what it meets.
+ */
 export function checkCommand(): Command {
   return new Command("check")
     .description("check a configuration and the files that it names, and say what it means")
     .requiredOption("-c, --config <file>", "the configuration")
-    .action(async ({ config: path }: { config: string }) => {
-      const config = await configurationOrExit(path, "error");
+    .option("--online", "try names, clock, connections, API key, stream, broker, ports and disk too")
+    .option("--json", "print one JSON document")
+    .action(async ({ config: path, online = false, json = false }: CheckOptions) => {
+      const unit = unitEnvironment(process.env, process.getuid?.() ?? null);
+      const reading = await readConfiguration(path, unit.env, "error");
+      if (unit.source !== null && !json)
+        process.stdout.write(`credentials and data folder are those of ${unit.source}\n`);
+      if (json) return printDocument(reading, online, unit.source);
+      const config = exitOnProblems(path, reading);
       const report = checkReport(config, createCatalogue());
       process.stdout.write(`${path} is valid: gateway ${config.gateway.id}\n${report}\n`);
+      if (!online) return;
+      process.stdout.write("\nOnline\n");
+      const parts = await tryAll(config, unit.source !== null, (part) =>
+        process.stdout.write(partText(part)),
+      );
+      const count = parts.filter(({ state }) => state === "wrong").length;
+      if (count > 0) process.stdout.write(`\n${count} ${count === 1 ? "part is" : "parts are"} wrong\n`);
+      end(parts);
     });
+}
+
+/** One JSON document, whatever was found. */
+async function printDocument(reading: Reading, online: boolean, unit: string | null): Promise<void> {
+  const { config, problems } = reading;
+  const parts = online && config !== null ? await tryAll(config, unit !== null, () => {}) : [];
+  const document = { valid: config !== null, unit, problems, ...(online ? { parts } : {}) };
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+  if (config === null) process.exitCode = exitCodes.config;
+  else end(parts);
+}
+
+const HOLD_MS = 60_000;
+
+async function tryAll(
+  config: Config,
+  isForUnit: boolean,
+  tell: (part: Part) => void,
+): Promise<readonly Part[]> {
+  // Timers and connections of the gateway's parts do not keep a program alive; the whole check must.
+  const hold = setInterval(() => {}, HOLD_MS);
+  try {
+    const { signal } = new AbortController();
+    // Loaded here and not at the top: other subcommands do not need the protocols.
+    const { checkOnline } = await import("./online/online-check.ts");
+    return await checkOnline(config, { clock: systemClock, signal, isForUnit, tell });
+  } finally {
+    clearInterval(hold);
+  }
+}
+
+function end(parts: readonly Part[]): void {
+  const isWrong = parts.some(({ state }) => state === "wrong");
+  process.exitCode = isWrong ? exitCodes.unavailable : exitCodes.ok;
 }

@@ -1,36 +1,58 @@
 import { type Config, loadConfig } from "../config/load.ts";
+import type { Environment } from "../config/named-files.ts";
 import type { ConfigProblem } from "../config/problem.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { exitCodes } from "./exit.ts";
 
-/**
- * The configuration, or every problem on standard error and exit code 78. Warnings are printed either way.
- * @param outdated how a certificate of the gateway is reported that is not valid now
- */
-export async function configurationOrExit(
-  path: string,
-  outdated: "error" | "warning" = "warning",
-): Promise<Config> {
-  const loaded = await loadConfig(path, process.env, createCatalogue());
-  if (!loaded.ok) return exitWith(path, loaded.problems);
-  for (const warning of loaded.warnings) print(path, "warning", warning);
-  if (outdated === "error" && loaded.outdated.length > 0) return exitWith(path, loaded.outdated);
-  for (const problem of loaded.outdated) print(path, "warning", problem);
-  return loaded.config;
+/** A problem as it is reported. */
+interface ReportedProblem extends ConfigProblem {
+  readonly severity: "error" | "warning";
 }
 
-function exitWith(path: string, problems: readonly ConfigProblem[]): never {
-  for (const problem of problems) print(path, "error", problem);
-  const count = problems.length;
+/** What came of reading a configuration: it is null when a problem is an error. */
+export interface Reading {
+  readonly config: Config | null;
+  readonly problems: readonly ReportedProblem[];
+}
+
+/** @param outdated how a certificate of the gateway is reported that is not valid now */
+export async function readConfiguration(
+  path: string,
+  env: Environment,
+  outdated: "error" | "warning",
+): Promise<Reading> {
+  const loaded = await loadConfig(path, env, createCatalogue());
+  if (!loaded.ok) return { config: null, problems: reported(loaded.problems, "error") };
+  const problems = [...reported(loaded.warnings, "warning"), ...reported(loaded.outdated, outdated)];
+  const isValid = problems.every(({ severity }) => severity === "warning");
+  return { config: isValid ? loaded.config : null, problems };
+}
+
+/** The configuration, or exit code 78. Prints every problem on standard error, warnings too. */
+export function exitOnProblems(path: string, { config, problems }: Reading): Config {
+  for (const problem of problems) print(path, problem);
+  if (config !== null) return config;
+  const count = problems.filter(({ severity }) => severity === "error").length;
   process.stderr.write(
     `fleetgate: ${count} ${count === 1 ? "problem" : "problems"} in ${path}; nothing was started\n`,
   );
   process.exit(exitCodes.config);
 }
 
+/** Both at once, for what starts the gateway. */
+export async function configurationOrExit(path: string): Promise<Config> {
+  return exitOnProblems(path, await readConfiguration(path, process.env, "warning"));
+}
+
+function reported(
+  problems: readonly ConfigProblem[],
+  severity: ReportedProblem["severity"],
+): readonly ReportedProblem[] {
+  return problems.map((problem) => ({ ...problem, severity }));
+}
+
 /** `file:line: severity: path: message`, as compilers write it and editors read it. */
-function print(file: string, severity: "error" | "warning", problem: ConfigProblem): void {
-  const place = problem.line === null ? file : `${file}:${problem.line}`;
-  const path = problem.path === "" ? "" : `${problem.path}: `;
-  process.stderr.write(`${place}: ${severity}: ${path}${problem.message}\n`);
+function print(file: string, { line, severity, path, message }: ReportedProblem): void {
+  const place = line === null ? file : `${file}:${line}`;
+  process.stderr.write(`${place}: ${severity}: ${path === "" ? "" : `${path}: `}${message}\n`);
 }

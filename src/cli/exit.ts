@@ -1,14 +1,14 @@
 import { FolderLocked } from "../platform/folder-lock.ts";
 import { describeError } from "../platform/log.ts";
 import { FolderNotMade } from "../platform/make-folder.ts";
-import { PortTaken } from "../platform/port-taken.ts";
+import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
 
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an answer is missing or wrong. `data`: a newer
- * program has written the data folder.
+ * program has written the data folder. `unavailable`: `check --online` found something wrong.
  */
-export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, config: 78 } as const;
+export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, unavailable: 69, config: 78 } as const;
 
 /** Answers are missing or wrong, or something is in the way. Nothing was written. */
 export class Refused extends Error {
@@ -30,26 +30,30 @@ export function refuse({ problems }: Refused): never {
 }
 
 /** Names the option of a command that sets the port of a listener. */
-export type PortOption = (taken: PortTaken) => string;
+export type PortOption = (wanted: PortTaken | PortRefused) => string;
 
 /**
  * Prints in one line why the command ends, and ends it.
  * @param portOption names the option to change when a port is taken
  */
 export function fail(error: unknown, portOption: PortOption): never {
-  const taken = portTaken(error);
+  const wanted = portWanted(error);
   const isPlain = [FolderLocked, FolderNotMade, StoreTooNew].some((known) => error instanceof known);
   const reason = error instanceof Error && isPlain ? error.message : describeError(error);
-  const line =
-    taken === null
-      ? reason
-      : `port ${taken.port} (${taken.listener}) is taken: free it, or choose another with ${portOption(taken)}`;
+  const line = wanted === null ? reason : portLine(wanted, portOption(wanted));
   process.stderr.write(`fleetgate: ${line}\n`);
   process.exit(error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure);
 }
 
-/** The taken port that an error is about, or was caused by. */
-function portTaken(error: unknown): PortTaken | null {
-  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof PortTaken) return at;
+function portLine(wanted: PortTaken | PortRefused, option: string): string {
+  const port = `port ${wanted.port} (${wanted.listener})`;
+  if (wanted instanceof PortTaken) return `${port} is taken: free it, or choose another with ${option}`;
+  return `${port} is refused (${wanted.code}): ${refusalAdvice(wanted.code, wanted.port, option)}`;
+}
+
+/** The port that a listener could not have, where an error is about it, or was caused by it. */
+function portWanted(error: unknown): PortTaken | PortRefused | null {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if (at instanceof PortTaken || at instanceof PortRefused) return at;
   return null;
 }

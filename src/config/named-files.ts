@@ -18,7 +18,10 @@ import {
 import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { places } from "./schema-walk.ts";
 
-/** The environment as far as configuration may look at it. */
+/**
+ * The environment as far as configuration may look at it. `credential:NAME` is the file of a credential,
+ * where a caller has read it from the unit.
+ */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A file that the configuration names, read and of the right kind. */
@@ -39,7 +42,8 @@ export interface NamedFiles {
 
 const LARGEST_FILE_BYTES = 1_000_000;
 const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password", "userPassword"]);
-const CREDENTIAL_PREFIX = "credential:";
+/** What stands before the name of a credential of systemd. */
+export const CREDENTIAL_PREFIX = "credential:";
 
 /**
  * Reads every file that a key of the document names, valid document or not: all problems belong in one list.
@@ -128,7 +132,9 @@ async function readNamed(
 ): Promise<ReadResult> {
   const path = locate(name, configPath, env);
   if (path === null)
-    return { message: `${name} needs systemd, which sets $CREDENTIALS_DIRECTORY; it is not set` };
+    return {
+      message: `${name} needs systemd, which sets $CREDENTIALS_DIRECTORY; it is not set. As root, fleetgate check finds it in the LoadCredential= lines of an installed unit`,
+    };
   try {
     const about = await stat(path);
     if (!about.isFile()) return { message: `${path} is no file` };
@@ -154,6 +160,8 @@ function locate(name: string, configPath: string, env: Environment): string | nu
     return isAbsolute(name) ? name : resolve(dirname(configPath), name);
   }
   const folder = env.CREDENTIALS_DIRECTORY;
+  const ofUnit = env[name];
+  if (folder === undefined && ofUnit !== undefined) return ofUnit;
   return folder === undefined ? null : join(folder, name.slice(CREDENTIAL_PREFIX.length));
 }
 

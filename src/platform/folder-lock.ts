@@ -42,6 +42,28 @@ export async function lockFolder(folder: string, advice: string): Promise<Folder
   throw new FolderLocked(`${folder} is in use by process ${other}: ${advice}`);
 }
 
+/**
+ * The number of the process that holds `folder`; null when none does. Changes nothing. Rejects when nobody
+ * may look.
+ */
+export async function folderHolder(folder: string): Promise<string | null> {
+  const path = join(folder, FOLDER);
+  const handle = await open(path, "r").catch((error: unknown) => {
+    ignoreMissing(error);
+    return null;
+  });
+  if (handle === null) return null;
+  try {
+    for (const name of await readdir(path)) {
+      if (name.endsWith(SUFFIX) && (await isListenedOn(shortPath(path, handle, name))))
+        return name.split(".")[0] ?? name;
+    }
+    return null;
+  } finally {
+    await handle.close();
+  }
+}
+
 interface Hold {
   /** The way to a socket of the folder that fits into an address, however deep the folder lies. */
   readonly reach: (name: string) => string;

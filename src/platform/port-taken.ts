@@ -12,8 +12,43 @@ export class PortTaken extends Error {
   }
 }
 
-/** The error of a failed `listen`: a PortTaken where that is the reason, else the error as it came. */
+/** The system refuses a listener its address. */
+export class PortRefused extends Error {
+  readonly port: number;
+  readonly listener: string;
+  readonly code: RefusalCode;
+
+  constructor(listener: string, port: number, code: RefusalCode, options?: ErrorOptions) {
+    super(`port ${port}, wanted for ${listener}, is refused (${code})`, options);
+    this.name = "PortRefused";
+    this.listener = listener;
+    this.port = port;
+    this.code = code;
+  }
+}
+
+/** EACCES: a privilege is missing; EADDRNOTAVAIL: no address of this machine. */
+export type RefusalCode = "EACCES" | "EADDRNOTAVAIL";
+
+/** The error of a failed `listen` by its reason, where that is known; else the error as it came. */
 export function listenError(error: unknown, listener: string, port: number): unknown {
-  const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-  return taken ? new PortTaken(listener, port, { cause: error }) : error;
+  const code = listenCode(error);
+  if (code === "EADDRINUSE") return new PortTaken(listener, port, { cause: error });
+  return code === null ? error : new PortRefused(listener, port, code, { cause: error });
+}
+
+/** Why a `listen` failed; null for a reason that is not known. */
+export function listenCode(error: unknown): RefusalCode | "EADDRINUSE" | null {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return code === "EACCES" || code === "EADDRNOTAVAIL" || code === "EADDRINUSE" ? code : null;
+}
+
+/**
+ * What to do when the system refuses a listener its address.
+ * @param option what sets the port
+ */
+export function refusalAdvice(code: RefusalCode, port: number, option: string): string {
+  if (code === "EADDRNOTAVAIL")
+    return "the address to listen on is none of this machine: write one that it has, or 0.0.0.0 for all";
+  return `a low port needs a privilege: choose one from 1024 on with ${option}, or allow it to all programs with sysctl net.ipv4.ip_unprivileged_port_start=${port}`;
 }

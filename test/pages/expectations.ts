@@ -73,6 +73,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/daemon/lost-stores.test.ts", has: '"journal", "reset"' },
   ],
 
+  [
+    /^sudo fleetgate check .* --online$/,
+    { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--online"' },
+  ],
   [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
   [
     /^sudo fleetgate passwd /,

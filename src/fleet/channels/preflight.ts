@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "n
 import type { Clock } from "../../platform/clock.ts";
 import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
+import { ProxyFailed, proxyAnswer, proxyFailed } from "../proxy-fault.ts";
 
 /** Where the service is, and how it is reached. */
 export type ConnectOptions = Pick<FleetOptions, "grpcAddress" | "proxyUrl" | "tls" | "times">;
@@ -100,7 +101,8 @@ async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TL
   });
 }
 
-function openTunnel(proxyUrl: string, address: string, signal: AbortSignal): Promise<Socket> {
+/** A connection through an HTTP proxy to `address`, before TLS. */
+export function openTunnel(proxyUrl: string, address: string, signal: AbortSignal): Promise<Socket> {
   const proxy = new URL(proxyUrl);
   const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return new Promise((resolve, reject) => {
@@ -119,10 +121,10 @@ function openTunnel(proxyUrl: string, address: string, signal: AbortSignal): Pro
       if (answer.statusCode === 200) resolve(socket);
       else {
         socket.destroy();
-        reject(new Error(`the proxy answers ${answer.statusCode}`));
+        reject(new ProxyFailed(proxyAnswer(answer.statusCode ?? 0, address)));
       }
     });
-    tunnel.once("error", reject);
+    tunnel.once("error", (error) => reject(proxyFailed(error, proxyUrl)));
     tunnel.end();
   });
 }

@@ -23,12 +23,12 @@ const TCP_PORT = 1883;
 const TLS_PORT = 8883;
 
 /**
- * Connects once: coming back is the link runner's job. Resolves when the broker
- * has accepted the gateway; rejects with what it said, or when the signal is aborted.
+ * Connects once, with a last will unless it is null: coming back is the link runner's job. Resolves when the
+ * broker has accepted the gateway; rejects with what it said, or when the signal is aborted.
  */
 export function openClient(
   options: MqttOptions,
-  will: Will,
+  will: Will | null,
   maximumPacketSize: number,
   openBroker: OpenBroker | null,
   sort: (bytes: Buffer) => Sorted,
@@ -108,7 +108,7 @@ function dial({ url, ca, clientCert }: ExternalBrokerOptions): Duplex {
   }).setNoDelay(true);
 }
 
-function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: number): IClientOptions {
+function clientOptions(options: MqttOptions, will: Will | null, maximumPacketSize: number): IClientOptions {
   const common: IClientOptions = {
     clientId: options.clientId,
     clean: true,
@@ -121,7 +121,9 @@ function clientOptions(options: MqttOptions, will: Will, maximumPacketSize: numb
     reschedulePings: false,
     // Its debug lines are made up for each packet, and thrown away.
     log: () => {},
-    will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+    ...(will === null
+      ? {}
+      : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
   };
   if (options.broker.kind === "embedded") return { ...common, protocolVersion: 4 };
   const { username, password } = options.broker;

@@ -1,0 +1,89 @@
+import type { Config } from "../../config/load.ts";
+import { type BrokerTrial, type TopicTrial, tryBroker } from "../../northbound/mqtt/trial/broker-trial.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { connectFault } from "../../platform/connect-fault.ts";
+import { messageOf } from "../../platform/error-text.ts";
+import type { Endpoint } from "./endpoints.ts";
+import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
+
+const ACL_PAGE = "scada.md (A broker of the plant) has the broker's rules";
+
+/** Tries the plant's broker; nothing for an embedded one, which is part of the gateway. */
+export async function tryPlantBroker(
+  { mqtt }: Config,
+  endpoint: Endpoint | undefined,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<readonly Part[]> {
+  if (mqtt === null || mqtt.broker.kind === "embedded" || endpoint === undefined) return [];
+  const { broker } = mqtt;
+  const trial = await tryBroker(mqtt, broker, { clock, limitMs: TRY_MS, signal });
+  if (trial.kind === "unconnected")
+    return [unconnected(trial.error, endpoint, `${mqtt.clientId}-check`, clock)];
+  return [
+    ok("broker", `it takes the client ${mqtt.clientId}-check`),
+    ...trial.published.map(ownTopic),
+    filtersPart(trial.refusedFilters),
+    namesPart(trial, broker.username !== null || broker.clientCert !== null),
+  ];
+}
+
+function unconnected(error: unknown, endpoint: Endpoint, clientId: string, clock: Clock): Part {
+  const fault = connectFault(error, endpoint, clock.nowMs());
+  if (fault !== null) return wrong("broker", fault.what, fault.advice);
+  return wrong(
+    "broker",
+    messageOf(error),
+    `look at mqtt.username and mqtt.password, at mqtt.protocolVersion, and whether the broker takes the client id ${clientId}, which this check uses`,
+  );
+}
+
+function ownTopic({ topic, passage }: TopicTrial): Part {
+  const part = `broker topic ${topic}`;
+  const advice = `let the broker allow the gateway's user to write and to read everything under mqtt.base; ${ACL_PAGE}`;
+  switch (passage.kind) {
+    case "arrived":
+      return ok(part, "a message was taken, and came back");
+    case "refused":
+      return wrong(part, `a message is refused: ${passage.message}`, advice);
+    case "lost":
+      return wrong(part, "a message was acknowledged, and did not come back within 2 s", advice);
+  }
+}
+
+function filtersPart(refused: readonly string[]): Part {
+  const part = "broker subscriptions";
+  if (refused.length === 0) return ok(part, "the broker grants every subscription of the gateway");
+  return wrong(
+    part,
+    `the broker refuses ${refused.join(", ")}`,
+    `let it allow the gateway's user to read them; ${ACL_PAGE}`,
+  );
+}
+
+/** Whether the broker holds clients to their names, as far as a client without rights can find out. */
+function namesPart(
+  { asOther, anonymous }: Extract<BrokerTrial, { readonly kind: "connected" }>,
+  isKnown: boolean,
+): Part {
+  const part = "broker client names";
+  if (asOther === null)
+    return skipped(part, "commands are off: mqtt.commands.brokerEnforcesClientNames or enabled is false");
+  const open = (who: string, topic: string) =>
+    wrong(
+      part,
+      `${who} may write to ${topic}: it can command in the name of any client`,
+      `set mqtt.commands.brokerEnforcesClientNames: false until the broker lets a client write under its own name only; ${ACL_PAGE}`,
+    );
+  if (!isKnown && asOther.passage.kind === "arrived") return open("a client without a user", asOther.topic);
+  if (anonymous?.trial?.passage.kind === "arrived")
+    return open("a client without a user", anonymous.trial.topic);
+  const others = "look yourself whether it holds its other users to their names: that needs their passwords";
+  const unknown =
+    anonymous?.isLetIn === false ? "is not let in" : "may not write under another client's name";
+  const own =
+    asOther.passage.kind === "arrived"
+      ? `; the gateway's own user may write to ${asOther.topic}, to clear retained commands`
+      : `; nor may the gateway's own user (${asOther.topic})`;
+  return ok(part, `a client without a user ${unknown}${isKnown ? own : ""}`, others);
+}

@@ -1,0 +1,58 @@
+import type { Config } from "../../config/load.ts";
+import type { Peer } from "../../platform/connect-fault.ts";
+
+/** A host that the configuration names, and how it is spoken to. */
+export interface Endpoint extends Peer {
+  /** `proxy` and `mqtt` are spoken to without TLS. */
+  readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts";
+  /** Reached through `fleet.proxy`, which resolves its name too. */
+  readonly isBehindProxy: boolean;
+}
+
+const standardPorts: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "mqtt:": 1883,
+  "mqtts:": 8883,
+};
+
+/** Every host of the configuration that the gateway connects to. */
+export function endpointsOf({ fleet, mqtt }: Config): readonly Endpoint[] {
+  const isBehindProxy = fleet.proxyUrl !== null;
+  const fleetKeys = { caKey: "fleet.ca", certificateKey: "fleet.clientCertificate", isBehindProxy };
+  const isSameServer = new URL(fleet.authUrl).origin === new URL(fleet.httpsUrl).origin;
+  return [
+    ...(fleet.proxyUrl === null ? [] : [plain("fleet.proxy.url", fleet.proxyUrl, "proxy")]),
+    {
+      key: "fleet.grpc.address",
+      ...address(`https://${fleet.grpcAddress}`),
+      speaks: "grpc" as const,
+      ...fleetKeys,
+    },
+    { key: "fleet.https", ...address(fleet.httpsUrl), speaks: "https" as const, ...fleetKeys },
+    ...(isSameServer
+      ? []
+      : [{ key: "fleet.authUrl", ...address(fleet.authUrl), speaks: "https" as const, ...fleetKeys }]),
+    ...(mqtt?.broker.kind === "external" ? [brokerEndpoint(mqtt.broker.url)] : []),
+  ];
+}
+
+function brokerEndpoint(url: string): Endpoint {
+  if (url.startsWith("mqtt:")) return plain("mqtt.broker", url, "mqtt");
+  return {
+    ...plain("mqtt.broker", url, "mqtts"),
+    caKey: "mqtt.ca",
+    certificateKey: "mqtt.clientCertificate",
+  };
+}
+
+function plain(key: string, url: string, speaks: Endpoint["speaks"]): Endpoint {
+  return { key, ...address(url), speaks, caKey: null, certificateKey: null, isBehindProxy: false };
+}
+
+/** Host without brackets, and port. */
+function address(url: string): { readonly host: string; readonly port: number } {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return { host, port: port === "" ? (standardPorts[protocol] ?? 443) : Number(port) };
+}

@@ -1,0 +1,80 @@
+import type { Config } from "../../config/load.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { tryPlantBroker } from "./broker.ts";
+import { type Endpoint, endpointsOf } from "./endpoints.ts";
+import { tryListeners } from "./listeners.ts";
+import { gatewayPart, runningGateway, tryDisk } from "./machine.ts";
+import { tryName } from "./names.ts";
+import { type Part, skipped } from "./part.ts";
+import { clockPart, tryKey, tryMissions } from "./service.ts";
+import { tryWire, type Wire } from "./wires.ts";
+
+export interface OnlineParts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Whether root checks on behalf of the systemd unit. */
+  readonly isForUnit: boolean;
+  /** Told of each part as soon as it is known, in order. */
+  readonly tell: (part: Part) => void;
+}
+
+/**
+ * Tries what the gateway will need, part by part, and what follows from a part that is wrong not at all. No
+ * command is sent to a robot, and nothing is written. @returns every part
+ */
+export async function checkOnline(config: Config, parts: OnlineParts): Promise<readonly Part[]> {
+  const { clock, signal } = parts;
+  const all: Part[] = [];
+  const tell = (...found: readonly Part[]) => {
+    for (const part of found) {
+      all.push(part);
+      parts.tell(part);
+    }
+  };
+  const { dataDir } = config.gateway;
+  const holder = await runningGateway(dataDir);
+  tell(gatewayPart(dataDir, holder));
+
+  const endpoints = endpointsOf(config);
+  const names = await Promise.all(endpoints.map((endpoint) => tryName(endpoint, clock.nowMs(), signal)));
+  tell(...names);
+  const wires = await Promise.all(
+    endpoints.map((endpoint, index): Promise<Wire> => {
+      if (names[index]?.state !== "wrong") return tryWire(endpoint, config, clock, signal);
+      const part = skipped(`connection ${endpoint.key}`, "its name is not known");
+      return Promise.resolve({ part, skewMs: null });
+    }),
+  );
+  tell(clockPart(wires.find(({ skewMs }) => skewMs !== null)?.skewMs ?? null));
+  tell(...wires.map(({ part }) => part));
+
+  const isThere = (key: string) => {
+    const place = endpoints.findIndex((endpoint) => endpoint.key === key);
+    return place < 0 || wires[place]?.part.state === "ok";
+  };
+  await tryService(config, isThere, parts, tell);
+  const broker = endpoints.find(({ key }) => key === "mqtt.broker");
+  if (isThere("mqtt.broker")) tell(...(await tryPlantBroker(config, broker, clock, signal)));
+  else tell(skipped("broker", "there is no connection to it"));
+  tell(...(await tryListeners(config, typeof holder === "string", parts.isForUnit)));
+  tell(await tryDisk(dataDir));
+  return all;
+}
+
+/** Token, then stream. */
+async function tryService(
+  config: Config,
+  isThere: (key: Endpoint["key"]) => boolean,
+  { clock, signal }: OnlineParts,
+  tell: (part: Part) => void,
+): Promise<void> {
+  const { authUrl, httpsUrl } = config.fleet;
+  const authKey = new URL(authUrl).origin === new URL(httpsUrl).origin ? "fleet.https" : "fleet.authUrl";
+  if (!isThere(authKey)) tell(skipped("token", `there is no connection to ${authKey}`));
+  const key = isThere(authKey) ? await tryKey(config, clock, signal) : null;
+  if (key !== null) tell(key.part);
+  const jwt = key?.jwt ?? null;
+  if (!isThere("fleet.grpc.address")) tell(skipped("stream", "there is no connection to fleet.grpc.address"));
+  else if (jwt === null) tell(skipped("stream", "there is no token"));
+  else tell(await tryMissions(config, jwt, clock, signal));
+}

@@ -1,0 +1,112 @@
+import type { Config } from "../../config/load.ts";
+import { tryStream } from "../../fleet/trial/stream-trial.ts";
+import { tryToken } from "../../fleet/trial/token-trial.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
+
+/** Beyond it the gateway raises CLOCK_SKEW (docs/scada.md, Two clocks that differ). */
+const MOST_SKEW_MS = 2_000;
+
+/** @param skewMs the service's clock minus this machine's; null: no answer with a Date has come */
+export function clockPart(skewMs: number | null): Part {
+  const part = "clock";
+  if (skewMs === null) return skipped(part, "no answer of the service has a Date to compare with");
+  const seconds = Math.abs(Math.round(skewMs / 100) / 10);
+  if (Math.abs(skewMs) <= MOST_SKEW_MS)
+    return ok(part, `this machine's clock agrees with the service's, by ${seconds} s`);
+  const way = skewMs > 0 ? "behind" : "ahead of";
+  return wrong(
+    part,
+    `this machine's clock is ${seconds} s ${way} the service's`,
+    "let a time service set it (timedatectl shows which); expires_at and certificates are judged by this clock",
+  );
+}
+
+/** Exchanges the API key once. The token is null when there is none. */
+export async function tryKey(
+  { fleet }: Config,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ readonly part: Part; readonly jwt: string | null }> {
+  const part = "token";
+  const trial = await tryToken(fleet, clock, TRY_MS, signal);
+  switch (trial.kind) {
+    case "token": {
+      const minutes = Math.round(trial.lifeMs / 60_000);
+      return { part: ok(part, `the API key is accepted; a token lives for ${minutes} min`), jwt: trial.jwt };
+    }
+    case "withheld": {
+      const detail = `not asked: the gateway has used up its rate of token requests for ${Math.ceil(trial.waitMs / 1000)} s more`;
+      return { part: skipped(part, detail, "try again after that time"), jwt: null };
+    }
+    case "refused":
+      return {
+        part: wrong(
+          part,
+          trial.message,
+          "let fleet.credentials name the document of a key that is valid, and look whether fleet.authUrl is of the same service",
+        ),
+        jwt: null,
+      };
+    case "limited":
+      return {
+        part: wrong(part, trial.message, "wait 5 minutes, and look which other program uses the same key"),
+        jwt: null,
+      };
+    default:
+      return {
+        part: wrong(
+          part,
+          trial.message,
+          "look whether fleet.authUrl (else fleet.https) is of the authentication server",
+        ),
+        jwt: null,
+      };
+  }
+}
+
+/** Opens one stream for its first message. */
+export async function tryMissions(
+  { fleet }: Config,
+  jwt: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Part> {
+  const part = "stream";
+  const trial = await tryStream(fleet, jwt, clock, TRY_MS, signal);
+  switch (trial.kind) {
+    case "message": {
+      const of = trial.robotId === null ? "" : `, of ${trial.robotId}`;
+      return ok(part, `the first message came after ${Math.round(trial.afterMs)} ms${of}`);
+    }
+    case "silent":
+      return ok(
+        part,
+        `the service takes it, and has sent nothing within ${TRY_MS / 1000} s`,
+        "look whether a robot of this configuration is switched on",
+      );
+    case "unconnected":
+      return wrong(part, trial.message, "look at fleet.grpc.address, and at firewalls that end HTTP/2");
+    case "ended":
+      return wrong(
+        part,
+        `the service ends it: ${trial.ending.code}: ${trial.ending.message}`,
+        endingAdvice(trial.ending.code),
+      );
+  }
+}
+
+function endingAdvice(code: string): string {
+  switch (code) {
+    case "UNIMPLEMENTED":
+      return "correct fleet.grpc.serviceName: the service knows no such package and name";
+    case "UNAUTHENTICATED":
+      return "look whether fleet.grpc.address and fleet.authUrl are of the same service";
+    case "INVALID_ARGUMENT":
+    case "NOT_FOUND":
+    case "PERMISSION_DENIED":
+      return "correct fleet.robots or fleet.locations, or let the fleet's operator give the key the right to them";
+    default:
+      return "try again; if it stays so, ask the fleet's operator";
+  }
+}

@@ -1,0 +1,38 @@
+import { connectFaultText } from "../platform/connect-fault.ts";
+import { messageOf } from "../platform/error-text.ts";
+
+const KEY = "fleet.proxy.url";
+
+/** The way through the proxy failed, not the service behind it; the message names the proxy. */
+export class ProxyFailed extends Error {
+  override readonly name = "ProxyFailed";
+}
+
+/** What an answer other than 200 to CONNECT means. */
+export function proxyAnswer(status: number, address: string): string {
+  switch (status) {
+    case 407:
+      return "the proxy refuses the user (407): correct fleet.proxy.username and the file of fleet.proxy.password";
+    case 403:
+      return `the proxy does not let through to ${address} (403): let it, or remove fleet.proxy`;
+    case 502:
+    case 503:
+    case 504:
+      return `the proxy cannot reach ${address} (${status})`;
+    default:
+      return `the proxy answers ${status} to a connection to ${address}`;
+  }
+}
+
+/** The proxy itself could not be reached. */
+export function proxyFailed(error: unknown, proxyUrl: string): ProxyFailed {
+  const { hostname, port } = new URL(proxyUrl);
+  const peer = {
+    key: `the proxy, ${KEY}`,
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? 80 : Number(port),
+    caKey: null,
+    certificateKey: null,
+  };
+  return new ProxyFailed(connectFaultText(error, peer, Date.now(), messageOf(error)), { cause: error });
+}

@@ -1,0 +1,106 @@
+import type { Clock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import { noLaterThan } from "../../platform/no-later-than.ts";
+import { createConnect } from "../channels/connection.ts";
+import { createPreflight } from "../channels/preflight.ts";
+import { errorText } from "../error-text.ts";
+import { createIdentifierGate } from "../identifiers.ts";
+import type { FleetOptions } from "../options.ts";
+import type { Selection } from "../streams/aspect.ts";
+import { createMissionAspect } from "../streams/robot-aspects.ts";
+import { openStream } from "../streams/stream-call.ts";
+import type { StreamEnding } from "../streams/stream-ending.ts";
+
+/** How a trial of one stream went. */
+export type StreamTrial =
+  | { readonly kind: "message"; readonly afterMs: number; readonly robotId: string | null }
+  /** The service took it, and has sent nothing in time. */
+  | { readonly kind: "silent" }
+  | { readonly kind: "ended"; readonly ending: StreamEnding }
+  | { readonly kind: "unconnected"; readonly message: string };
+
+/** As many as one stream of the gateway asks for. */
+const MOST_ROBOTS = 50;
+
+/** Subscribes to missions once, waits for the first message, and closes. */
+export async function tryStream(
+  options: FleetOptions,
+  jwt: string,
+  clock: Clock,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<StreamTrial> {
+  const { times } = options;
+  const bounded = { ...options, times: { ...times, connectMs: Math.min(times.connectMs, limitMs) } };
+  const connect = createConnect(bounded, clock, createPreflight(bounded, clock));
+  try {
+    const connection = await connect(signal);
+    try {
+      return await firstMessage(options, connection.client, jwt, clock, limitMs);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return { kind: "unconnected", message: errorText(error) };
+  }
+}
+
+type Client = Parameters<typeof openStream>[2]["client"];
+
+async function firstMessage(
+  options: FleetOptions,
+  client: Client,
+  jwt: string,
+  clock: Clock,
+  limitMs: number,
+): Promise<StreamTrial> {
+  let robotId: string | null = null;
+  const missions = createMissionAspect({
+    clock,
+    log: silentLog,
+    sink: () => {},
+    identifiers: createIdentifierGate(options.robots, silentLog),
+    seen: (id) => {
+      robotId ??= id;
+    },
+    deliveries: null,
+  });
+  const request = {
+    path: `/${options.serviceName}/${missions.method}`,
+    bytes: missions.encode(selectionOf(options)),
+  };
+  const beganAtMs = clock.monotonicMs();
+  let heard: (trial: StreamTrial) => void = () => {};
+  const first = new Promise<StreamTrial>((resolve) => {
+    heard = resolve;
+  });
+  const permit = {
+    client,
+    proven() {},
+    provenAtMs: () => beganAtMs,
+    prove: async () => true,
+    unanswered() {},
+    release() {},
+  };
+  const call = openStream(request, jwt, permit, (bytes) => {
+    missions.receive(bytes, "trial", 0);
+    heard({ kind: "message", afterMs: clock.monotonicMs() - beganAtMs, robotId });
+  });
+  let isTaken = false;
+  void call.accepted.then((taken) => {
+    isTaken = taken;
+  });
+  const ended = call.ended.then((ending): StreamTrial => ({ kind: "ended", ending }));
+  const trial = await noLaterThan(clock, limitMs, Promise.race([first, ended]), null);
+  call.cancel();
+  if (trial !== null) return trial;
+  return isTaken
+    ? { kind: "silent" }
+    : { kind: "unconnected", message: `the stream is not answered within ${limitMs} ms` };
+}
+
+function selectionOf({ robots }: FleetOptions): Selection {
+  return robots.kind === "ids"
+    ? { kind: "robots", ids: robots.ids.slice(0, MOST_ROBOTS) }
+    : { kind: "location", locationId: robots.locations[0] ?? "" };
+}

@@ -1,0 +1,178 @@
+import type { MqttClient } from "mqtt";
+import type { Clock } from "../../../platform/clock.ts";
+import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { within } from "../../../platform/within.ts";
+import { endClient, openClient } from "../client/client.ts";
+import { subscribe } from "../client/subscribe.ts";
+import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
+import { createTopics } from "../topics.ts";
+
+/** Whether a message that was published was let through. */
+export type Passage =
+  | { readonly kind: "arrived" }
+  /** The broker's reason, in its own words. */
+  | { readonly kind: "refused"; readonly message: string }
+  /** The broker has taken it, and has not delivered it to a subscriber of the topic. */
+  | { readonly kind: "lost" };
+
+export interface TopicTrial {
+  readonly topic: string;
+  readonly passage: Passage;
+}
+
+/** How a trial of the plant's broker went. */
+export type BrokerTrial =
+  | { readonly kind: "unconnected"; readonly error: unknown }
+  | {
+      readonly kind: "connected";
+      /** Subscriptions that the broker refuses. */
+      readonly refusedFilters: readonly string[];
+      readonly published: readonly TopicTrial[];
+      /** A command topic of another client, written by the gateway's own user; null: not tried. */
+      readonly asOther: TopicTrial | null;
+      /** The same by a client without user and certificate; null: not tried. */
+      readonly anonymous: { readonly isLetIn: boolean; readonly trial: TopicTrial | null } | null;
+    };
+
+/** No client of a plant is called so. */
+const NAME = "fleetgate-check";
+const LARGEST_PACKET = 16 * 1024;
+const ARRIVAL_MS = 2_000;
+
+interface TrialParts {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Connects as the gateway does, but under a client id of its own and without a last will: a gateway that runs
+ * keeps its connection. Its messages are not retained. No gateway acts on them: the command topic that it
+ * tries has an empty level where the operation stands.
+ */
+export async function tryBroker(
+  options: MqttOptions,
+  broker: ExternalBrokerOptions,
+  parts: TrialParts,
+): Promise<BrokerTrial> {
+  let client: MqttClient;
+  try {
+    client = await connect({ ...options, broker, clientId: `${options.clientId}-check` }, parts);
+  } catch (error) {
+    return { kind: "unconnected", error };
+  }
+  try {
+    return await tryTopics(options, broker, client, parts);
+  } catch (error) {
+    return { kind: "unconnected", error };
+  } finally {
+    await endClient(client, parts.clock);
+  }
+}
+
+async function tryTopics(
+  options: MqttOptions,
+  broker: ExternalBrokerOptions,
+  client: MqttClient,
+  parts: TrialParts,
+): Promise<BrokerTrial> {
+  const topics = createTopics(options.base, options.topics);
+  const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
+  const event = under(options, "gatewayEvent", { kind: "check" });
+  const reply = topics.reply(NAME, "check");
+  const command = under(options, "command", { client: NAME, operation: "" });
+  const own = takesCommands ? [event, reply] : [event];
+  const heardByGateway = takesCommands
+    ? [topics.commandFilter, topics.stationFilter, ...topics.holdFilters]
+    : [];
+  const arrivals = createArrivals(client);
+  const filters = [topics.status, ...heardByGateway];
+  const asked = subscribe(client, [...own, ...filters], { qos: 1 });
+  const refused = await noLaterThan(parts.clock, parts.limitMs, asked, null);
+  if (refused === null) throw new Error(`the broker answers no subscription within ${parts.limitMs} ms`);
+  const attempt = (from: MqttClient, topic: string) => pass(from, topic, arrivals, parts);
+  const published = await Promise.all(own.map((topic) => attempt(client, topic)));
+  const asOther = takesCommands ? await attempt(client, command) : null;
+  const isKnown = broker.username !== null || broker.clientCert !== null;
+  const anonymous =
+    takesCommands && isKnown
+      ? await tryAnonymous(options, broker, (other) => attempt(other, command), parts)
+      : null;
+  return {
+    kind: "connected",
+    refusedFilters: refused.filter((filter) => filters.includes(filter)),
+    published,
+    asOther,
+    anonymous,
+  };
+}
+
+async function tryAnonymous(
+  options: MqttOptions,
+  broker: ExternalBrokerOptions,
+  attempt: (client: MqttClient) => Promise<TopicTrial>,
+  parts: TrialParts,
+) {
+  const nobody = { ...broker, username: null, password: null, clientCert: null };
+  let client: MqttClient;
+  try {
+    client = await connect({ ...options, broker: nobody, clientId: NAME }, parts);
+  } catch {
+    return { isLetIn: false, trial: null };
+  }
+  try {
+    return { isLetIn: true, trial: await attempt(client) };
+  } finally {
+    await endClient(client, parts.clock);
+  }
+}
+
+function connect(options: MqttOptions, { limitMs, signal }: TrialParts): Promise<MqttClient> {
+  const sort = (bytes: Buffer) => ({ rest: [bytes], acks: null });
+  return within(signal, limitMs, (bounded) =>
+    openClient(options, null, LARGEST_PACKET, null, sort, bounded),
+  ).then((client) => client.on("error", () => {}));
+}
+
+/** A topic of a template, filled in; nothing is encoded. */
+function under(
+  { base, topics }: MqttOptions,
+  name: "gatewayEvent" | "command",
+  values: Readonly<Record<string, string>>,
+): string {
+  return `${base}/${topics[name].replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "")}`;
+}
+
+type Arrivals = ReturnType<typeof createArrivals>;
+
+/** What comes back to the client, by its text. */
+function createArrivals(client: MqttClient) {
+  const waiting = new Map<string, () => void>();
+  client.on("message", (_topic: string, payload: Buffer) => waiting.get(payload.toString("utf8"))?.());
+  return {
+    of: (text: string) => new Promise<true>((resolve) => waiting.set(text, () => resolve(true))),
+  };
+}
+
+let attempts = 0;
+
+async function pass(
+  from: MqttClient,
+  topic: string,
+  arrivals: Arrivals,
+  { clock, limitMs }: TrialParts,
+): Promise<TopicTrial> {
+  attempts += 1;
+  const text = JSON.stringify({ kind: "check", text: `fleetgate check, ${process.pid}-${attempts}` });
+  const arrived = arrivals.of(text);
+  const answered = new Promise<Error | null>((resolve) => {
+    from.publish(topic, text, { qos: 1 }, (error) => resolve(error ?? null));
+    // A broker of MQTT 3.1.1 may cut the connection instead of an answer.
+    from.once("close", () => resolve(new Error("the broker closed the connection")));
+  });
+  const late = new Error(`the broker does not acknowledge it within ${limitMs} ms`);
+  const refusal = await noLaterThan(clock, limitMs, answered, late);
+  if (refusal !== null) return { topic, passage: { kind: "refused", message: refusal.message } };
+  const isThere = await noLaterThan(clock, ARRIVAL_MS, arrived, false);
+  return { topic, passage: { kind: isThere ? "arrived" : "lost" } };
+}

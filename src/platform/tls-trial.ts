@@ -1,0 +1,109 @@
+import { isIP, type Socket } from "node:net";
+import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from "node:tls";
+import { within } from "./within.ts";
+
+/** What to try. PEM texts. */
+export interface TlsTrialOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The authorities to trust; null: the system's. */
+  readonly ca: string | null;
+  readonly client: { readonly certificate: string; readonly key: string } | null;
+  /** What to offer as application protocols; empty: nothing. */
+  readonly protocols: readonly string[];
+  /** A tunnel that leads there; null: connect. */
+  readonly tunnel: Socket | null;
+  /** Whether to ask for the page `/` without any credentials, to read the Date of its answer. */
+  readonly asksDate: boolean;
+}
+
+/** How it went, once TLS was spoken. */
+export interface TlsTrial {
+  /** Why the certificate is not accepted, with the certificate in `cert`; null: it is accepted. */
+  readonly distrust: Error | null;
+  /** The protocol that was agreed on; null: none. */
+  readonly protocol: string | null;
+  /** The Date of the answer, and whether an answer of HTTP came at all. */
+  readonly date: string | null;
+  readonly speaksHttp: boolean;
+  /** Monotonic milliseconds at which the question had left. */
+  readonly askedAtMs: number;
+}
+
+const LONGEST_HEAD = 16_384;
+
+/**
+ * Speaks TLS with a server once and closes. A certificate that is not accepted does not end the trial: the
+ * server's Date tells whether a clock is the reason. Nothing secret is sent. Rejects when no TLS is spoken.
+ */
+export function tryTls(options: TlsTrialOptions, limitMs: number, signal: AbortSignal): Promise<TlsTrial> {
+  return within(signal, limitMs, async (bounded) => {
+    const socket = await open(options, bounded);
+    try {
+      const protocol = socket.alpnProtocol === false ? null : socket.alpnProtocol;
+      const distrust = distrustOf(socket);
+      const askedAtMs = performance.now();
+      const head = options.asksDate ? await readHead(socket, options.host, bounded) : "";
+      return {
+        distrust,
+        protocol,
+        date: /^date:[ \t]*(.*?)\r?$/im.exec(head)?.[1] ?? null,
+        speaksHttp: head.startsWith("HTTP/1."),
+        askedAtMs,
+      };
+    } finally {
+      socket.destroy();
+    }
+  });
+}
+
+function open(options: TlsTrialOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const { host, port, ca, client, protocols, tunnel } = options;
+  const settings: ConnectionOptions = {
+    host,
+    rejectUnauthorized: false,
+    // RFC 6066 allows no IP address as the server's name.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(protocols.length === 0 ? {} : { ALPNProtocols: [...protocols] }),
+    ...(tunnel === null ? { port } : { socket: tunnel }),
+    ...(ca === null ? {} : { ca }),
+    ...(client === null ? {} : { cert: client.certificate, key: client.key }),
+  };
+  return new Promise((resolve, reject) => {
+    const socket = connect(settings);
+    const giveUp = () => {
+      socket.destroy();
+      reject(Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" }));
+    };
+    socket.once("secureConnect", () => resolve(socket));
+    // Stays, so that a late error does not end the process.
+    socket.on("error", reject);
+    socket.once("close", () => reject(Object.assign(new Error("closed"), { code: "ECONNRESET" })));
+    signal.addEventListener("abort", giveUp, { once: true });
+  });
+}
+
+/** Node gives a code where it knows one, else a sentence. */
+function distrustOf(socket: TLSSocket): Error | null {
+  if (socket.authorized) return null;
+  const reason = String(socket.authorizationError);
+  return Object.assign(new Error(reason), {
+    code: reason,
+    cert: socket.getPeerCertificate() as PeerCertificate,
+  });
+}
+
+/** The head of the answer, or as much as came. */
+function readHead(socket: TLSSocket, host: string, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    let head = "";
+    const done = () => resolve(head);
+    socket.on("data", (bytes: Buffer) => {
+      head += bytes.toString("latin1");
+      if (head.includes("\r\n\r\n") || head.length > LONGEST_HEAD) done();
+    });
+    socket.once("close", done);
+    signal.addEventListener("abort", done, { once: true });
+    socket.write(`HEAD / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+  });
+}

@@ -1,0 +1,79 @@
+import { readFile } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { haveMosquitto, startMosquitto } from "../../northbound/mqtt/mosquitto.ts";
+import { startPlantBroker } from "../../support/plant-broker.ts";
+import { configText, createOnlineHarness, type OnlineHarness } from "./online-harness.ts";
+
+let harness: OnlineHarness;
+
+beforeEach(async () => {
+  harness = await createOnlineHarness();
+  await harness.folder.write("password", "fleetgate");
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+/** The fleet service is of no interest here: nothing listens at its address. */
+const fleet = { grpc: "127.0.0.1:9", https: "https://127.0.0.1:9" };
+const users = "username: fleetgate, password: password,";
+const text = (url: string, more: string) =>
+  configText(fleet, `mqtt: { broker: "${url}", ${more} commands: { brokerEnforcesClientNames: true } }`);
+
+const event = "broker topic fleetgate/plant1/event/check";
+
+describe.skipIf(!haveMosquitto)("check --online, of mosquitto", () => {
+  it("is content with the rules of docs/scada.md", async () => {
+    const page = await readFile("docs/scada.md", "utf8");
+    const [, rules = ""] = /\n( {4}user fleetgate\n(?: {4}.*\n|\n)*)/.exec(page) ?? [];
+    expect(rules).toContain("clients/%u/command/+");
+    const acl = { rules: rules.replace(/^ {4}/gm, ""), users: ["fleetgate", "scada"] };
+    const broker = await startMosquitto(acl);
+    const parts = await harness.check(text(broker.url, users));
+    await broker.stop();
+    const ofBroker = [...parts.values()].filter(({ part }) => part.startsWith("broker"));
+    expect(ofBroker.map(({ state }) => state)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+    expect(parts.get("broker client names")?.detail).toContain("a client without a user is not let in");
+  });
+
+  it("names the topic that the gateway's user may not write, or not read", async () => {
+    const rules = "user fleetgate\ntopic read fleetgate/plant1/#\ntopic write fleetgate/plant1/clients/#\n";
+    const broker = await startMosquitto({ rules, users: ["fleetgate"] });
+    const parts = await harness.check(text(broker.url, users));
+    await broker.stop();
+    expect(parts.get(event)).toMatchObject({
+      state: "wrong",
+      detail: expect.stringContaining("refused: "),
+      advice: expect.stringContaining("mqtt.base"),
+    });
+  });
+
+  it("says that a client without a user may write under any name", async () => {
+    const broker = await startMosquitto();
+    const parts = await harness.check(text(broker.url, users));
+    await broker.stop();
+    expect(parts.get("broker client names")).toMatchObject({
+      state: "wrong",
+      detail:
+        "a client without a user may write to fleetgate/plant1/clients/fleetgate-check/command/: it can command in the name of any client",
+    });
+  });
+
+  it("says what to look at where the password is wrong", async () => {
+    await harness.folder.write("password", "another");
+    const broker = await startMosquitto({ rules: "", users: ["fleetgate"] });
+    const parts = await harness.check(text(broker.url, users));
+    await broker.stop();
+    expect(parts.get("broker")).toMatchObject({
+      state: "wrong",
+      detail: expect.stringContaining("Not authorized"),
+      advice: expect.stringContaining("mqtt.password"),
+    });
+  });
+});
+
+it("tries a broker of MQTT 3.1.1 too", async () => {
+  const broker = await startPlantBroker();
+  const parts = await harness.check(text(broker.url, "protocolVersion: 4,"));
+  await broker.close();
+  expect(parts.get(event)?.state).toBe("ok");
+  expect(parts.get("broker client names")?.state).toBe("wrong");
+});
