@@ -65,7 +65,10 @@ async function run(name: string | undefined, request: string, options: Options):
   const id = options.id ?? randomUUID();
   const operation = manual.get(name);
   if (operation === undefined) {
-    process.stderr.write(`fleetgate: the nearest operation is ${nearest(name, [...manual.keys()])}\n`);
+    const meant = nearest(name, [...manual.keys()]);
+    const advice =
+      meant === undefined ? "fleetgate call --list has all operations" : `the nearest operation is ${meant}`;
+    process.stderr.write(`fleetgate: ${advice}\n`);
     return refuse(id, unknownOperation(name), options);
   }
   if (options.list === true) return print(operationPage(operation), exitCodes.ok);

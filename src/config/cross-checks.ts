@@ -133,8 +133,10 @@ function unknownRobotCheck(fleet: FleetSection | undefined) {
   const ids = new Set(known);
   return (robotId: string, path: Finding["path"]): readonly Finding[] => {
     if (known === null || ids.has(robotId)) return [];
-    const message = `is about a robot that fleet.robots does not name; the nearest there is "${nearest(robotId, known)}"`;
-    return [wrong(path, message)];
+    const meant = nearest(robotId, known);
+    const advice =
+      meant === undefined ? "add it there, or remove it here" : `the nearest there is "${meant}"`;
+    return [wrong(path, `is about a robot that fleet.robots does not name; ${advice}`)];
   };
 }
 

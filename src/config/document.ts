@@ -1,4 +1,13 @@
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from "yaml";
 import { messageOf } from "../platform/error-text.ts";
 import type { ConfigPath, ConfigProblem } from "./problem.ts";
 
@@ -24,7 +33,7 @@ export function readDocument(text: string): DocumentResult {
     uniqueKeys: true,
     stringKeys: true,
   });
-  const faults = [...parsed.errors, ...parsed.warnings];
+  const faults = upToFirstSyntaxError([...parsed.errors, ...parsed.warnings]);
   if (faults.length > 0) {
     const problems = faults.map((fault) => ({
       path: "",
@@ -41,6 +50,18 @@ export function readDocument(text: string): DocumentResult {
     const reason = messageOf(error);
     return { ok: false, problems: [{ path: "", line: null, message: `this is no valid YAML: ${reason}` }] };
   }
+}
+
+/** Faults that leave the rest of the file as it is. */
+const harmless: ReadonlySet<string> = new Set(["DUPLICATE_KEY", "TAG_RESOLVE_FAILED", "NON_STRING_KEY"]);
+
+/**
+ * What follows a syntax error is often its consequence, and would send the reader to lines that are right.
+ */
+function upToFirstSyntaxError(faults: readonly YAMLError[]): readonly YAMLError[] {
+  const inOrder = [...faults].sort((a, b) => a.pos[0] - b.pos[0]);
+  const first = inOrder.findIndex(({ code }) => !harmless.has(code));
+  return first < 0 ? inOrder : inOrder.slice(0, first + 1);
 }
 
 function lineOf(document: Document, lines: LineCounter, path: ConfigPath): number | null {

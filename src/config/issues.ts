@@ -28,12 +28,38 @@ function describe(
     return issue.keys.map((key) => problemAt(document, [...issue.path, key], unknownKey(key, known)));
   }
   const value = valueAt(document.value, issue.path);
-  return [problemAt(document, issue.path, message(issue, value))];
+  const unit = durationProblem(issue, value) ?? message(issue, value);
+  return [problemAt(document, issue.path, unit)];
+}
+
+const MS_A_UNIT: Readonly<Record<string, number>> = {
+  "": 1,
+  ms: 1,
+  s: 1_000,
+  sec: 1_000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+};
+
+/** A number as text, and a duration with its unit: what would be right is known. Null for anything else. */
+function durationProblem(issue: z.core.$ZodIssue, value: unknown): string | null {
+  if (issue.code !== "invalid_type" || typeof value !== "string") return null;
+  if (issue.expected !== "number" && issue.expected !== "int") return null;
+  const [, digits = "", unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(value) ?? [];
+  const isDuration = String(issue.path.at(-1)).endsWith("Ms");
+  const factor = unit === "" || isDuration ? MS_A_UNIT[unit.toLowerCase()] : undefined;
+  if (digits === "" || factor === undefined) return null;
+  const right = Math.round(Number(digits) * factor);
+  return isDuration
+    ? `must be a number of milliseconds: write ${right}, not ${shown(value)}`
+    : `must be a number: write ${digits} without quotes, not ${shown(value)}`;
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  return meant === undefined ? "unknown key" : `unknown key; the nearest known one is "${meant}"`;
+  if (meant !== undefined) return `unknown key; the nearest known one is "${meant}"`;
+  return known.length === 0 ? "unknown key" : `unknown key; known here are ${[...known].sort().join(", ")}`;
 }
 
 function message(issue: z.core.$ZodIssue, value: unknown): string {

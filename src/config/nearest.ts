@@ -24,18 +24,30 @@ export function editDistance(from: string, to: string): number {
   return at(previous, to.length);
 }
 
-/** The known name that `name` was most likely meant to be; undefined when none is there to choose from. */
+/** Letters of a name for each that may be wrong. */
+const LETTERS_AN_ERROR = 3;
+/** A beginning of so many letters that two names share says enough. */
+const COMMON_LETTERS = 4;
+
+/** The known name that `name` was most likely meant to be; undefined when none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) {
+    if (distance < bestDistance && isNear(name.toLowerCase(), candidate.toLowerCase(), distance)) {
       best = candidate;
       bestDistance = distance;
     }
   }
   return best;
+}
+
+function isNear(name: string, known: string, distance: number): boolean {
+  const longest = Math.max(name.length, known.length);
+  if (distance <= Math.ceil(longest / LETTERS_AN_ERROR)) return true;
+  const shortest = Math.min(name.length, known.length);
+  return shortest >= COMMON_LETTERS && (name.startsWith(known) || known.startsWith(name));
 }
 
 function at(row: readonly number[], column: number): number {

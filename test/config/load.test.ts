@@ -130,8 +130,8 @@ rights:
       "f:6: fleet.https: write a URL that begins with https://: a token must not travel without TLS",
       `f:7: fleet.credentials: ${folder.path}/nowhere.json does not exist`,
       `f:8: fleet.ca: ${folder.path}/nothing.pem does not exist`,
-      'f:12: mqtt.listen.port: must be a number, not "1883"',
-      expect.stringMatching(/^f:13: colour: unknown key; the nearest known one is "\w+"$/),
+      'f:12: mqtt.listen.port: must be a number: write 1883 without quotes, not "1883"',
+      "f:13: colour: unknown key; known here are commands, control, fleet, gateway, log, mqtt, opcua, quality, rights, stations, web",
       'f:16: rights[0].role: must be one of observer, operator, engineer; not "boss"',
     ]);
   });
@@ -169,6 +169,25 @@ rights:
       found.some((line) => line.startsWith(start)),
       found.join("\n"),
     ).toBe(true);
+  });
+
+  it("with a syntax error has this one problem, and not what follows from it", async () => {
+    const text = "a: 1\na: 2\nb: { c: 1\nd:\n  e: { f: 1 }\n   g: x\nh: [1\n";
+    const found = await folder.problems(text);
+    expect(found.map((line) => line.slice(0, 4))).toEqual(["f:2:", "f:4:"]);
+  });
+
+  it.each([
+    ["5s", 5_000],
+    ["2 min", 120_000],
+    ["1.5h", 5_400_000],
+    ["250ms", 250],
+    ["800", 800],
+  ])("with %j for milliseconds is told what would be right", async (written, right) => {
+    const text = `${minimal}  times: { connectMs: "${written}" }\n`;
+    expect(await folder.problems(text)).toEqual([
+      `f:8: fleet.times.connectMs: must be a number of milliseconds: write ${right}, not "${written}"`,
+    ]);
   });
 
   it("with aliases that blow up in memory is refused, and quickly", async () => {

@@ -20,3 +20,15 @@ it("names the nearest whatever its capitals", () => {
 it("has nothing to name when nothing is known", () => {
   expect(nearest("a", [])).toBeUndefined();
 });
+
+it.each([
+  ["zzqq", ["log", "web", "mqtt"]],
+  ["wibble", ["address", "serviceName"]],
+  ["foo", ["log"]],
+])("names none for %j, which is near to none of %j", (name, known) => {
+  expect(nearest(name, known)).toBeUndefined();
+});
+
+it("takes a name that begins as another", () => {
+  expect(nearest("cert", ["certificate", "key"])).toBe("certificate");
+});

@@ -13,8 +13,10 @@ export function operationFindings(rights: RightsSection, catalogue: Catalogue): 
       const path = ["rights", index, "operations", place];
       const operation = catalogue.get(name);
       if (operation === undefined) {
-        const known = nearest(name, [...catalogue.keys()]);
-        return [wrong(path, `there is no operation "${name}"; the nearest is "${known}"`)];
+        const meant = nearest(name, [...catalogue.keys()]);
+        const advice =
+          meant === undefined ? "fleetgate call --list has them all" : `the nearest is "${meant}"`;
+        return [wrong(path, `there is no operation "${name}"; ${advice}`)];
       }
       if (roles.indexOf(rule.role) >= roles.indexOf(operation.role)) return [];
       return [unwise(path, `${name} needs ${operation.role}, and the rule makes it ${rule.role}`)];
