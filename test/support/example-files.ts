@@ -4,11 +4,8 @@ import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { type LoadResult, loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import {
-  createAuthority,
-  createServerCertificate,
-  type KeyedCertificate,
-} from "../../src/simulator/tls/certificate.ts";
+import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
+import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { createPlantAuthority, type PlantAuthority } from "../northbound/opcua/plant-authority.ts";
 
 /** Where the examples are that a plant copies. */

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { checkOnline } from "../../../src/cli/online/online-check.ts";
 import type { Part } from "../../../src/cli/online/part.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import type { KeyedCertificate } from "../../../src/simulator/tls/certificate.ts";
+import type { KeyedCertificate } from "../../../src/platform/keyed-certificate.ts";
 import { type ConfigFolder, createConfigFolder } from "../../config/config-folder.ts";
 
 /** A check of one configuration, in a folder of its own. */
