@@ -57,7 +57,7 @@ export function isThere(path: string): Promise<boolean> {
 }
 
 /** Why a file could not be written and what to do, as the end of a sentence. */
-function whyNotWritten(error: unknown): string {
+export function whyNotWritten(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "EEXIST":

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
@@ -11,7 +11,7 @@ import { interview, type PasswordFiles } from "./interview.ts";
 import { planOf } from "./plan.ts";
 import { type Given, questions } from "./questions.ts";
 import { reportOf } from "./report.ts";
-import { writePlan } from "./written-files.ts";
+import { refusePlace, writePlan } from "./written-files.ts";
 
 /** Where the unit of the Debian package looks. */
 const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
@@ -59,7 +59,9 @@ async function init(options: Options): Promise<void> {
     options;
   const isService = config === undefined && (await isThere(dirname(SERVICE_CONFIG)));
   const path = config ?? (isService ? SERVICE_CONFIG : "fleetgate.yaml");
-  const dataDir = data ?? (path === SERVICE_CONFIG ? SERVICE_DATA : "data");
+  // The unit may write there and nowhere else.
+  const isBeside = dirname(resolve(path)) === dirname(SERVICE_CONFIG);
+  const dataDir = data ?? (isBeside ? SERVICE_DATA : "data");
   const files = {
     ...(mqttPasswordFile === undefined ? {} : { mqttPasswordFile }),
     ...(opcuaPasswordFile === undefined ? {} : { opcuaPasswordFile }),
@@ -69,11 +71,16 @@ async function init(options: Options): Promise<void> {
     ...(opcuaPort === undefined ? {} : { opcuaPort }),
     ...(webPort === undefined ? {} : { webPort }),
   };
-  const canAsk = process.stdin.isTTY ? () => openTerminal(process.stdin, process.stderr) : null;
-  const answers = await interview(flags, files, canAsk);
+  await refusePlace(path);
+  const openHere = () => {
+    const terminal = openTerminal(process.stdin, process.stderr);
+    terminal.say(`For ${path}. Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.`);
+    return terminal;
+  };
+  const answers = await interview(flags, files, process.stdin.isTTY ? openHere : null);
   const plan = await planOf(path, dataDir, answers, ports);
   const written = await undisturbed(() => writePlan(plan, refuseFaults));
-  process.stdout.write(reportOf(plan, written, answers, ports, path === SERVICE_CONFIG));
+  process.stdout.write(reportOf(plan, written, answers, ports, resolve(path) === SERVICE_CONFIG));
 }
 
 /** Rejects with Refused for a configuration with which the gateway would not start. */

@@ -1,8 +1,9 @@
-import { chmod, chown, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, chmod, chown, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { Refused } from "../exit.ts";
-import { type Access, isThere, publicAccess, writeNewFile } from "../new-file.ts";
+import { type Access, isThere, publicAccess, whyNotWritten, writeNewFile } from "../new-file.ts";
 import { isShippedExample } from "./shipped-example.ts";
 
 /** A file that the configuration names. */
@@ -39,8 +40,8 @@ export async function writePlan(plan: Plan, check: (path: string) => Promise<voi
   const kept = await sameFiles(plan.files);
   const replaces = await refuseWhatIsInTheWay(plan, kept);
   const undo: Array<() => Promise<unknown>> = [];
-  const write = async (path: string, text: string, access: Access) => {
-    await writeNewFile(path, text, access);
+  const write = async (path: string, text: string, readers: Access) => {
+    await writeNewFile(path, text, readers);
     undo.push(() => rm(path, { force: true }));
   };
   try {
@@ -61,6 +62,16 @@ export async function writePlan(plan: Plan, check: (path: string) => Promise<voi
   }
 }
 
+/** Before any question: refuses a place where no configuration can be written. */
+export async function refusePlace(path: string): Promise<void> {
+  if ((await isThere(path)) && !(await isExample(path))) throw new Refused([inTheWay(path)]);
+  let folder = dirname(resolve(path));
+  while (!(await isThere(folder))) folder = dirname(folder);
+  await access(folder, constants.W_OK).catch((error) => {
+    throw new Refused([`${path} ${whyNotWritten(error)}`]);
+  });
+}
+
 /** Files that are there already, with the content that they are to have. */
 async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string[]> {
   const found = await Promise.all(
@@ -71,15 +82,22 @@ async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string
 
 /** Whether the configuration takes the place of the package's example. */
 async function refuseWhatIsInTheWay(plan: Plan, kept: readonly string[]): Promise<boolean> {
-  const example = await textOf(plan.path);
-  const replaces = example !== null && isShippedExample(example);
+  const replaces = await isExample(plan.path);
   const wanted = plan.files.map(({ path }) => path).filter((path) => !kept.includes(path));
-  const inTheWay: string[] = [];
+  const problems: string[] = [];
   for (const path of [...(replaces ? [] : [plan.path]), ...wanted])
-    if (await isThere(path))
-      inTheWay.push(`${path} is in the way: move it elsewhere, or choose another --config`);
-  if (inTheWay.length > 0) throw new Refused(inTheWay);
+    if (await isThere(path)) problems.push(inTheWay(path));
+  if (problems.length > 0) throw new Refused(problems);
   return replaces;
+}
+
+function inTheWay(path: string): string {
+  return `${path} is in the way: move it elsewhere, or choose another --config`;
+}
+
+async function isExample(path: string): Promise<boolean> {
+  const text = await textOf(path);
+  return text !== null && isShippedExample(text);
 }
 
 /** Null: there is none that can be read. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -7,7 +7,7 @@ import { refuseFaults } from "../../../src/cli/init/command.ts";
 import { interview, type PasswordFiles } from "../../../src/cli/init/interview.ts";
 import { planOf } from "../../../src/cli/init/plan.ts";
 import type { Given } from "../../../src/cli/init/questions.ts";
-import { type Written, writePlan } from "../../../src/cli/init/written-files.ts";
+import { refusePlace, type Written, writePlan } from "../../../src/cli/init/written-files.ts";
 import { openTerminal } from "../../../src/cli/terminal.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
@@ -138,6 +138,18 @@ it("never writes over a file: it names what is in the way, and writes nothing", 
     ],
   });
   expect(files()).toEqual(before);
+});
+
+it("refuses a place for the configuration before it asks anything", async () => {
+  const path = join(folder, "etc", "fleetgate.yaml");
+  await expect(refusePlace(path)).resolves.toBeUndefined();
+  mkdirSync(join(folder, "etc"));
+  writeFileSync(path, "# mine\n");
+  await expect(refusePlace(path)).rejects.toMatchObject({
+    problems: [expect.stringContaining("fleetgate.yaml is in the way")],
+  });
+  copyFileSync("packaging/debian/fleetgate.yaml", path);
+  await expect(refusePlace(path)).resolves.toBeUndefined();
 });
 
 it("removes what it has written when something fails", async () => {
