@@ -74,6 +74,6 @@ function accessLines({ secretAccess }: Plan, isService: boolean): readonly strin
 
 function nextLines({ path }: Plan, isService: boolean): readonly string[] {
   return isService
-    ? [`  sudo fleetgate check --config ${path}`, "  sudo systemctl enable --now fleetgate"]
-    : [`  fleetgate check --config ${path}`, `  fleetgate run --config ${path}`];
+    ? [`  sudo fleetgate check --config ${path} --online`, "  sudo systemctl enable --now fleetgate"]
+    : [`  fleetgate check --config ${path} --online`, `  fleetgate run --config ${path}`];
 }
