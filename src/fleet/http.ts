@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
-import { errorText } from "./error-text.ts";
+import { connectProblem } from "./connect-problem.ts";
 import type { FleetOptions, FleetTimes } from "./options.ts";
 
 /** One request to the service over HTTPS. */
@@ -39,6 +39,9 @@ export class NothingSent extends Error {
 /** Whom to trust, which way to go, and how long a connection may take to be made. */
 type HttpOptions = Pick<FleetOptions, "tls" | "proxyUrl"> & {
   readonly times: Pick<FleetTimes, "connectMs">;
+  /** Base URLs of other keys than `fleet.https`. */
+  readonly authUrl?: string;
+  readonly httpsUrl?: string;
 };
 
 /** HTTPS to the service: own CA, client certificate, proxy, and no request ever sent twice. */
@@ -65,14 +68,30 @@ export function createHttp(options: HttpOptions, clock: Clock, hearDate: HearDat
   return {
     send(what) {
       const dispatcher = what.reads ? shared : single;
+      const target = { key: keyOf(what.url, options), url: what.url, proxyUrl: options.proxyUrl };
+      const unreached = (error: unknown) =>
+        new NothingSent(connectProblem(error, target, clock.nowMs()), { cause: error });
       return within(what.signal, what.deadlineMs, (signal) =>
-        exchange(what, dispatcher, signal, clock, hearDate),
+        exchange(what, dispatcher, signal, { clock, hearDate, unreached }),
       );
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([shared.destroy(), single.destroy()]);
     },
   };
+}
+
+/** The key of the configuration that names the server of a request. */
+function keyOf(url: string, { authUrl, httpsUrl }: HttpOptions): string {
+  const isOfAuth = authUrl !== undefined && httpsUrl !== undefined && authUrl !== httpsUrl;
+  return isOfAuth && url.startsWith(authUrl) ? "fleet.authUrl" : "fleet.https";
+}
+
+interface ExchangeParts {
+  readonly clock: Clock;
+  readonly hearDate: HearDate;
+  /** No connection could be made, for this reason. */
+  readonly unreached: (error: unknown) => NothingSent;
 }
 
 /**
@@ -83,8 +102,7 @@ function exchange(
   what: HttpRequest,
   dispatcher: Dispatcher,
   signal: AbortSignal,
-  clock: Clock,
-  hearDate: HearDate,
+  { clock, hearDate, unreached }: ExchangeParts,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(what.url);
@@ -142,7 +160,7 @@ function exchange(
         onResponseEnd: () => resolve({ status, headers, bytes: Buffer.concat(chunks) }),
         onResponseError(_, error) {
           clearTimeout(late);
-          reject(begun === null ? new NothingSent(errorText(error), { cause: error }) : error);
+          reject(begun === null ? unreached(error) : error);
         },
       },
     );

@@ -24,6 +24,19 @@ export function proxyAnswer(status: number, address: string): string {
   }
 }
 
+const ofTcp: ReadonlySet<unknown> = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
+/** Whether an error of a request through a proxy is about the proxy: TCP goes no further, TLS does. */
+export function isOfProxy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ofTcp.has(error.code);
+}
+
 /** The proxy itself could not be reached. */
 export function proxyFailed(error: unknown, proxyUrl: string): ProxyFailed {
   const { hostname, port } = new URL(proxyUrl);
@@ -34,5 +47,5 @@ export function proxyFailed(error: unknown, proxyUrl: string): ProxyFailed {
     caKey: null,
     certificateKey: null,
   };
-  return new ProxyFailed(connectFaultText(error, peer, Date.now(), messageOf(error)), { cause: error });
+  return new ProxyFailed(connectFaultText(error, peer, "", messageOf(error)), { cause: error });
 }

@@ -18,7 +18,7 @@ export interface ConnectFault {
   readonly advice: string;
 }
 
-type Judge = (peer: Peer, error: Error, nowMs: number) => ConnectFault;
+type Judge = (peer: Peer, error: Error, clock: string) => ConnectFault;
 
 const untrusted: Judge = ({ caKey }, error) => ({
   what: `the server's certificate is from an authority that is not trusted${issuerOf(error)}`,
@@ -67,12 +67,12 @@ const judges: Readonly<Record<string, Judge>> = {
   ENETUNREACH: noRoute,
   ETIMEDOUT: late,
   UND_ERR_CONNECT_TIMEOUT: late,
-  CERT_HAS_EXPIRED: (_, error, nowMs) => ({
-    what: `the server's certificate has expired${dateOf(error, "valid_to")}; this machine's clock says ${utc(nowMs)}`,
+  CERT_HAS_EXPIRED: (_, error, clock) => ({
+    what: `the server's certificate has expired${dateOf(error, "valid_to")}; this machine's clock says ${clock}`,
     advice: "if this clock is right, the server needs a new certificate; else set this machine's clock",
   }),
-  CERT_NOT_YET_VALID: (_, error, nowMs) => ({
-    what: `the server's certificate is not yet valid${dateOf(error, "valid_from")}; this machine's clock says ${utc(nowMs)}`,
+  CERT_NOT_YET_VALID: (_, error, clock) => ({
+    what: `the server's certificate is not yet valid${dateOf(error, "valid_from")}; this machine's clock says ${clock}`,
     advice: "set this machine's clock, if it is behind; else the server's certificate is wrong",
   }),
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
@@ -95,19 +95,22 @@ const judges: Readonly<Record<string, Judge>> = {
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: asksForCertificate,
 };
 
-/** What is wrong with the connection, in words; null for an error that is not known. */
-export function connectFault(error: unknown, peer: Peer, nowMs: number): ConnectFault | null {
+/**
+ * What is wrong with the connection, in words; null for an error that is not known.
+ * @param clock what this machine's clock says, for certificates
+ */
+export function connectFault(error: unknown, peer: Peer, clock: string): ConnectFault | null {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
     const judge = judges[codeOf(at) ?? ""];
-    if (judge !== undefined) return judge(peer, at, nowMs);
+    if (judge !== undefined) return judge(peer, at, clock);
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
   return null;
 }
 
 /** The same in one line with address and key; `otherwise` for an error that is not known. */
-export function connectFaultText(error: unknown, peer: Peer, nowMs: number, otherwise: string): string {
-  const fault = connectFault(error, peer, nowMs);
+export function connectFaultText(error: unknown, peer: Peer, clock: string, otherwise: string): string {
+  const fault = connectFault(error, peer, clock);
   const address = peer.host.includes(":") ? `[${peer.host}]:${peer.port}` : `${peer.host}:${peer.port}`;
   return fault === null
     ? `${peer.key} (${address}): ${otherwise}`
@@ -117,7 +120,7 @@ export function connectFaultText(error: unknown, peer: Peer, nowMs: number, othe
 /** The same for a person who looks at this connection alone. */
 export function connectFaultOf(error: unknown, peer: Peer, nowMs: number): ConnectFault {
   return (
-    connectFault(error, peer, nowMs) ?? {
+    connectFault(error, peer, utc(nowMs)) ?? {
       what: messageOf(error),
       advice: `look at ${peer.key} and at the server there`,
     }

@@ -29,7 +29,7 @@ export async function tryPlantBroker(
 }
 
 function unconnected(error: unknown, endpoint: Endpoint, clientId: string, clock: Clock): Part {
-  const fault = connectFault(error, endpoint, clock.nowMs());
+  const fault = connectFault(error, endpoint, new Date(clock.nowMs()).toISOString());
   if (fault !== null) return wrong("broker", fault.what, fault.advice);
   return wrong(
     "broker",

@@ -1,6 +1,6 @@
 import { Client, connectivityState } from "@grpc/grpc-js";
 import type { Clock } from "../../platform/clock.ts";
-import { errorText } from "../error-text.ts";
+import { connectProblem } from "../connect-problem.ts";
 import type { ConnectOptions, Preflight } from "./preflight.ts";
 import { tlsCredentials } from "./tls-credentials.ts";
 
@@ -41,11 +41,13 @@ const NEVER_MS = 2_147_483_647;
 export function createConnect(options: ConnectOptions, clock: Clock, preflight: Preflight): Connect {
   const channelCredentials = tlsCredentials(options.tls);
   const { target, channelOptions } = channelSettings(options);
+  const url = `https://${options.grpcAddress}`;
+  const at = { key: "fleet.grpc.address", url, proxyUrl: options.proxyUrl };
 
   return async (signal) => {
     const attempt = preflight(signal);
     const failed = (error: unknown) =>
-      new ConnectFailed(errorText(error), attempt.beganAtMs, { cause: error });
+      new ConnectFailed(connectProblem(error, at, clock.nowMs()), attempt.beganAtMs, { cause: error });
     const streamLimit = await attempt.streamLimit.catch((error: unknown) => {
       throw failed(error);
     });

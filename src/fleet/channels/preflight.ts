@@ -52,7 +52,9 @@ async function readStreamLimit(options: ConnectOptions, signal: AbortSignal): Pr
   const socket = await openTls(options, signal);
   if (socket.alpnProtocol !== "h2") {
     socket.destroy();
-    throw new Error("the server does not speak HTTP/2");
+    throw new Error(
+      `fleet.grpc.address (${options.grpcAddress}): the server does not speak HTTP/2; look whether the ports for gRPC and for HTTPS are swapped`,
+    );
   }
   const session = connectHttp2(`https://${options.grpcAddress}`, { createConnection: () => socket });
   try {
@@ -97,7 +99,8 @@ async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TL
       resolve(socket);
     });
     socket.once("error", fail);
-    signal.addEventListener("abort", () => fail(new Error("no connection in time")), { once: true });
+    const late = Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT" });
+    signal.addEventListener("abort", () => fail(late), { once: true });
   });
 }
 

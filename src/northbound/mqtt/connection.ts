@@ -5,6 +5,7 @@ import type { FleetEvent } from "../../domain/event.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Acks, createAcks } from "./acks.ts";
+import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
 import { statePacket } from "./client/state-packet.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
@@ -69,7 +70,9 @@ export async function openConnection(client: MqttClient, parts: ConnectionParts)
   });
   const sayStatus = (state: "online" | "offline") => {
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
-    return loss.orElse((done) => client.publish(topics.status, payload, { qos: 1, retain: true }, done));
+    return loss.orElse((done) =>
+      client.publish(topics.status, payload, { qos: 1, retain: true }, namingTopic(topics.status, done)),
+    );
   };
   await sayStatus("online");
   publishHealth(client, parts, life.signal);
@@ -197,7 +200,7 @@ async function writeEvents(
         robotId === "" ? parts.topics.gatewayEvent(kind) : parts.topics.robot(robotId).event(kind);
       const payload = eventPayload(event, parts.sessionId);
       parts.counts.events += 1;
-      return loss.orElse((done) => client.publish(topic, payload, { qos: 1 }, done));
+      return loss.orElse((done) => client.publish(topic, payload, { qos: 1 }, namingTopic(topic, done)));
     });
     await Promise.all(window);
   }

@@ -4,6 +4,7 @@ import { connect as connectTls } from "node:tls";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
+import { brokerProblem } from "./broker-problem.ts";
 import { type Sorted, SortedStream } from "./sorted-stream.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */
@@ -56,7 +57,7 @@ export function openClient(
     const onConnect = () => settle(null);
     const onError = (error: Error) => {
       failure = error;
-      settle(new Error(`the MQTT broker cannot be reached or refused: ${error.message}`, { cause: error }));
+      settle(new Error(brokerProblem(error, options, Date.now()), { cause: error }));
     };
     const onClose = () => settle(failure ?? new Error("the MQTT broker closed the connection at once"));
     const onAbort = () => settle(new Error("connecting was given up", { cause: signal.reason }));

@@ -1,0 +1,37 @@
+import { afterEach, expect, it } from "vitest";
+import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { startHttps } from "../../cli/online/online-harness.ts";
+import { newLink } from "./link-harness.ts";
+import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
+import { base, external, mqttOptions } from "./mqtt-harness.ts";
+
+const never = new AbortController().signal;
+const cleanups: Array<() => unknown> = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+it("a broker with a certificate of another authority is named with host and key", async () => {
+  const own = await createServerCertificate(await createAuthority(Date.now()), ["127.0.0.1"], Date.now());
+  const server = await startHttps(own);
+  cleanups.push(server.close);
+  const link = newLink({ options: mqttOptions({ broker: external(`mqtts://${server.address}`) }) });
+  await expect(link.connect(never)).rejects.toThrow(
+    new RegExp(`mqtt\\.broker \\(${server.address}\\): .*authority that is not trusted.*let mqtt\\.ca name`),
+  );
+});
+
+it.runIf(haveMosquitto)("a refused password names its keys, a refused message its topic", async () => {
+  const rules = `user gate\ntopic read ${base}/#\n`;
+  const mosquitto = await startMosquitto({ rules, users: ["gate"] });
+  cleanups.push(() => mosquitto.stop());
+  const link = (password: string) => {
+    const broker = { ...external(mosquitto.url), username: "gate", password };
+    return newLink({ options: mqttOptions({ broker, protocolVersion: 5 }) });
+  };
+  await expect(link("wrong").connect(never)).rejects.toThrow(/Not authorized; look at .*mqtt\.password/);
+  await expect(link("gate").connect(never)).rejects.toThrow(
+    `the broker refuses to let the gateway write to ${base}/status: `,
+  );
+});
