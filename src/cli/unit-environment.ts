@@ -39,6 +39,7 @@ export function unitEnvironment(
   return {
     env: {
       ...env,
+      unit,
       ...(state === null ? {} : { STATE_DIRECTORY: `/var/lib/${state.split(/\s+/)[0]}` }),
       ...credentials(lines),
     },

@@ -184,7 +184,9 @@ async function folderFindings(
   env: Environment,
 ): Promise<readonly Finding[]> {
   if (gateway === undefined) return [];
-  const problems = await folderProblems(dataDir({ gateway }, path, env), process.getuid?.() ?? null);
+  // Root that checks for a unit is not the user whose folder it is.
+  const uid = env.unit === undefined ? (process.getuid?.() ?? null) : null;
+  const problems = await folderProblems(dataDir({ gateway }, path, env), uid);
   return problems.map((problem) => unwise(["gateway", "dataDir"], problem));
 }
 

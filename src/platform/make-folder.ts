@@ -62,7 +62,7 @@ export function folderFault(folder: string, error: unknown): string {
     case "EPERM":
       return `${folder} takes no folders; choose a folder on a disk`;
     case "EACCES":
-      return `user ${process.geteuid?.() ?? "of this program"} may not write in ${folder}; give it to that user, or choose another folder`;
+      return `user ${process.geteuid?.() ?? "of this program"} may not write in ${folder}; give it to that user (chown ${process.geteuid?.() ?? "USER"} ${folder}), or choose another folder`;
     case "EROFS":
       return `${folder} is mounted read-only; mount it for writing, or choose another folder`;
     case "ENOSPC":

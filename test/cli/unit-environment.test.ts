@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { unitEnvironment } from "../../src/cli/unit-environment.ts";
@@ -30,12 +30,16 @@ it("takes credentials and data folder from the unit and its drop-ins", async () 
   expect(source).toBe(join(usr, "fleetgate.service"));
   expect(env).toEqual({
     HOME: "/root",
+    unit: source,
     STATE_DIRECTORY: "/var/lib/fleetgate",
     "credential:api-key": "/root/api-key.json",
     "credential:scada": "/root/with:colon",
   });
   await dropIn(etc, "30-reset.conf", "LoadCredential=");
-  expect(unitEnvironment({}, 0, [etc, usr]).env).toEqual({ STATE_DIRECTORY: "/var/lib/fleetgate" });
+  expect(unitEnvironment({}, 0, [etc, usr]).env).toEqual({
+    unit: source,
+    STATE_DIRECTORY: "/var/lib/fleetgate",
+  });
 });
 
 it.each([
@@ -44,6 +48,18 @@ it.each([
   ["a machine without the unit", {}, 0, false],
 ])("takes nothing for %s", (_, env, uid, isInstalled) => {
   expect(unitEnvironment(env, uid, isInstalled ? [usr] : [etc])).toEqual({ env, source: null });
+});
+
+it.runIf(process.getuid?.() === 0)("does not let root take the folder from the unit's user", async () => {
+  const state = join(folder.path, "state");
+  await mkdir(state, { mode: 0o700 });
+  await chown(state, 65_534, 65_534);
+  const warnings = async (env: Record<string, string>) => {
+    const loaded = await folder.load(minimal, { ...env, STATE_DIRECTORY: state });
+    return loaded.ok ? loaded.warnings.map(({ message }) => message) : null;
+  };
+  expect(await warnings({})).toEqual([expect.stringContaining("belongs to user 65534")]);
+  expect(await warnings({ unit: "/etc/systemd/system/fleetgate.service" })).toEqual([]);
 });
 
 it("lets the configuration find the file of a credential", async () => {
