@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { auditTo } from "./commands/audit/audit.ts";
+import { auditHealth } from "./commands/audit/audit-health.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake, type Intake } from "./commands/intake/intake.ts";
 import { configHash } from "./config/config-hash.ts";
@@ -10,7 +11,6 @@ import type { OperationManual } from "./contracts/operation-manual.ts";
 import { createFanOut, type FanOut } from "./delivery/fan-out.ts";
 import type { QueueLimits } from "./delivery/feed.ts";
 import { createLinkRunner } from "./delivery/link-runner.ts";
-import { QUALITY_TICK_MS } from "./domain/detection.ts";
 import type { FleetUpdate } from "./domain/update.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
@@ -26,18 +26,21 @@ import { createOpcUaServer } from "./northbound/opcua/server.ts";
 import { createControlServer } from "./northbound/web/control-server.ts";
 import { createWebServer } from "./northbound/web/server.ts";
 import type { Chance } from "./platform/backoff.ts";
-import { type Clock, every } from "./platform/clock.ts";
+import type { Clock } from "./platform/clock.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
 import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
+import { firstHang, type Hang } from "./platform/liveness.ts";
 import type { Log } from "./platform/log.ts";
+import { mergedHealth } from "./platform/merged-health.ts";
 import { processHealth } from "./platform/process-health.ts";
 import { runSupervised } from "./platform/supervisor.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
 import { createFleetState, type FleetState } from "./state/fleet-state.ts";
 import { createGatewayAlarms, type TellGatewayAlarm } from "./state/gateway-alarms.ts";
 import { createHoldView } from "./state/hold-view.ts";
+import { createQualityTicker } from "./state/quality-ticker.ts";
 import { prepareStores, type Stores } from "./stores.ts";
 import { builtAt, version } from "./version.ts";
 
@@ -57,6 +60,10 @@ export interface Gateway {
   run(signal: AbortSignal, ready: () => void): Promise<void>;
   /** Adds a northbound of a program that embeds the gateway. Call it before `run`. */
   attach(name: string, sink: Sink): void;
+  /** Every part's health by name, now; empty until the stores are open. */
+  health(): Readonly<Record<string, Health>>;
+  /** The part that hangs, now; null while all answer. */
+  hang(): Hang | null;
 }
 
 const MAX_ROBOTS = 10_000;
@@ -66,6 +73,8 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 1_500;
 const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
+/** Beyond two waits of the backoff: how long the gateway's own broker may be out of its reach. */
+const OWN_BROKER_MS = 60_000;
 /**
  * How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood
  * of them.
@@ -93,12 +102,16 @@ interface Dependencies extends GatewayParts {
   readonly tellAlarm: TellGatewayAlarm;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
+  readonly hang: () => Hang | null;
 }
 
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const sinks = new Map<string, Sink>();
+  let open: Pick<Dependencies, "health" | "hang"> | null = null;
   return {
+    health: () => open?.health() ?? {},
+    hang: () => open?.hang() ?? null,
     attach: (name, sink) => void sinks.set(name, sink),
     async run(signal, ready) {
       // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
@@ -116,12 +129,13 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
     const { dependencies, fleet } = build(config, parts, components, stores);
     for (const [name, sink] of sinks) dependencies.fanOut.attachSink(name, sink, QUEUE);
+    open = dependencies;
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
       listening = resolve;
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
-    components.push(opensFirst(fleet, config, begin), qualityTicker(dependencies));
+    components.push(opensFirst(fleet, config, begin), createQualityTicker(dependencies));
     if (config.opcua !== null) components.push(opcua(config.opcua, dependencies));
     if (config.mqtt !== null) components.push(...mqtt(config.mqtt, dependencies));
     if (config.web !== null) components.push(web(config.web, dependencies));
@@ -244,16 +258,9 @@ function build(
       stores: stores.health(),
       process: processHealth(),
     }),
+    hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
   };
   return { dependencies, fleet };
-}
-
-/** Commands go on when the audit log cannot: who must not send without a record sees it here. */
-function auditHealth(audit: LineFile): Health {
-  const problem = audit.problem();
-  const figures = { ...audit.figures() };
-  if (problem === null) return { state: "up", figures };
-  return { state: "degraded", detail: `lines of the audit log are lost: ${problem}`, figures };
 }
 
 /**
@@ -273,25 +280,12 @@ function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Prom
   };
 }
 
-/** Quality changes with time alone: silence is noticed by looking. */
-function qualityTicker({ clock, state, tell }: Dependencies): Component {
-  return {
-    name: "quality",
-    health: () => ({ state: "up" }),
-    async run(signal, ready) {
-      every(clock, QUALITY_TICK_MS, signal, () => tell(state.tick()));
-      ready();
-      await aborted(signal);
-    },
-  };
-}
-
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
 function commandIntake({ dispatcher, intake, audit, stores }: Dependencies, drainMs: number): Component {
   return {
     name: COMMANDS,
     health: () =>
-      stores.commandsHealth(withFigures({ state: "up", figures: intake.figures() }, dispatcher.health())),
+      stores.commandsHealth(mergedHealth({ state: "up", figures: intake.figures() }, dispatcher.health())),
     async run(signal, ready) {
       ready();
       await aborted(signal);
@@ -358,28 +352,18 @@ function mqtt(options: MqttOptions, dependencies: Dependencies): Component[] {
     outlet: fanOut.attachOutlet(link.name, QUEUE),
     backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
     writeTimeoutMs: WRITE_TIMEOUT_MS,
+    ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),
     drainMs: EVENT_DRAIN_MS,
     clock,
     chance,
     log,
   });
-  const component = { ...runner, health: () => withFigures(runner.health(), link.health()) };
+  const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
   return broker === null ? [component] : [broker, component];
 }
 
-/** Two parts of one health: the second knows what is wrong. */
-function withFigures(runner: Health, link: Health): Health {
-  const state = runner.state === "up" ? link.state : runner.state;
-  const { detail = runner.detail } = link;
-  return {
-    state,
-    ...(detail === undefined ? {} : { detail }),
-    figures: { ...runner.figures, ...link.figures },
-  };
-}
-
 function control(options: NonNullable<Config["control"]>, dependencies: Dependencies): Component {
-  const { dispatcher, intake, health, clock, log } = dependencies;
+  const { dispatcher, intake, health, hang, clock, log } = dependencies;
   return createControlServer(options, {
     commander: intake,
     audit: intake,
@@ -387,12 +371,13 @@ function control(options: NonNullable<Config["control"]>, dependencies: Dependen
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     health,
+    hang,
     clock,
     log: log.child({ part: "control" }),
   });
 }
 
 function web(options: NonNullable<Config["web"]>, dependencies: Dependencies): Component {
-  const { config, state, health, clock, log } = dependencies;
-  return createWebServer(options, { gatewayId: config.gateway.id, view: state, health, clock, log });
+  const { config, state, health, hang, clock, log } = dependencies;
+  return createWebServer(options, { gatewayId: config.gateway.id, view: state, health, hang, clock, log });
 }

@@ -24,16 +24,17 @@ export function runCommand(): Command {
       const log = createLog(config.log.level, logDestination(process.env));
       logWarnings(log);
       void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
-      const isReady = noticesOf(process.env, systemClock, log, stop);
+      const notices = noticesOf(process.env, systemClock, log, stop);
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
       const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
+      notices.watch(gateway);
       try {
         await gateway.run(stop, () => {
           log.info({ gateway: config.gateway.id }, "ready");
-          isReady();
+          notices.ready();
         });
       } catch (error) {
         fail(error, portKey);

@@ -1,30 +1,97 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Environment } from "../config/named-files.ts";
 import { type Clock, every } from "../platform/clock.ts";
+import type { Health } from "../platform/component.ts";
+import type { Hang } from "../platform/liveness.ts";
 import type { Log } from "../platform/log.ts";
+import { statusText } from "./service-status.ts";
 
 /** What systemd is told about the service: `man sd_notify`. */
-type Notice = "READY=1" | "STOPPING=1" | "WATCHDOG=1";
+type Notice = "READY=1" | "STOPPING=1" | "WATCHDOG=1" | `STATUS=${string}`;
+
+/** What the notices are about. */
+export interface ServiceFacts {
+  health(): Readonly<Record<string, Health>>;
+  hang(): Hang | null;
+}
+
+/** How systemd hears of the service. */
+export interface ServiceNotices {
+  /** From now on systemd hears of these facts. */
+  watch(facts: ServiceFacts): void;
+  ready(): void;
+}
 
 /** Calls systemd-notify for each line that it is given. */
 const HELPER = 'while read -r notice; do systemd-notify "$notice"; done';
 /** systemd advises half of the time. One notice may be late then. */
 const NOTICES_IN_WATCHDOG_TIME = 3;
+/** Each status is a process of its own. */
+const STATUS_PERIOD_MS = 5_000;
 
 /**
- * Tells systemd that the service stops, and that its event loop turns, until the signal is aborted. Does
+ * Tells systemd how the service is, that it stops, and that its parts live, until the signal is aborted. Does
  * nothing where systemd does not listen.
- *
- * @returns what the service calls when it is ready
  */
-export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortSignal): () => void {
-  if (env.NOTIFY_SOCKET === undefined) return () => {};
+export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortSignal): ServiceNotices {
+  if (env.NOTIFY_SOCKET === undefined) return { watch() {}, ready() {} };
   const tell = teller(log);
+  let facts: ServiceFacts = { health: () => ({}), hang: () => null };
+  let told = "";
+
+  function tellStatus(): void {
+    const text = statusText(facts.health());
+    if (text === told) return;
+    told = text;
+    tell(`STATUS=${text}`, false);
+  }
+
+  const tellLife = lifeTeller(
+    () => facts.hang(),
+    log,
+    () => tell("WATCHDOG=1", false),
+  );
   const watchdogMs = Number(env.WATCHDOG_USEC ?? 0) / 1_000;
-  if (watchdogMs > 0)
-    every(clock, watchdogMs / NOTICES_IN_WATCHDOG_TIME, stop, () => tell("WATCHDOG=1", false));
-  stop.addEventListener("abort", () => tell("STOPPING=1", true), { once: true });
-  return () => tell("READY=1", false);
+  if (watchdogMs > 0) every(clock, watchdogMs / NOTICES_IN_WATCHDOG_TIME, stop, tellLife);
+  every(clock, STATUS_PERIOD_MS, stop, tellStatus);
+  stop.addEventListener(
+    "abort",
+    () => {
+      tell("STATUS=Stopping", false);
+      tell("STOPPING=1", true);
+    },
+    { once: true },
+  );
+  return {
+    watch(those) {
+      facts = those;
+      if (!stop.aborted) tellStatus();
+    },
+    ready() {
+      if (stop.aborted) return;
+      tell("READY=1", false);
+      tellStatus();
+    },
+  };
+}
+
+/** @returns tells that the parts live, unless one hangs; the log names it, once */
+function lifeTeller(hang: () => Hang | null, log: Log, tell: () => void): () => void {
+  let hanging: string | null = null;
+  return () => {
+    const found = hang();
+    if (found === null) {
+      if (hanging !== null) log.info({ part: hanging }, "the part works again");
+      hanging = null;
+      return tell();
+    }
+    if (hanging !== found.part)
+      log.error(
+        { ...found },
+        "a part hangs: systemd is not told that the gateway lives, and starts it again",
+      );
+    hanging = found.part;
+  };
 }
 
 /**

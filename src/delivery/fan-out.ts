@@ -18,6 +18,8 @@ export interface FanOut {
    * minute after.
    */
   health(): Health;
+  /** Why nothing is handed over although something waits; null while the queues move. */
+  hang(): string | null;
 }
 
 interface Subscriber {
@@ -27,23 +29,27 @@ interface Subscriber {
   figures(): Readonly<Record<string, number>>;
 }
 
+/** The next turn of the event loop is due at once. */
+const TURN_LIMIT_MS = 30_000;
+
 /**
  * Each northbound has a bounded queue of its own, and gets a bounded slice a turn of the event loop. So a
  * slow broker slows no other northbound, and a burst does not block the event loop.
  */
 export function createFanOut(parts: FeedParts): FanOut {
-  const { log } = parts;
+  const { clock, log } = parts;
   const subscribers = new Map<string, Subscriber>();
-  let isScheduled = false;
+  /** Since when a turn is asked for, by the monotonic clock; null while none is. */
+  let scheduledAtMs: number | null = null;
 
   function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
+    if (scheduledAtMs !== null) return;
+    scheduledAtMs = clock.monotonicMs();
     setImmediate(flush);
   }
 
   function flush(): void {
-    isScheduled = false;
+    scheduledAtMs = null;
     let again = false;
     for (const subscriber of subscribers.values()) again = subscriber.turn() || again;
     if (again) schedule();
@@ -77,6 +83,10 @@ export function createFanOut(parts: FeedParts): FanOut {
       const { outlet, turn } = createOutlet(feed, schedule);
       add(name, { feed, turn, figures: feed.figures });
       return outlet;
+    },
+    hang() {
+      const waitedMs = scheduledAtMs === null ? 0 : clock.monotonicMs() - scheduledAtMs;
+      return waitedMs <= TURN_LIMIT_MS ? null : "what waits for the plant is not handed over";
     },
     health() {
       const figures: Record<string, number> = {};

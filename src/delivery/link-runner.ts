@@ -14,6 +14,11 @@ export interface LinkRunnerOptions {
   readonly writeTimeoutMs: number;
   /** How long waiting events may hold up a shutdown. */
   readonly drainMs: number;
+  /**
+   * Without a connection for so long it hangs. Left out: the server is not the gateway's own, and a restart
+   * would not bring it back.
+   */
+  readonly hangAfterMs?: number;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
@@ -37,6 +42,8 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
   const backoff = createBackoff(options.backoff, chance);
   const counts = { connects: 0, connectFailures: 0, connectionsLost: 0, writes: 0 };
   let state: State = { kind: "connecting" };
+  /** Since when there is no connection, by the monotonic clock. */
+  let unconnectedSinceMs: number | null = null;
 
   function down(cause: unknown, message: string): void {
     // One line for the first failure; those that follow are the same outage.
@@ -60,6 +67,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
 
   async function serve(connection: Connection, signal: AbortSignal): Promise<void> {
     state = { kind: "up", sinceMs: clock.nowMs() };
+    unconnectedSinceMs = null;
     log.info({ connects: counts.connects }, "connected");
     const startedMs = clock.monotonicMs();
     const cause = await serveConnection(connection, signal, {
@@ -69,6 +77,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
       },
     });
     if (clock.monotonicMs() - startedMs >= STEADY_MS) backoff.reset();
+    unconnectedSinceMs = clock.monotonicMs();
     if (cause !== null) {
       counts.connectionsLost += 1;
       down(cause, "connection lost");
@@ -84,12 +93,21 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
     name: link.name,
     async run(signal, ready) {
       ready();
+      unconnectedSinceMs = clock.monotonicMs();
       while (!signal.aborted) {
         const connection = await connect(signal);
         if (connection !== null) await serve(connection, signal);
         if (!signal.aborted) await sleep(clock, backoff.nextMs(), signal);
       }
+      unconnectedSinceMs = null;
       log.info({ eventsLeft: outlet.eventsQueued() }, "closed");
+    },
+    hang() {
+      const { hangAfterMs } = options;
+      if (hangAfterMs === undefined || unconnectedSinceMs === null) return null;
+      const elapsedMs = clock.monotonicMs() - unconnectedSinceMs;
+      if (elapsedMs <= hangAfterMs) return null;
+      return `not connected to the gateway's own broker for ${Math.round(elapsedMs / 1_000)} s`;
     },
     health: () => ({
       ...describe(state, clock.nowMs()),

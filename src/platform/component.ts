@@ -18,6 +18,11 @@ export interface Component {
   readonly name: string;
   run(signal: AbortSignal, ready: () => void): Promise<void>;
   health(): Health;
+  /**
+   * Why the part does its job no more although nothing outside has failed, so that a restart would mend it;
+   * null while it answers. A part without the question counts as alive.
+   */
+  hang?(): string | null;
 }
 
 /** Resolves when the signal is aborted; at once when it already is. */

@@ -128,6 +128,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
     },
     figures: () => ({
       robots: robots.size,
+      robotsGood: countGood(robots.all()),
       streams: streams.size,
       taskChains: chains.size,
       taskChainsEvicted: chains.evicted,
@@ -135,4 +136,11 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       conveyorsRefused: updates.conveyorsRefused(),
     }),
   };
+}
+
+/** By the quality that the plant was told last: at most a tick old. */
+function countGood(robots: Iterable<RobotEntry>): number {
+  let good = 0;
+  for (const robot of robots) if (robot.told === "good") good += 1;
+  return good;
 }

@@ -3,7 +3,12 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { noticesOf } from "../../src/cli/service-notices.ts";
+import type { Health } from "../../src/platform/component.ts";
+import type { Hang } from "../../src/platform/liveness.ts";
+import { type Log, silentLog } from "../../src/platform/log.ts";
 import { writeConfiguration } from "../daemon/daemon.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { endPrograms, fleetgate, newFolder, TEST_TIMEOUT_MS } from "./program.ts";
 
@@ -21,8 +26,49 @@ afterEach(async () => {
 
 const BROKER_NOWHERE = "mqtt://127.0.0.1:9";
 
-/** Stands in for systemd-notify: it prints what it was told. */
+/** Stands in for systemd-notify: it prints what it was told, to standard error or into a file. */
 const PRINTS = '#!/bin/sh\necho "told $1" >&2\n';
+
+test("systemd gets each status as it is, and no sign of life while a part hangs", async () => {
+  const folder = newFolder();
+  const file = join(folder, "told");
+  writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\nprintf '%s\\n' "$1" >>${file}\n`, {
+    mode: 0o755,
+  });
+  vi.stubEnv("PATH", `${folder}${delimiter}${process.env.PATH}`);
+  const clock = createManualClock();
+  const stop = new AbortController();
+  const environment = { NOTIFY_SOCKET: "/nowhere", WATCHDOG_USEC: "60000000" };
+  const logged: string[] = [];
+  const log: Log = { ...silentLog, error: (facts) => void logged.push(JSON.stringify(facts)) };
+  const notices = noticesOf(environment, clock, log, stop.signal);
+  let detail = "$(touch x) `id` \\n \\ \"'* %s";
+  let hang: Hang | null = null;
+  const state: Health = { state: "up", figures: { robots: 1, robotsGood: 1 } };
+  notices.watch({ health: () => ({ fleet: { state: "degraded", detail }, state }), hang: () => hang });
+  notices.ready();
+  clock.advance(60_000);
+  hang = { part: "quality", reason: "it has done nothing for 31 s" };
+  clock.advance(60_000);
+  detail = "short";
+  clock.advance(4_000);
+  hang = null;
+  clock.advance(36_000);
+  stop.abort();
+  const expected = [
+    "STATUS=1 of 1 robots good; fleet degraded ($(touch x) `id` \\n \\ \"'* %s)",
+    "READY=1",
+    ...["WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"],
+    "STATUS=1 of 1 robots good; fleet degraded (short)",
+    ...["WATCHDOG=1", "WATCHDOG=1"],
+    "STATUS=Stopping",
+    "STOPPING=1",
+  ];
+  await vi.waitFor(() => expect(readFileSync(file, "utf8").trimEnd().split("\n")).toEqual(expected), {
+    timeout: TEST_TIMEOUT_MS / 2,
+  });
+  expect(logged).toEqual([JSON.stringify({ part: "quality", reason: "it has done nothing for 31 s" })]);
+});
 
 test("systemd is told that the gateway is ready, that its event loop turns, and that it stops", async () => {
   const folder = newFolder();
@@ -37,6 +83,9 @@ test("systemd is told that the gateway is ready, that its event loop turns, and 
   await told("READY=1");
   await told("WATCHDOG=1");
   await told("WATCHDOG=1", gateway.err.entries.length);
+  expect(gateway.err.entries).toContain("told STATUS=Opening the stores");
+  const status = /^told STATUS=[01] of 1 robots good; fleet \w+.*; mqtt (starting|down) \(/;
+  await gateway.err.first("a status", (line) => status.test(line));
   gateway.send("SIGTERM");
   expect(await gateway.ended).toEqual({ code: 0, signal: null });
   const notices = gateway.err.entries.filter((line) => line.startsWith("told "));

@@ -8,7 +8,15 @@ import { createInMemoryLink } from "./in-memory-link.ts";
 
 const backoff = { baseMs: 1_000, capMs: 8_000 };
 
-function setUp({ perTurn = 1_000, log = silentLog }: { perTurn?: number; log?: Log } = {}) {
+function setUp({
+  perTurn = 1_000,
+  log = silentLog,
+  ...hanging
+}: {
+  perTurn?: number;
+  log?: Log;
+  hangAfterMs?: number;
+} = {}) {
   const clock = createManualClock();
   const state = createFakeState();
   const fanOut = createFanOut({ state, clock, log: silentLog });
@@ -23,6 +31,7 @@ function setUp({ perTurn = 1_000, log = silentLog }: { perTurn?: number; log?: L
     clock,
     chance,
     log,
+    ...hanging,
   });
   const stop = new AbortController();
   let isReady = false;
@@ -110,6 +119,36 @@ describe("a link runner", () => {
     await clock.settle(8_000);
     expect(link.counts.connects).toBe(1);
     expect(warnings).toEqual(["cannot connect"]);
+    stop.abort();
+    await ended;
+  });
+
+  it("hangs when the gateway's own broker has refused it for long, until it connects", async () => {
+    const { link, run, clock, runner, stop } = setUp({ hangAfterMs: 60_000 });
+    link.behaviour = "refuses";
+    const ended = run();
+    await clock.settle(60_000);
+    expect(runner.hang?.()).toBeNull();
+    await clock.settle(1_000);
+    expect(runner.hang?.()).toBe("not connected to the gateway's own broker for 61 s");
+    link.behaviour = "serves";
+    await clock.settle(8_000);
+    expect(runner.hang?.()).toBeNull();
+    await clock.settle(600_000);
+    expect(runner.hang?.()).toBeNull();
+    stop.abort();
+    await ended;
+    await clock.settle(600_000);
+    expect(runner.hang?.()).toBeNull();
+  });
+
+  it("never hangs for a broker of the plant: a restart would not bring that back", async () => {
+    const { link, run, clock, runner, stop } = setUp();
+    link.behaviour = "refuses";
+    const ended = run();
+    await clock.settle(3_600_000);
+    expect(runner.health().state).toBe("down");
+    expect(runner.hang?.()).toBeNull();
     stop.abort();
     await ended;
   });

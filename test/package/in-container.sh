@@ -98,6 +98,15 @@ hangup_is_survived() {
     healthy
 }
 
+says_how_it_is() {
+    eventually sh -c 'systemctl show --property=StatusText fleetgate | grep "3 of 3 robots good; fleet up; .*mqtt up"'
+    systemctl status fleetgate --no-pager
+    curl -sf http://localhost:8080/livez | grep '"alive":true'
+    curl -sf --unix-socket /var/lib/fleetgate/control.sock http://localhost/livez
+    # Libraries look for a home folder.
+    tr '\0' '\n' <"/proc/$(main_pid)/environ" | grep '^HOME=/var/lib/fleetgate$'
+}
+
 killed_and_restarted() {
     local before
     before=$(main_pid)
@@ -202,7 +211,7 @@ tarball() {
 }
 
 for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
-    hangup_is_survived killed_and_restarted journal_survives_the_kill hung_and_restarted \
+    hangup_is_survived says_how_it_is killed_and_restarted journal_survives_the_kill hung_and_restarted \
     a_mistake_fails_a_restart_at_once upgrade_keeps_the_journal downgrade_is_refused remove_keeps_data \
     purge_deletes tarball; do
     step $name

@@ -100,6 +100,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^sudo systemctl start fleetgate$/, booted("sudo systemctl start fleetgate\n")],
   [/^sudo systemctl enable --now fleetgate$/, booted("sudo systemctl enable --now fleetgate\n")],
   [/^sudo systemctl daemon-reload$/, booted("sudo systemctl daemon-reload\n")],
+  [/^systemctl status fleetgate$/, booted("systemctl status fleetgate --no-pager\n")],
   [/^journalctl -u fleetgate -p warning$/, booted("journalctl -u fleetgate -p warning")],
   [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
   [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],

@@ -306,6 +306,14 @@ describe("the value as it stands now", () => {
   });
 });
 
+it("counts the robots that the plant was told are good", () => {
+  state.apply(missionEvent("r1", ["m1:RUNNING"]));
+  state.apply(missionEvent("r2", ["m2:RUNNING"]));
+  expect(state.figures()).toMatchObject({ robots: 2, robotsGood: 2 });
+  state.apply({ kind: "link", state: "down", atMs: 0, cause: "cut" });
+  expect(state.figures()).toMatchObject({ robots: 2, robotsGood: 0 });
+});
+
 describe("bounds", () => {
   it("refuses robots beyond the limit, and counts what they sent", () => {
     state = createState({ maxRobots: 1 });

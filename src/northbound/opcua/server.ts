@@ -7,6 +7,7 @@ import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
 import { every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
+import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
@@ -88,6 +89,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         certificatesRefused: clients?.refusedCount ?? 0,
       },
     }),
+    hang: () => (url === null ? null : closedPort(guarded)),
     async run(signal, ready) {
       forwardLibraryLog(log, parts.clock, (name) => Object.hasOwn(StatusCodes, name));
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);

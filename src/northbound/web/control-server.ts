@@ -1,10 +1,12 @@
+import type { Server } from "node:net";
 import { dirname } from "node:path";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
+import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections } from "./connections.ts";
-import { addHealthRoute } from "./health.ts";
+import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import type { ControlOptions } from "./options.ts";
@@ -14,6 +16,8 @@ import { clearSocket, listenPrivately } from "./socket-file.ts";
 export interface ControlParts extends CommandRouteParts, HoldRouteParts {
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
+  /** The part that hangs, now. */
+  readonly hang: () => Hang | null;
   readonly log: Log;
 }
 
@@ -30,13 +34,15 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
   const connections = createWebConnections(bounds, clock, log);
   let state: Health["state"] = "starting";
   let waiting = () => 0;
+  let listener: Server | null = null;
   return {
     name: "control",
     health: () => listenerHealth({ state, figures: { waiting: waiting() } }, connections),
+    hang: () => closedPort(listener),
     async run(signal, ready) {
       const server = createHttpServer(connections, log);
       addJsonBodies(server);
-      addHealthRoute(server, parts.health);
+      addHealthRoutes(server, parts);
       addHoldRoutes(server, parts);
       waiting = addCommandRoute(server, parts).waiting;
       await makeFolder(dirname(socketPath));
@@ -44,12 +50,14 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       await server.ready();
       try {
         await listenPrivately(server.server, socketPath);
+        listener = server.server;
         logFailures(server, log);
         state = "up";
         ready();
         await aborted(signal);
       } finally {
         state = "down";
+        listener = null;
         const closed = server.close();
         server.server.closeAllConnections();
         await closed;

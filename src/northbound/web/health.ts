@@ -1,12 +1,25 @@
 import type { FastifyInstance } from "fastify";
 import type { Health } from "../../platform/component.ts";
+import type { Hang } from "../../platform/liveness.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
 
-/** `GET /healthz`: 200 while the gateway does its job, 503 otherwise. */
-export function addHealthRoute(
-  server: FastifyInstance,
-  health: () => Readonly<Record<string, Health>>,
-): void {
+/** How the gateway is, now. */
+export interface HealthRouteParts {
+  readonly health: () => Readonly<Record<string, Health>>;
+  readonly hang: () => Hang | null;
+}
+
+/**
+ * `GET /healthz`: 200 while the gateway does its job, 503 otherwise. `GET /livez`: 503 where a restart would
+ * mend it.
+ */
+export function addHealthRoutes(server: FastifyInstance, { health, hang }: HealthRouteParts): void {
+  server.get("/livez", async (_request, reply) => {
+    const found = hang();
+    return reply
+      .code(found === null ? 200 : 503)
+      .send(found === null ? { alive: true } : { alive: false, ...found });
+  });
   server.get("/healthz", async (_request, reply) => {
     const report = healthReport(health());
     return reply.code(report.ok ? 200 : 503).send(report.body);

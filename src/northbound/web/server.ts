@@ -1,11 +1,13 @@
+import type { Server } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { FleetView } from "../../contracts/fleet-view.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
+import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { createWebConnections } from "./connections.ts";
-import { addHealthRoute } from "./health.ts";
+import { addHealthRoutes } from "./health.ts";
 import { misdirected } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import type { WebOptions } from "./options.ts";
@@ -20,6 +22,8 @@ export interface WebParts {
   readonly view: FleetView;
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
+  /** The part that hangs, now. */
+  readonly hang: () => Hang | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,24 +38,27 @@ const PAGE_LIFE_MS = 500;
 const bounds = { most: 200, mostIdle: 150 };
 
 /**
- * `/healthz` for machines and `/` for people, both read only. `run` rejects with
+ * `/healthz` and `/livez` for machines and `/` for people, both read only. `run` rejects with
  * PortTaken when another program has the port.
  */
 export function createWebServer(options: WebOptions, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
+  let listener: Server | null = null;
   const connections = createWebConnections(bounds, parts.clock, parts.log);
   return {
     name: "web",
     health: () => listenerHealth(health, connections),
+    hang: () => closedPort(listener),
     url: () => url,
     async run(signal, ready) {
       const server = createHttpServer(connections, parts.log);
       addHostCheck(server, options.hostnames);
-      addHealthRoute(server, parts.health);
+      addHealthRoutes(server, parts);
       addPage(server, parts);
       try {
         url = await bind(server, options);
+        listener = server.server;
         logFailures(server, parts.log);
         if (!signal.aborted) {
           health = { state: "up", detail: url };
@@ -61,6 +68,7 @@ export function createWebServer(options: WebOptions, parts: WebParts): WebServer
       } finally {
         health = { state: "down" };
         url = null;
+        listener = null;
         await server.close();
       }
     },

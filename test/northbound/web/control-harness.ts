@@ -68,6 +68,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
         stations: createFakeStations(),
         holds,
         health: () => ({ fleet: { state: "up" } }),
+        hang: () => null,
         clock,
         log: silentLog,
       },

@@ -34,6 +34,7 @@ function openMany(count: number): Promise<readonly Socket[]> {
 
 async function isAlive(): Promise<void> {
   expect(await harness.ask("GET", "/healthz")).toMatchObject({ status: 200, body: { state: "up" } });
+  expect(await harness.ask("GET", "/livez")).toMatchObject({ status: 200, body: { alive: true } });
 }
 
 describe("requests that the control server does not take", () => {

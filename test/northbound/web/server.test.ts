@@ -8,11 +8,13 @@ import type { Quality } from "../../../src/domain/quality.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { type Clock, systemClock } from "../../../src/platform/clock.ts";
 import type { Health } from "../../../src/platform/component.ts";
+import type { Hang } from "../../../src/platform/liveness.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { PortTaken } from "../../../src/platform/port-taken.ts";
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 let elapsedMs = 0;
+let hang: Hang | null = null;
 const clock: Clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => elapsedMs };
 
 interface RunningServer {
@@ -34,7 +36,7 @@ async function serve(
   const controller = new AbortController();
   const server = createWebServer(
     { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"] },
-    { gatewayId: "plant1", view, health, clock, log: silentLog },
+    { gatewayId: "plant1", view, health, hang: () => hang, clock, log: silentLog },
   );
   let running: Promise<void> | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -124,6 +126,27 @@ describe("/healthz", () => {
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toContain("application/json");
     expect(await response.json()).toEqual({ state, components });
+  });
+});
+
+describe("/livez", () => {
+  afterEach(() => {
+    hang = null;
+  });
+
+  it("answers 200 while the parts answer, whatever the fleet does", async () => {
+    const { url } = await serve(viewOf([]), () => ({ fleet: { state: "down" } }));
+    const response = await fetch(`${url}/livez`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ alive: true });
+  });
+
+  it("answers 503 with the part that hangs, and why", async () => {
+    const { url } = await serve(viewOf([]));
+    hang = { part: "quality", reason: "it has done nothing for 31 s" };
+    const response = await fetch(`${url}/livez`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ alive: false, ...hang });
   });
 });
 
@@ -256,7 +279,7 @@ describe("the server", () => {
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const server = createWebServer(
       { listen: { host: "127.0.0.1", port }, hostnames: [] },
-      { gatewayId: "plant1", view: viewOf([]), health: () => ({}), clock, log: silentLog },
+      { gatewayId: "plant1", view: viewOf([]), health: () => ({}), hang: () => null, clock, log: silentLog },
     );
     const failed = await server.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
     squatter.close();

@@ -7,6 +7,7 @@ import { Aedes, type AuthenticateError, type Client } from "aedes";
 import type { Clock } from "../../../platform/clock.ts";
 import { aborted, type Component } from "../../../platform/component.ts";
 import { messageOf } from "../../../platform/error-text.ts";
+import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
 import { listenError } from "../../../platform/port-taken.ts";
 import type { EmbeddedBrokerOptions } from "../options.ts";
@@ -96,6 +97,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       aedes.handle(far);
       return near;
     },
+    hang: () => closedPort(running?.server ?? null),
     health() {
       if (running === null) return { state: "down" };
       const figures = running.sockets.figures();

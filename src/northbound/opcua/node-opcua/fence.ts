@@ -12,6 +12,8 @@ import { createUnfinishedRequests } from "./unfinished-requests.ts";
 export interface Fence {
   /** Connections that were closed because of what they sent. */
   readonly closedCount: number;
+  /** Whether every endpoint accepts connections. */
+  readonly listening: boolean;
 }
 
 /** At most one log line in this time, for all connections. */
@@ -74,14 +76,19 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
   }
 
   containRejections(server, (address, error) => note(address, describeLibraryError(error)));
+  const listeners: Server[] = [];
   for (const endpoint of server.endpoints) {
     const listener: unknown = Reflect.get(endpoint, "_server");
     if (!(listener instanceof Server)) throw new Error("node-opcua keeps its listener elsewhere now");
     listener.prependListener("connection", guard);
+    listeners.push(listener);
   }
   return {
     get closedCount() {
       return closedCount;
+    },
+    get listening() {
+      return listeners.every((listener) => listener.listening);
     },
   };
 }
