@@ -31,7 +31,8 @@ export function makeDeb({ root, tree, work, deb, version, arch, epoch, packages 
   run("cp", ["-al", tree, join(stage, "usr/lib/fleetgate")]);
   mkdirSync(join(stage, "usr", "bin"), { recursive: true });
   symlinkSync("../lib/fleetgate/bin/fleetgate", join(stage, "usr/bin/fleetgate"));
-  put("usr/lib/systemd/system/fleetgate.service", readFileSync(join(root, "systemd/fleetgate.service")));
+  for (const unit of ["fleetgate.service", "fleetgate@.service"])
+    put(`usr/lib/systemd/system/${unit}`, readFileSync(join(root, "systemd", unit)));
   put("usr/lib/sysusers.d/fleetgate.conf", source("sysusers.conf"));
   put("etc/fleetgate/fleetgate.yaml", source("fleetgate.yaml"));
   mkdirSync(join(stage, "etc/fleetgate/secrets"), { recursive: true });

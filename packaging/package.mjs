@@ -71,10 +71,17 @@ function makeTarball(tree, tarball) {
   mkdirSync(join(folder, "systemd"));
   for (const [from, to] of [
     ["systemd/fleetgate.service", "systemd/fleetgate.service"],
+    ["systemd/fleetgate@.service", "systemd/fleetgate@.service"],
     ["packaging/debian/sysusers.conf", "systemd/sysusers.conf"],
     ["packaging/debian/fleetgate.yaml", "config/fleetgate.yaml"],
   ])
     cpSync(join(root, from), join(folder, to));
+  // Perl, which every Debian has, may be missing here: a helper process then tells systemd how the gateway
+  // is.
+  for (const name of ["fleetgate.service", "fleetgate@.service"]) {
+    const unit = join(folder, "systemd", name);
+    writeFileSync(unit, readFileSync(unit, "utf8").replace("NotifyAccess=main", "NotifyAccess=all"));
+  }
   setModes(folder);
   const fixed = [
     "--sort=name",

@@ -26,6 +26,7 @@ export function laySlimTree(root, target, arch, node, packages) {
   cpSync(join(node, "bin", "node"), join(target, "bin", "node"));
   cpSync(join(node, "LICENSE"), join(target, "bin", "LICENSE-node"));
   cpSync(join(root, "packaging", "fleetgate.sh"), join(target, "bin", "fleetgate"));
+  cpSync(join(root, "packaging", "notify-socket.pl"), join(target, "bin", "notify-socket.pl"));
   copy(join(root, "dist"), join(target, "dist"), (path) => loaded.test(path) && !left.test(path));
   for (const { path, from } of packages)
     copy(from, join(target, path), (file) => isNeeded(`${path}/${relative(from, file)}`), "node_modules");

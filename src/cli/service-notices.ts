@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import type { Environment } from "../config/named-files.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import type { Hang } from "../platform/liveness.ts";
 import type { Log } from "../platform/log.ts";
+import { createNoticeSender } from "./notice-sender.ts";
 import { statusText } from "./service-status.ts";
-
-/** What systemd is told about the service: `man sd_notify`. */
-type Notice = "READY=1" | "STOPPING=1" | "WATCHDOG=1" | `STATUS=${string}`;
 
 /** What the notices are about. */
 export interface ServiceFacts {
@@ -22,11 +19,9 @@ export interface ServiceNotices {
   ready(): void;
 }
 
-/** Calls systemd-notify for each line that it is given. */
-const HELPER = 'while read -r notice; do systemd-notify "$notice"; done';
 /** systemd advises half of the time. One notice may be late then. */
 const NOTICES_IN_WATCHDOG_TIME = 3;
-/** Each status is a process of its own. */
+/** Each status may be a process of its own. */
 const STATUS_PERIOD_MS = 5_000;
 
 /**
@@ -35,7 +30,7 @@ const STATUS_PERIOD_MS = 5_000;
  */
 export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortSignal): ServiceNotices {
   if (env.NOTIFY_SOCKET === undefined) return { watch() {}, ready() {} };
-  const tell = teller(log);
+  const tell = createNoticeSender(env, clock, log);
   let facts: ServiceFacts = { health: () => ({}), hang: () => null };
   let told = "";
 
@@ -91,30 +86,5 @@ function lifeTeller(hang: () => Hang | null, log: Log, tell: () => void): () => 
         "a part hangs: systemd is not told that the gateway lives, and starts it again",
       );
     hanging = found.part;
-  };
-}
-
-/**
- * Node.js has no datagram sockets. A small shell of its own calls systemd-notify, because each fork of the
- * gateway would copy the tables of its memory.
- */
-function teller(log: Log): (notice: Notice, isLast: boolean) => void {
-  let helper: ChildProcess | null = null;
-  const begin = () => {
-    const child = spawn("sh", ["-c", HELPER], { stdio: ["pipe", "ignore", "inherit"] });
-    child.on("error", (error) => log.warn({ err: error }, "systemd cannot be told how the gateway is"));
-    // It ends when somebody kills it: the next notice begins another.
-    child.on("exit", () => {
-      if (helper === child) helper = null;
-    });
-    child.stdin.on("error", () => {});
-    child.unref();
-    return child;
-  };
-  return (notice, isLast) => {
-    helper ??= begin();
-    helper.stdin?.write(`${notice}\n`);
-    // An open pipe would keep the process alive.
-    if (isLast) helper.stdin?.end();
   };
 }

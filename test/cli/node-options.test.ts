@@ -5,7 +5,7 @@ import { nodeOptions } from "../support/node-options.ts";
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
 test("the package, the image and the bin script start node with the same options", () => {
-  const packaged = /^exec "\$here\/node" (.*) "\$here\/\.\.\/dist\/main\.js" "\$@"$/m.exec(
+  const packaged = /^set -- "\$here\/node" (.*) "\$here\/\.\.\/dist\/main\.js" "\$@"$/m.exec(
     read("packaging/fleetgate.sh"),
   )?.[1];
   const entry: unknown = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "null");

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { noticesOf } from "../../src/cli/service-notices.ts";
@@ -68,6 +68,19 @@ test("systemd gets each status as it is, and no sign of life while a part hangs"
     timeout: TEST_TIMEOUT_MS / 2,
   });
   expect(logged).toEqual([JSON.stringify({ part: "quality", reason: "it has done nothing for 31 s" })]);
+});
+
+test("an open socket takes each notice as it is, without a helper", async () => {
+  const file = join(newFolder(), "socket");
+  const fd = openSync(file, "w");
+  const stop = new AbortController();
+  const environment = { NOTIFY_SOCKET: "/nowhere", FLEETGATE_NOTIFY_FD: String(fd) };
+  const notices = noticesOf(environment, createManualClock(), silentLog, stop.signal);
+  notices.watch({ health: () => ({}), hang: () => null });
+  notices.ready();
+  stop.abort();
+  expect(readFileSync(file, "utf8")).toBe("STATUS=Opening the storesREADY=1STATUS=StoppingSTOPPING=1");
+  closeSync(fd);
 });
 
 test("systemd is told that the gateway is ready, that its event loop turns, and that it stops", async () => {

@@ -99,12 +99,33 @@ hangup_is_survived() {
 }
 
 says_how_it_is() {
-    eventually sh -c 'systemctl show --property=StatusText fleetgate | grep "3 of 3 robots good; fleet up; .*mqtt up"'
+    eventually sh -c 'systemctl show --property=StatusText fleetgate | grep "6 of 6 robots good; fleet up; .*mqtt up"'
     systemctl status fleetgate --no-pager
+    # The gateway's own process tells it.
+    refuses pgrep -u fleetgate -f systemd-notify
     curl -sf http://localhost:8080/livez | grep '"alive":true'
     curl -sf --unix-socket /var/lib/fleetgate/control.sock http://localhost/livez
     # Libraries look for a home folder.
     tr '\0' '\n' <"/proc/$(main_pid)/environ" | grep '^HOME=/var/lib/fleetgate$'
+}
+
+# A second gateway beside the first, as another user of the machine would set it up.
+another_instance() {
+    sudo cp /etc/fleetgate/fleetgate.yaml /etc/fleetgate/hall2.yaml
+    sed -i -e 's/^  id: .*/  id: hall2/' -e 's|dataDir: .*|dataDir: /var/lib/fleetgate-instances/hall2|' \
+        -e 's/broker: embedded/&\n  listen: { port: 1884 }/' -e 's/^opcua:/&\n  listen: { port: 4841 }/' \
+        -e 's/^web: .*/web: { listen: { port: 8081 } }/' /etc/fleetgate/hall2.yaml
+    sudo fleetgate check --config /etc/fleetgate/hall2.yaml
+    sudo systemctl enable --now fleetgate@hall2
+    eventually curl -sf http://localhost:8081/healthz
+    healthy
+    [ "$(stat -c '%a %U' /var/lib/fleetgate-instances/hall2)" = "700 fleetgate" ]
+    sudo fleetgate call GetOnlineRobots --config /etc/fleetgate/hall2.yaml
+    journalctl -u fleetgate@hall2 | grep 'fleetgate@hall2.*"msg":"ready"'
+    # Each stops by itself.
+    sudo systemctl stop fleetgate@hall2
+    healthy
+    sudo systemctl start fleetgate@hall2
 }
 
 killed_and_restarted() {
@@ -153,6 +174,7 @@ upgrade_keeps_the_journal() {
     dpkg-query --showformat='${Version}\n' --show fleetgate | grep '+next$'
     cmp plant.yaml /etc/fleetgate/fleetgate.yaml
     eventually healthy
+    eventually curl -sf -o /dev/null http://localhost:8081/healthz
     $plant mission cart-01 first | grep '"duplicate":true'
     refuses systemctl is-failed fleetgate
 }
@@ -177,7 +199,9 @@ downgrade_is_refused() {
 remove_keeps_data() {
     sudo dpkg --remove fleetgate
     [ "$(state)" = inactive ]
+    [ "$(systemctl show --property=ActiveState --value fleetgate@hall2)" = inactive ]
     [ -e /var/lib/fleetgate/journal/data.mdb ]
+    [ -e /var/lib/fleetgate-instances/hall2/journal/data.mdb ]
     [ -e /etc/fleetgate/fleetgate.yaml ]
     [ ! -e /usr/lib/fleetgate ]
     sudo dpkg -i fleetgate_*_amd64.deb
@@ -190,7 +214,8 @@ purge_deletes() {
     sudo dpkg --purge fleetgate
     [ ! -e /var/lib/fleetgate ]
     [ ! -e /etc/fleetgate ]
-    [ ! -e /etc/systemd/system/multi-user.target.wants/fleetgate.service ]
+    [ ! -e /var/lib/fleetgate-instances ]
+    refuses ls /etc/systemd/system/multi-user.target.wants/fleetgate*
 }
 
 tarball() {
@@ -201,17 +226,23 @@ tarball() {
     sudo systemd-sysusers fleetgate.conf
     sudo install -d -m 0750 -g fleetgate /etc/fleetgate/secrets
     sudo cp /opt/fleetgate/config/fleetgate.yaml /etc/fleetgate/
-    sudo cp /opt/fleetgate/systemd/fleetgate.service /etc/systemd/system/
+    sudo cp /opt/fleetgate/systemd/fleetgate*.service /etc/systemd/system/
+    systemctl cat fleetgate@hall2
     sudo systemctl daemon-reload
     sudo install -m 0640 -g fleetgate api-key.json /etc/fleetgate/secrets/
     sudo install -m 0640 -g fleetgate simulator/fleet/ca.pem /etc/fleetgate/fleet-ca.pem
     cp plant.yaml /etc/fleetgate/fleetgate.yaml
+    # Without Perl a helper tells systemd how the gateway is.
+    chmod -x /usr/bin/perl
     sudo systemctl start fleetgate
+    chmod +x /usr/bin/perl
     eventually healthy
+    pgrep -u fleetgate -f systemd-notify
+    eventually sh -c 'systemctl show --property=StatusText fleetgate | grep "6 of 6 robots good"'
 }
 
 for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
-    hangup_is_survived says_how_it_is killed_and_restarted journal_survives_the_kill hung_and_restarted \
+    hangup_is_survived says_how_it_is another_instance killed_and_restarted journal_survives_the_kill hung_and_restarted \
     a_mistake_fails_a_restart_at_once upgrade_keeps_the_journal downgrade_is_refused remove_keeps_data \
     purge_deletes tarball; do
     step $name

@@ -123,10 +123,12 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^sudo systemd-sysusers /, booted("sudo systemd-sysusers fleetgate.conf\n")],
   [/^sudo install -d /, booted("sudo install -d -m 0750 -g fleetgate /etc/fleetgate/secrets\n")],
+  [/^sudo cp .*hall2\.yaml$/, booted("sudo cp /etc/fleetgate/fleetgate.yaml /etc/fleetgate/hall2.yaml\n")],
+  [/^sudo systemctl enable --now fleetgate@hall2$/, booted("sudo systemctl enable --now fleetgate@hall2\n")],
   [/^sudo cp .*\.yaml /, booted("sudo cp /opt/fleetgate/config/fleetgate.yaml /etc/fleetgate/\n")],
   [
     /^sudo cp .*\.service /,
-    booted("sudo cp /opt/fleetgate/systemd/fleetgate.service /etc/systemd/system/\n"),
+    booted("sudo cp /opt/fleetgate/systemd/fleetgate*.service /etc/systemd/system/\n"),
   ],
   [/^docker /, container],
 
