@@ -63,7 +63,12 @@ function putDocumentation(root, stage, put, { version, epoch, packages, copyrigh
   put(`${doc}/CHANGELOG.md`, readFileSync(join(root, "CHANGELOG.md")));
   put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}`);
   put(`${doc}/changelog.gz`, gzipSync(changelog(version, epoch), { level: 9 }));
-  cpSync(join(root, "config"), join(stage, doc, "examples"), { recursive: true });
+  const examples = join(root, "config", "examples");
+  cpSync(join(root, "config"), join(stage, doc, "examples"), {
+    recursive: true,
+    filter: (path) => path !== examples,
+  });
+  cpSync(examples, join(stage, doc, "examples"), { recursive: true });
   for (const name of readdirSync(join(stage, doc, "examples"), { recursive: true })) {
     const path = join(stage, doc, "examples", name);
     if (lstatSync(path).isFile()) chmodSync(path, 0o644);

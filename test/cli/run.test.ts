@@ -194,7 +194,7 @@ mqtt: { broker: embedded, listen: { host: 127.0.0.1, port: "${port}" }, anonymou
     expect(program.err.entries).toEqual([
       `${path}:3: error: fleet.grpc.adress: unknown key; the nearest known one is "address"`,
       `${path}:5: error: fleet.credentials: ${folder}/nowhere.json does not exist`,
-      `${path}:7: error: mqtt.listen.port: must be a number, not "${port}"`,
+      `${path}:7: error: mqtt.listen.port: must be a number: write ${port} without quotes, not "${port}"`,
       `fleetgate: 3 problems in ${path}; nothing was started`,
     ]);
   }

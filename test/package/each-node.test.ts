@@ -12,16 +12,16 @@ import { run } from "./debian-root.ts";
 const files = [
   "test/cli/run.test.ts",
   "test/e2e/missions.test.ts",
-  "test/e2e/one-truth.test.ts",
-  "test/fleet/calls",
-  "test/fleet/session",
-  "test/fleet/streams",
-  "test/northbound/mqtt",
+  "test/fleet/calls/leaving-late.test.ts",
+  "test/fleet/session/session.test.ts",
+  "test/northbound/mqtt/broker/broker.test.ts",
+  "test/northbound/mqtt/external.test.ts",
   "test/northbound/opcua/fence.test.ts",
   "test/northbound/opcua/security.test.ts",
-  "test/northbound/opcua/tags.test.ts",
   "test/northbound/web/server.test.ts",
-  "test/platform",
+  "test/platform/bound-resources.test.ts",
+  "test/platform/kept-store.test.ts",
+  "test/platform/make-folder.test.ts",
 ];
 
 vi.setConfig({ testTimeout: 15 * 60_000 });
@@ -67,5 +67,5 @@ test.runIf(isHere).each(others)("what depends on Node.js works on %s", async (ve
   ]);
   expect(failed).toEqual([]);
   // Else the list above would find nothing.
-  expect(report.numPassedTests).toBeGreaterThan(400);
+  expect(report.numPassedTests).toBeGreaterThan(200);
 });
