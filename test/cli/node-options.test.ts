@@ -15,7 +15,7 @@ test("the package, the image and the bin script start node with the same options
     "--no-allocation-site-pretenuring",
   ]);
   expect(packaged?.split(" ")).toEqual(nodeOptions);
-  expect(entry).toEqual(["node", ...nodeOptions, "/opt/fleetgate/dist/main.js"]);
+  expect(entry).toEqual(["/opt/fleetgate/bin/fleetgate"]);
 });
 
 test("the unit starts what the package installs", () => {

@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import {
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,8 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { stringify } from "yaml";
 import { boot, bootPrograms, layDebian, run } from "./debian-root.ts";
+import { type Image, innermostOf, lineOf, makeImage } from "./image.ts";
 
 vi.setConfig({ testTimeout: 10 * 60_000, hookTimeout: 40 * 60_000 });
 
@@ -67,17 +72,34 @@ const steps = list.split(/[\s\\]+/);
 const MOST_DEB_BYTES = 40_000_000;
 const MOST_INSTALLED_KIB = 190_000;
 
+/** `docker stop` kills it after that. */
+const STOPS_WITHIN_MS = 10_000;
+/** A gateway whose fleet service is not there. */
+const nowhere = {
+  gateway: { id: "plant1" },
+  fleet: {
+    grpc: { address: "127.0.0.1:9" },
+    https: "https://127.0.0.1:9",
+    credentials: "api-key.json",
+    locations: ["plant-1"],
+  },
+};
+
 describe.runIf(mayBoot)("the package", () => {
   let [made, again]: readonly (readonly string[])[] = [];
   let deb = "";
   let booted: { readonly results: string; readonly log: string };
+  let image: Image;
   beforeAll(async () => {
     [made, again] = await Promise.all([build("made", "022"), build("again", "077"), layDebian(root)]);
     deb = made?.find((path) => path.endsWith(".deb")) ?? "";
     for (const path of made ?? []) copyFileSync(path, join(root, "boot-test", basename(path)));
     await makeNext(deb, join(root, "boot-test/next", basename(deb)));
+    const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
+    image = await makeImage(join(work, "image"), root, tarball);
     booted = await boot(root);
   });
+  afterAll(() => image?.remove());
 
   test("two builds are the same, byte by byte", () => {
     expect(made?.map((path) => basename(path))).toEqual([
@@ -128,5 +150,42 @@ describe.runIf(mayBoot)("the package", () => {
   test.each(steps)("on a booted Debian: %s", (name) => {
     const found = booted.results.split("\n").find((line) => line.endsWith(` ${name}`));
     expect(found, booted.log).toBe(`passed ${name}`);
+  });
+
+  test("the image starts, is healthy without its fleet service, and stops in order", async () => {
+    expect(image.config).toMatchObject({
+      User: "fleetgate",
+      StopSignal: "SIGTERM",
+      Volumes: { "/var/lib/fleetgate": {} },
+    });
+    const etc = join(work, "etc");
+    mkdirSync(etc);
+    writeFileSync(join(etc, "api-key.json"), JSON.stringify({ api_key: "key", secret: "s", scope: "fleet" }));
+    writeFileSync(join(etc, "fleetgate.yaml"), stringify(nowhere));
+    // The state is in the container's own volume.
+    const volumes = [`${etc}:/etc/fleetgate:ro`];
+    const { Entrypoint, Cmd, Healthcheck } = image.config;
+    const [kind, ...healthCommand] = Healthcheck.Test;
+    expect(kind).toBe("CMD");
+    const health = async () => {
+      const asked = image.run(volumes, healthCommand);
+      const [said, [code]] = await Promise.all([text(asked.stdout), once(asked, "close")]);
+      return { code, said };
+    };
+
+    const gateway = image.run(volumes, [...Entrypoint, ...Cmd]);
+    const ended = once(gateway, "close");
+    onTestFinished(async () => {
+      if (gateway.exitCode !== null) return;
+      process.kill(await innermostOf(gateway), "SIGKILL");
+      await ended;
+    });
+    await lineOf(gateway, '"msg":"ready"');
+    expect(await health()).toEqual({ code: 0, said: '{"alive":true}' });
+    process.kill(await innermostOf(gateway), "SIGTERM");
+    const sentMs = performance.now();
+    expect(await ended).toEqual([0, null]);
+    expect(performance.now() - sentMs).toBeLessThan(STOPS_WITHIN_MS);
+    expect(await health()).toMatchObject({ code: 1 });
   });
 });

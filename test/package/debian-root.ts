@@ -11,7 +11,7 @@ const LARGEST_OUTPUT_BYTES = 64_000_000;
 const BOOT_TIMEOUT_MS = 16 * 60_000;
 
 /** What the machine that boots must have. */
-export const bootPrograms = ["mmdebstrap", "systemd-nspawn", "lintian", "dpkg-deb"];
+export const bootPrograms = ["mmdebstrap", "systemd-nspawn", "lintian", "dpkg-deb", "buildah"];
 
 const units = {
   "boot-test.service": [
