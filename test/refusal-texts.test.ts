@@ -38,6 +38,7 @@ const exempt: Readonly<Record<string, string>> = {
   "Not sent after this time; required for what moves a robot": "describes an argument",
   "\0; a refused write to \0 emptied the session's parameters": "its parts are two expectations",
   "its numbers are used up": "takes a thousand million numbers",
+  "lines of the audit log are lost: \0": "stands in the health, which no sender reads",
   "the session has no user, and a slot needs operator": "a session that was let in has a user",
   "The request as proto3 JSON": "describes an argument",
   "As of slots; final unless Pending": "describes an argument",
