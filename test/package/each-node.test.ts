@@ -6,11 +6,10 @@ import { nodeBinary } from "../../packaging/node-binary.mjs";
 import { run } from "./debian-root.ts";
 
 /**
- * What depends on Node.js itself: sockets, streams and TLS of every protocol, files, native modules, signals
- * and memory. The whole suite runs on one version only, because it takes too long for four.
+ * What depends on Node.js itself: sockets, streams and TLS of every protocol, files, native modules and the
+ * heap. The whole suite runs on one version only, because it takes too long for four.
  */
 const files = [
-  "test/cli/run.test.ts",
   "test/e2e/missions.test.ts",
   "test/fleet/calls/leaving-late.test.ts",
   "test/fleet/session/session.test.ts",
