@@ -50,8 +50,8 @@ export function makeDeb({ root, tree, work, deb, version, arch, epoch, packages 
   for (const name of ["postinst", "prerm", "postrm"]) put(`DEBIAN/${name}`, source(name), 0o755);
   put("DEBIAN/md5sums", sumsOf(stage));
   chmodSync(join(stage, "DEBIAN"), 0o755);
-  // One thread: with more, xz cuts the data into blocks, and another machine would make other bytes. Level 6 would
-  // take three times as long, for 4 MB less.
+  // One thread: with more, xz cuts the data into blocks, and another machine would make other bytes. Level 6
+  // would take three times as long, for 4 MB less.
   run("dpkg-deb", ["--root-owner-group", "-Zxz", "-z2", "--threads-max=1", "--build", stage, deb], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
   });

@@ -50,7 +50,7 @@ export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<
   }
   if (bytes.length === 0) return emptyEnding(desc);
   if (list === null) return okEnding(desc, fromBinary(desc, bytes));
-  const { elements, rest } = splitMessage(bytes, list.number);
+  const { elements, rest } = await splitMessage(bytes, list.number, createTurns());
   const read = (element: Uint8Array) => fromBinary(list.message, element);
   return listEnding(desc, list, { elements, read, rest: fromBinary(desc, rest) }, LONGEST_SMALL_RESULT);
 }

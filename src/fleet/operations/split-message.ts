@@ -1,4 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import type { Turns } from "../../platform/turns.ts";
 
 /** A message whose list of messages is apart from it. Nothing was decoded yet. */
 export interface SplitMessage {
@@ -8,8 +9,15 @@ export interface SplitMessage {
   readonly rest: Uint8Array;
 }
 
-/** Finds the elements of the list with this field number. Throws when the bytes are no message. */
-export function splitMessage(bytes: Uint8Array, listNumber: number): SplitMessage {
+/**
+ * Finds the elements of the list with this field number, in turns of the event loop: an empty element has two
+ * bytes, so that there can be 100,000. Rejects when the bytes are no message.
+ */
+export async function splitMessage(
+  bytes: Uint8Array,
+  listNumber: number,
+  turns: Turns,
+): Promise<SplitMessage> {
   const reader = new BinaryReader(bytes);
   const elements: Uint8Array[] = [];
   const rest: Uint8Array[] = [];
@@ -21,6 +29,7 @@ export function splitMessage(bytes: Uint8Array, listNumber: number): SplitMessag
       reader.skip(wireType, number);
       rest.push(bytes.subarray(from, reader.pos));
     }
+    await turns.next();
   }
   return { elements, rest: Buffer.concat(rest) };
 }
