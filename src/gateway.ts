@@ -298,6 +298,8 @@ function commandIntake({ dispatcher, intake, audit, stores }: Dependencies, drai
 function opcua(options: OpcUaOptions, dependencies: Dependencies): Component {
   const { clock, chance, sessionId, catalogue, dispatcher, intake, fanOut } = dependencies;
   const log = dependencies.log.child({ part: "opcua" });
+  const { ticketsFolder, ticketsLoss } = dependencies.stores;
+  const robotsFile = join(options.dataDir, "opcua", "robots.json");
   const server = createOpcUaServer(options, {
     facts: {
       version,
@@ -315,7 +317,7 @@ function opcua(options: OpcUaOptions, dependencies: Dependencies): Component {
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     catalogue,
-    openMemory: () => openMemory(dependencies.stores.ticketsFolder, log, dependencies.stores.ticketsLoss),
+    openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
     run: sessionId,
     clock,
     chance,

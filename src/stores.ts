@@ -130,8 +130,23 @@ function lossText({ store, since, reason, keptAs }: Lost): string {
   return `the store "${store}" is lost since ${since} (${reason}${kept})`;
 }
 
-/** A first start is an empty data folder. */
+/**
+ * A first start is an empty data folder, or one into which somebody has put only the certificates of OPC UA
+ * clients.
+ */
 async function isUsedFolder(folder: string): Promise<boolean> {
+  const names = (await readdir(folder)).filter((name) => !ALWAYS_THERE.includes(name));
+  return (
+    !names.every((name) => name === "opcua") || !(await hasOnlyClientCertificates(join(folder, "opcua")))
+  );
+}
+
+/** The OPC UA server's own folders and files, as `own`, are there since its first start. */
+async function hasOnlyClientCertificates(folder: string): Promise<boolean> {
+  if (!existsSync(folder)) return true;
   const names = await readdir(folder);
-  return names.some((name) => !ALWAYS_THERE.includes(name));
+  if (names.some((name) => name !== "server")) return false;
+  if (names.length === 0) return true;
+  const parts = await readdir(join(folder, "server"));
+  return parts.every((name) => name === "trusted" || name === "issuers");
 }

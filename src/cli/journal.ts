@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { readDataDir } from "../config/control-socket.ts";
 import { lockFolder } from "../platform/folder-lock.ts";
-import { confirmLosses } from "../platform/stores/kept-store.ts";
+import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
 import { fail } from "./exit.ts";
 
 interface Options {
   readonly config?: string;
   readonly data?: string;
+  readonly discard?: true;
 }
 
 const STOP_FIRST = "stop the gateway first, and start it again afterwards";
@@ -19,9 +20,13 @@ export function journalCommand(): Command {
     .description("confirm that the outcomes of earlier commands are lost, so that the gateway sends again")
     .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its data folder"))
     .addOption(new Option("--data <folder>", "the gateway's data folder").conflicts("config"))
+    .option(
+      "--discard",
+      "begin with an empty journal: a backup, or an older copy of the data folder, was restored",
+    )
     .action(async (options: Options) => {
       try {
-        await resetJournal(await findFolder(options));
+        await resetJournal(await findFolder(options), options.discard === true);
       } catch (error) {
         fail(error, () => "");
       }
@@ -37,13 +42,20 @@ async function findFolder({ config, data }: Options): Promise<string> {
   return found.path;
 }
 
-async function resetJournal(dataDir: string): Promise<void> {
-  if (!existsSync(join(dataDir, "journal"))) throw new Error(`${dataDir} is no gateway's data folder`);
-  // It removes files and creates none: the service could not write a file that root had created.
+/** The tickets of slots count on the journal: one without the other would say that nothing was sent. */
+const STORES = ["journal", "tickets"];
+
+async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
+  // A backup has no journal.
+  const shown = discards ? ["journal", "opcua"] : ["journal"];
+  if (!shown.some((name) => existsSync(join(dataDir, name))))
+    throw new Error(`${dataDir} is no gateway's data folder`);
+  // What it creates belongs to the folder's owner: the service could not write a file of root's.
   const lock = await lockFolder(dataDir, STOP_FIRST);
   const losses = confirmLosses(dataDir);
+  if (discards) await discardStores(dataDir);
   await lock[Symbol.asyncDispose]();
-  if (losses.length === 0) {
+  if (!discards && losses.length === 0) {
     process.stdout.write(
       `Nothing is lost in ${dataDir}, or no gateway has started since: nothing was changed.\n`,
     );
@@ -51,5 +63,13 @@ async function resetJournal(dataDir: string): Promise<void> {
   for (const { folder, since, reason, keptAs } of losses) {
     const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
     process.stdout.write(`${folder}: its loss on ${since} is confirmed (${reason}).${kept}\n`);
+  }
+}
+
+async function discardStores(dataDir: string): Promise<void> {
+  for (const store of STORES) {
+    const keptAs = await discardStore(join(dataDir, store), Date.now());
+    const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
+    process.stdout.write(`${join(dataDir, store)} begins empty.${kept}\n`);
   }
 }

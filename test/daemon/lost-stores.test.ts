@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,8 +72,8 @@ async function send(operation: string, request: object, id?: string) {
   return ear.send(operation, id ?? `command-${commands}`, request);
 }
 
-async function reset(): Promise<string> {
-  const program = fleetgate(folder, "journal", "reset", "--config", config);
+async function reset(...options: readonly string[]): Promise<string> {
+  const program = fleetgate(folder, "journal", "reset", "--config", config, ...options);
   expect(await program.ended, program.err.entries.join("\n")).toEqual({ code: 0, signal: null });
   return program.out.entries.join("\n");
 }
@@ -92,16 +92,22 @@ function randomBytes(): Buffer {
   return Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(chance() * 256)));
 }
 
-/** In the records of commands, and of robots that the OPC UA server has shown. */
-const FLIPPED = '"robotId":"';
+/** In the records of commands, and of tickets. */
+const FLIPPED = { journal: '"robotId":"', tickets: '"firstId":' };
 
-const damages: ReadonlyArray<readonly [string, (store: string) => void, RegExp]> = [
+type Damage = readonly [string, (store: string, text: string) => void, RegExp];
+
+const damages: readonly Damage[] = [
   ["a file that is cut off", (store) => truncateSync(join(store, "data.mdb"), 8_192), /SIGBUS/],
   ["random bytes", (store) => writeFileSync(join(store, "data.mdb"), randomBytes()), /does not begin/],
   ["a file without a byte", (store) => truncateSync(join(store, "data.mdb"), 0), /data\.mdb is empty/],
   ["no file", (store) => rmSync(join(store, "data.mdb")), /data\.mdb is missing/],
   ["a damaged format", (store) => writeFileSync(join(store, "format.json"), "x"), /format\.json is damaged/],
-  ["a byte of a record", (store) => flipBehind(join(store, "data.mdb"), FLIPPED), /is not as it was written/],
+  [
+    "a byte of a record",
+    (store, text) => flipBehind(join(store, "data.mdb"), text),
+    /is not as it was written/,
+  ],
   ["no folder", (store) => rmSync(store, { recursive: true }), /data\.mdb is missing/],
 ];
 
@@ -112,9 +118,14 @@ test.each(["journal", "tickets"] as const)(
     if (store === "tickets") await withOpcUa();
     let daemon = await start();
     expect(await send("ControlConveyor", belt("CW"), "once")).toMatchObject({ outcome: "succeeded" });
-    for (const [damage, harm, reason] of damages) {
-      expect(await daemon.stop(), damage).toBe(0);
-      harm(inData(store));
+    expect(await daemon.stop()).toBe(0);
+    // Each damage is done to the store as it is now: while it is lost, it stays empty.
+    const whole = join(folder, "whole");
+    cpSync(inData(store), whole, { recursive: true, preserveTimestamps: true });
+    for (const [, harm, reason] of damages) {
+      rmSync(inData(store), { recursive: true });
+      cpSync(whole, inData(store), { recursive: true, preserveTimestamps: true });
+      harm(inData(store), FLIPPED[store]);
       const from = ear.heard.entries.length;
       daemon = await start();
       expect(daemon.said()).toMatch(reason);
@@ -209,6 +220,29 @@ test(
     expect(await wrong.ended).toMatchObject({ code: 1 });
     expect(wrong.err.entries.join()).toContain("is no gateway's data folder");
     expect(readdirSync(folder)).not.toContain("lock");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "an older copy of the data folder looks whole: the reset discards its journal and tickets",
+  async () => {
+    await withOpcUa();
+    await (await start()).stop();
+    cpSync(inData(), join(folder, "snapshot"), { recursive: true });
+    const later = await start();
+    expect(await send("ControlConveyor", belt("CW"), "later")).toMatchObject({ outcome: "succeeded" });
+    await later.stop();
+    rmSync(inData(), { recursive: true });
+    cpSync(join(folder, "snapshot"), inData(), { recursive: true });
+    expect(await reset("--discard")).toMatch(/journal begins empty.*kept as .*\n.*tickets begins empty/);
+    const from = ear.heard.entries.length;
+    const again = await start();
+    await health("commands", "up", from);
+    expect(again.said()).not.toContain("a store is lost");
+    expect(await again.stop()).toBe(0);
+    const kept = readdirSync(inData()).filter((name) => name.includes(".damaged-"));
+    expect(kept.map((name) => name.split(".")[0]).sort()).toEqual(["journal", "tickets"]);
   },
   TIMEOUT_MS,
 );

@@ -1,10 +1,9 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ticketsFormat } from "../../src/northbound/opcua/memory.ts";
-import { openKeptStore } from "../../src/platform/stores/kept-store.ts";
 import {
   SubscribeBatteryStatusResponseSchema,
   SubscribeConveyorStatusResponseSchema,
@@ -146,22 +145,20 @@ test("names that cannot be are dropped, counted and logged once a kind; nobody e
   await stop();
 });
 
-test("names that an earlier version has kept do not end the next start", async () => {
+test("what somebody has written into the register of robots does not end the next start", async () => {
   await start();
   await plc.shows("Robots.good.Battery.ChargePercent", 50);
   await stop();
-  const store = openKeptStore(join(folder, "gateway", "tickets"), ticketsFormat);
-  const kept = [...store.range({ from: "r/", to: "r0" })];
-  expect(kept.map(({ key }) => key)).toEqual(["r/good"]);
-  const names = wrong.filter((name) => Buffer.byteLength(name) < 1_800);
-  for (const [place, robotId] of names.entries()) {
-    await store.write([{ key: `r/${place}`, value: { robotId, family: "cart", conveyorIndexes: [1] } }]);
-  }
+  const register = join(folder, "gateway", "opcua", "robots.json");
+  const kept = JSON.parse(readFileSync(register, "utf8")) as Array<{ robotId: string }>;
+  expect(kept.map(({ robotId }) => robotId)).toEqual(["good"]);
+  const foreign = wrong.map((robotId) => ({ robotId, family: "cart", conveyorIndexes: [1] }));
   const indexes = { robotId: "good", family: "cart", conveyorIndexes: [1, -1, 1.5, "x", null, 2 ** 40] };
-  await store.write([{ key: "r/good", value: indexes }]);
-  await store.write([{ key: "r/none", value: { robotId: 7, family: {}, conveyorIndexes: [] } }]);
-  await store.close();
-  await start();
-  await plc.shows("Robots.good.Battery.ChargePercent", 50);
-  await stop();
+  const none = [{ robotId: 7, family: {}, conveyorIndexes: [] }, null, 7];
+  for (const text of [JSON.stringify([...foreign, indexes, ...none]), "no JSON", "{}", ""]) {
+    writeFileSync(register, text);
+    await start();
+    await plc.shows("Robots.good.Battery.ChargePercent", 50);
+    await stop();
+  }
 });

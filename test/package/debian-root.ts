@@ -36,7 +36,7 @@ const units = {
 /** Lays a Debian with systemd in `root`, of the release and from the sources of this machine. */
 export async function layDebian(root: string): Promise<void> {
   const [, release = ""] = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
-  const programs = "systemd-sysv,libstdc++6,procps,curl";
+  const programs = "systemd-sysv,libstdc++6,procps,curl,ca-certificates";
   const quiet = ["--quiet", "--mode=root", "--variant=minbase", `--include=${programs}`];
   await run("mmdebstrap", [...quiet, release, root]);
   const wanted = join(root, "etc/systemd/system/default.target.wants");

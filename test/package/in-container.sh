@@ -210,6 +210,54 @@ remove_keeps_data() {
     $plant mission cart-01 first | grep '"duplicate":true'
 }
 
+# A new machine gets the backup of the old one: the configuration, the certificates, the robots.
+backup_and_restore() {
+    local certificate=/var/lib/fleetgate/opcua/server/own
+    sudo tar -czf fleetgate-backup.tar.gz -C / etc/fleetgate var/lib/fleetgate/opcua
+    tar -tzf fleetgate-backup.tar.gz | grep -x var/lib/fleetgate/opcua/robots.json
+    cp -a $certificate own
+    sudo dpkg --purge fleetgate
+    sudo dpkg -i fleetgate_*_amd64.deb
+    sudo tar -xzf fleetgate-backup.tar.gz -C /
+    sudo fleetgate journal reset --discard --data /var/lib/fleetgate
+    sudo systemctl enable --now fleetgate
+    eventually healthy
+    diff -r own $certificate
+    refuses grep 'a store is lost' <(journalctl -u fleetgate _PID="$(main_pid)" --no-pager)
+    $plant mission cart-01 restored | grep '"outcome":"succeeded"'
+    $plant slot cart-02 | grep '"status":"Good","outcome":3'
+    [ "$(stat -c %U /var/lib/fleetgate/journal/data.mdb)" = fleetgate ]
+}
+
+# A virtual machine is set back to a snapshot: the journal does not know what was sent since.
+snapshot() {
+    sudo systemctl stop fleetgate
+    cp -a /var/lib/fleetgate older
+    sudo systemctl start fleetgate
+    $plant mission cart-01 since | grep '"outcome":"succeeded"'
+    sudo systemctl stop fleetgate
+    rm -r /var/lib/fleetgate
+    cp -a older /var/lib/fleetgate
+    sudo fleetgate journal reset --discard --data /var/lib/fleetgate
+    sudo systemctl start fleetgate
+    eventually healthy
+    ls -d /var/lib/fleetgate/journal.damaged-* /var/lib/fleetgate/tickets.damaged-*
+    $plant slot cart-02 | grep '"status":"Good","outcome":3'
+}
+
+# The plant's authority stands in the machine's own store, and not in the configuration.
+system_authorities() {
+    sed -i '/^  ca:/d' /etc/fleetgate/fleetgate.yaml
+    sudo systemctl restart fleetgate
+    eventually sh -c 'systemctl show --property=StatusText fleetgate | grep "fleet down"'
+    sudo install -m 0644 /etc/fleetgate/fleet-ca.pem /usr/local/share/ca-certificates/plant-ca.crt
+    sudo update-ca-certificates
+    sudo systemctl restart fleetgate
+    eventually healthy
+    eventually sh -c 'systemctl show --property=StatusText fleetgate | grep "6 of 6 robots good"'
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+}
+
 purge_deletes() {
     sudo dpkg --purge fleetgate
     [ ! -e /var/lib/fleetgate ]
@@ -244,6 +292,6 @@ tarball() {
 for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
     hangup_is_survived says_how_it_is another_instance killed_and_restarted journal_survives_the_kill hung_and_restarted \
     a_mistake_fails_a_restart_at_once upgrade_keeps_the_journal downgrade_is_refused remove_keeps_data \
-    purge_deletes tarball; do
+    backup_and_restore snapshot system_authorities purge_deletes tarball; do
     step $name
 done

@@ -60,13 +60,20 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/call --list$/, { kind: "ends", code: 0, prints: /^CreateMission/m }],
   [/call --override ROBOT$/, { kind: "ends", code: 0, prints: SUCCEEDED }],
   [/call OPERATION /, { kind: "ends", code: 0, prints: SUCCEEDED }],
-  // The mission m-1 of the page does not exist.
-  [/call UpdateMission /, { kind: "ends", code: 4, prints: /^refused: INVALID_ARGUMENT$/m }],
+  // The mission m-1 of the page does not exist. The robot may be on another one, or on none.
+  [
+    /call UpdateMission /,
+    { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
+  ],
   [/hold (ROBOT|cart-01) --release/, { kind: "ends", code: 0, prints: /^succeeded$/m }],
   [/hold (ROBOT|cart-01)/, { kind: "ends", code: 0, prints: /^ *held by cli:/m }],
   [
     /hold --all/,
     { kind: "ends", code: 0, prints: /^ *held by cli:/m, undo: "fleetgate hold --all --release" },
+  ],
+  [
+    /^sudo fleetgate journal reset --discard /,
+    booted("sudo fleetgate journal reset --discard --data /var/lib/fleetgate\n"),
   ],
   [
     /journal reset/,
@@ -96,6 +103,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/e2e/misbehaving-service.test.ts", has: "FLEETGATE_MISBEHAVE_MINUTES" },
   ],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
+  [/^sudo systemctl restart fleetgate$/, booted("sudo systemctl restart fleetgate\n")],
+  [/^sudo install .*\.crt$/, booted("sudo install -m 0644 /etc/fleetgate/fleet-ca.pem /usr/local/share")],
   [/^sudo systemctl stop fleetgate$/, booted("sudo systemctl stop fleetgate\n")],
   [/^sudo systemctl start fleetgate$/, booted("sudo systemctl start fleetgate\n")],
   [/^sudo systemctl enable --now fleetgate$/, booted("sudo systemctl enable --now fleetgate\n")],
@@ -112,6 +121,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     booted("sudo install -m 0640 -g fleetgate api-key.json /etc/fleetgate/secrets/\n"),
   ],
   [/^sudo mkdir /, booted("sudo mkdir -p /opt/fleetgate /etc/fleetgate /etc/sysusers.d\n")],
+  [
+    /^sudo tar -czf /,
+    booted("sudo tar -czf fleetgate-backup.tar.gz -C / etc/fleetgate var/lib/fleetgate/opcua\n"),
+  ],
+  [/^sudo tar -xzf fleetgate-backup/, booted("sudo tar -xzf fleetgate-backup.tar.gz -C /\n")],
   [
     /^sudo tar /,
     booted("sudo tar -xzf fleetgate-*-linux-amd64.tar.gz -C /opt/fleetgate --strip-components=1\n"),

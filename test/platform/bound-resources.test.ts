@@ -21,8 +21,9 @@ it.runIf(hasProperty)("what a bound function holds is freed without a full colle
   // As the gateway runs. V8 would learn from the first measurement, when it has the time, to make the arrays
   // of the second old at once.
   setFlagsFromString("--no-allocation-site-pretenuring");
-  const collect = runInNewContext("gc") as (options: { type: "minor" }) => void;
+  const collect = runInNewContext("gc") as (options: { readonly type: "minor" | "major" }) => void;
   const grownBytes = () => {
+    collect({ type: "major" });
     const before = oldBytes();
     for (let at = 0; at < FUNCTIONS; at += 1) {
       const held = new Array<number>(HELD_BY_EACH).fill(at);
@@ -33,7 +34,9 @@ it.runIf(hasProperty)("what a bound function holds is freed without a full colle
   };
   try {
     const all = FUNCTIONS * HELD_BY_EACH * 4;
-    expect(grownBytes()).toBeGreaterThan(all / 2);
+    // V8 may begin a full collection by itself meanwhile, which frees all: not each time.
+    const grown = Array.from({ length: 5 }, grownBytes);
+    expect(Math.max(...grown)).toBeGreaterThan(all / 2);
     bindWithoutProperty();
     expect(grownBytes()).toBeLessThan(all / 10);
   } finally {

@@ -4,7 +4,7 @@ import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.ts";
 import { createDurableTicketStore } from "./commands/durable-ticket-store.ts";
 import type { TicketStore } from "./commands/ticket-store.ts";
-import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
+import { openRobotFile, openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const ticketsFormat: StoreFormat = { store: "tickets", version: 2 };
@@ -20,20 +20,35 @@ export interface Memory {
   close(): Promise<void>;
 }
 
+/** Where the memory lies. */
+export interface MemoryPlaces {
+  /** The store of tickets, which prepareStore has made. */
+  readonly ticketsFolder: string;
+  readonly robotsFile: string;
+}
+
 /**
- * Opens `folder`, which prepareStore has made, as an environment of its own. Where it cannot be used, tags
- * are shown all the same, and slots take nothing but stops: never rejects, never throws.
+ * Opens what a server remembers. Where the tickets cannot be used, tags are shown all the same, and slots
+ * take nothing but stops: never rejects, never throws.
  *
  * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
  */
-export function openMemory(folder: string, log: Log, loss: StoreLoss | null = null): Memory {
-  const store = watched(openOrBroken(folder, log), log);
+export function openMemory(
+  { ticketsFolder, robotsFile }: MemoryPlaces,
+  log: Log,
+  loss: StoreLoss | null = null,
+): Memory {
+  const store = watched(openOrBroken(ticketsFolder, log), log);
+  const robots = openRobotRegister(openRobotFile(robotsFile), log);
   if (loss !== null) removeTickets(store, log);
   return {
     tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
     ticketsLost: loss,
-    robots: openRobotRegister(store),
-    close: store.close,
+    robots,
+    async close() {
+      await robots.close();
+      await store.close();
+    },
   };
 }
 

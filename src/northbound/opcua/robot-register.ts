@@ -1,6 +1,10 @@
+import { existsSync, readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { isIdentifier, isIdentifierNumber } from "../../domain/identifier.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
-import type { Store } from "../../platform/store.ts";
+import { describeError, type Log } from "../../platform/log.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 import type { KnownRobot } from "./options.ts";
 
 /**
@@ -17,25 +21,94 @@ export interface SeenRobot {
 export interface RobotRegister {
   /** Those of earlier starts. */
   readonly seen: readonly SeenRobot[];
-  /** Keeps what is new of a robot. What cannot be kept now is kept with the robot's next news. */
+  /** Keeps what is new of a robot, within a second. */
   note(robot: SeenRobot): void;
+  /** Keeps what is still to be kept. Never rejects. */
+  close(): Promise<void>;
 }
 
-/** Keeps robots in a store, each under `r/<robot id>`. */
-export function openRobotRegister(store: Store): RobotRegister {
-  const seen = [...store.range({ from: "r/", to: "r0" })].flatMap(({ value }) => readRobot(value) ?? []);
-  const known = new Map(seen.map((robot) => [robot.robotId, robot]));
+/** Where the register is kept. */
+export interface RobotFile {
+  /** What `write` was given last, or what somebody has made of it. Throws when it cannot be read. */
+  read(): unknown;
+  /** Replaces all of it or nothing. */
+  write(robots: readonly SeenRobot[]): Promise<void>;
+}
+
+/** A start shows many robots, one by one; each write has them all. */
+const WRITE_AFTER_MS = 1_000;
+
+/**
+ * Opens the register. One that cannot be read begins empty, and one that cannot be written is written with
+ * the next news of a robot: the log says so.
+ */
+export function openRobotRegister(file: RobotFile, log: Log): RobotRegister {
+  const known = new Map(readRobots(file, log).map((robot) => [robot.robotId, robot]));
+  const seen = [...known.values()];
+  let hasNews = false;
+  let isFailing = false;
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    if (!hasNews) return;
+    hasNews = false;
+    try {
+      await file.write([...known.values()]);
+      isFailing = false;
+    } catch (error) {
+      hasNews = true;
+      if (!isFailing) log.warn({ cause: describeError(error) }, "robots that are new are not kept");
+      isFailing = true;
+    }
+  }
+
+  function writeNow(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    writing = writing.then(write);
+    return writing;
+  }
+
   return {
     seen,
     note(robot) {
       const before = known.get(robot.robotId);
       const next = merged(before, robot);
-      if (next === before) return;
-      known.set(robot.robotId, next);
-      // The store says when it fails; the next news of this robot are then new again.
-      store.write([{ key: `r/${robot.robotId}`, value: next }]).catch(() => known.delete(robot.robotId));
+      if (next !== before) {
+        known.set(robot.robotId, next);
+        hasNews = true;
+      }
+      if (hasNews) timer ??= setTimeout(() => void writeNow(), WRITE_AFTER_MS);
+    },
+    close: writeNow,
+  };
+}
+
+/** Keeps the register as one JSON file, which can be copied at any time: a backup has it. */
+export function openRobotFile(path: string): RobotFile {
+  return {
+    read: () => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : []),
+    async write(robots) {
+      await makeFolder(dirname(path));
+      await writeFile(`${path}.new`, JSON.stringify(robots), { mode: 0o600, flush: true });
+      await rename(`${path}.new`, path);
     },
   };
+}
+
+function readRobots(file: RobotFile, log: Log): readonly SeenRobot[] {
+  try {
+    const kept = file.read();
+    if (!Array.isArray(kept)) throw new Error("it is no list");
+    return kept.flatMap((each) => readRobot(each) ?? []);
+  } catch (error) {
+    log.error(
+      { cause: describeError(error) },
+      "the register of robots cannot be read: a robot has its nodes when it is seen again",
+    );
+    return [];
+  }
 }
 
 /** What is known of a robot from both; `before` itself when `next` says nothing new. */
@@ -65,10 +138,7 @@ export function knownRobots(
   return [...robots.values()];
 }
 
-/**
- * Only this file writes these records; one that is broken costs its robot the nodes until it is heard of. An
- * earlier version kept every name that the service sent, also those of which no node can be made.
- */
+/** What is no robot is left out: it costs a robot its nodes until it is heard of. */
 function readRobot(value: unknown): SeenRobot | null {
   if (typeof value !== "object" || value === null) return null;
   if (!("robotId" in value && "family" in value && "conveyorIndexes" in value)) return null;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder } from "../make-folder.ts";
@@ -111,6 +111,20 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
       markClosed(folder);
     },
   };
+}
+
+/**
+ * Puts aside a store that is not true any more, and an empty one in its place. That belongs to the owner of
+ * the data folder, as the operator may be another user.
+ *
+ * @returns the new place of what was there, null when there was nothing
+ */
+export async function discardStore(folder: string, nowMs: number): Promise<string | null> {
+  const { uid, gid } = statSync(dirname(folder));
+  const { keptAs } = await loseStore(folder, "", nowMs, false);
+  for (const path of [folder, ...readdirSync(folder).map((name) => join(folder, name))])
+    chownSync(path, uid, gid);
+  return keptAs;
 }
 
 /** Removes a store, so that the next start finds a new one: for a demo, whose world begins anew with it. */

@@ -64,7 +64,8 @@ test("a connection whose places are all taken is not taken for dead", async () =
   closers.push(() => simulator.stop());
   const wire = await startTcpProxy(() => simulator.endpoints.grpc);
   closers.push(() => wire.close());
-  const silenceMs = 400;
+  // Longer than a busy machine lets this process wait for the processor.
+  const silenceMs = 1_000;
   const harness = await startFleetSession(
     { ...simulator.endpoints, grpc: wire.address },
     {
@@ -74,6 +75,7 @@ test("a connection whose places are all taken is not taken for dead", async () =
   );
   closers.push(() => harness.stop());
   await harness.event("mission");
+  await harness.until("every stream is open", () => harness.figure("streams_open") === 3);
   const accepted = wire.accepted();
   simulator.control.apply({
     kind: "command",
@@ -82,7 +84,7 @@ test("a connection whose places are all taken is not taken for dead", async () =
     count: LIMIT,
   });
   const stops = Array.from({ length: LIMIT - 1 }, () =>
-    harness.port.call("ControlConveyor", stopRequest, 4 * silenceMs, 4 * silenceMs, asStop),
+    harness.port.call("ControlConveyor", stopRequest, 3 * silenceMs, 3 * silenceMs, asStop),
   );
   for (const ending of await Promise.all(stops)) {
     expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });

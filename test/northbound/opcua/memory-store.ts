@@ -1,6 +1,7 @@
 import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/durable-ticket-store.ts";
 import type { Memory } from "../../../src/northbound/opcua/memory.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { type Store, StoreFailed } from "../../../src/platform/store.ts";
 
 /** A disk of which a test says what it does. */
@@ -20,6 +21,7 @@ export interface FakeDisk {
 export function createFakeDisk(): FakeDisk {
   const records = new Map<string, unknown>();
   let held: Array<() => void> = [];
+  let robots: unknown = [];
   let how: "well" | "failing" | "hanging" = "well";
   const store: Store = {
     get: (key) => records.get(key),
@@ -41,7 +43,15 @@ export function createFakeDisk(): FakeDisk {
     open: () => ({
       tickets: createDurableTicketStore(store),
       ticketsLost: null,
-      robots: openRobotRegister(store),
+      robots: openRobotRegister(
+        {
+          read: () => robots,
+          async write(next) {
+            robots = JSON.parse(JSON.stringify(next));
+          },
+        },
+        silentLog,
+      ),
       close: store.close,
     }),
     behave(next) {

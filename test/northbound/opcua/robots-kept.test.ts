@@ -12,8 +12,12 @@ let folder: string;
 let running: RunningServer;
 let plc: Caller;
 
+const robotsFile = () => join(folder, "opcua", "robots.json");
+const openKept = () =>
+  openMemory({ ticketsFolder: join(folder, "tickets"), robotsFile: robotsFile() }, silentLog);
+
 async function start(options: Parameters<typeof startServer>[0] = {}): Promise<void> {
-  running = await startServer(options, { openMemory: () => openMemory(folder, silentLog) });
+  running = await startServer(options, { openMemory: openKept });
   plc = await openSession(running.url);
 }
 async function stop(): Promise<void> {
@@ -65,7 +69,7 @@ it("every robot that is known has its nodes for every client, heard of or not", 
     family: "cart" as const,
     conveyorIndexes: [0, 1],
   }));
-  running = await startServer({ robots }, { openMemory: () => openMemory(folder, silentLog) });
+  running = await startServer({ robots }, { openMemory: openKept });
   expect(running.server.health().figures?.robotsWaiting).toBeGreaterThan(0);
   plc = await openSession(running.url);
   for (const { robotId } of robots.toReversed()) {

@@ -28,7 +28,9 @@ import {
 
 let folder: string;
 let sessions = 0;
-const openFolder = () => openMemory(folder, silentLog);
+const openIn = (ticketsFolder: string) => () =>
+  openMemory({ ticketsFolder, robotsFile: join(ticketsFolder, "robots.json") }, silentLog);
+const openFolder = () => openIn(folder)();
 
 /** The gateway starts again, on the same folder; each start is a run of its own. */
 async function restart(changed: Parameters<typeof start>[0] = {}): Promise<void> {
@@ -378,7 +380,7 @@ describe("a record that cannot be read", () => {
     await running.stop();
     const file = join(mkdtempSync(join(tmpdir(), "tickets-")), "file");
     writeFileSync(file, "in the way");
-    await start({ openMemory: () => openMemory(join(file, "tickets"), silentLog) });
+    await start({ openMemory: openIn(join(file, "tickets")) });
     const ticket = await nextId();
     await navigate(ticket);
     expect(await shown("RejectedId", "RejectedError")).toEqual([ticket, 1014]);

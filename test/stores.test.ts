@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Config } from "../src/config/load.ts";
+import { silentLog } from "../src/platform/log.ts";
+import { confirmLosses } from "../src/platform/stores/kept-store.ts";
+import { prepareStores } from "../src/stores.ts";
+import { type ConfigFolder, createConfigFolder, minimal } from "./config/config-folder.ts";
+
+const opcua = "opcua: { insecureLoopback: {} }\n";
+
+let folder: ConfigFolder;
+let config: Config;
+beforeEach(async () => {
+  folder = await createConfigFolder();
+  config = await folder.config(`${minimal}${opcua}`);
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+/** Puts a file into the data folder, with the folders above it. */
+function put(...names: readonly string[]): void {
+  const path = join(config.gateway.dataDir, ...names);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, "{}");
+}
+
+/** The stores that a start finds lost. */
+async function lostAtStart(): Promise<string> {
+  mkdirSync(config.gateway.dataDir, { recursive: true });
+  const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), silentLog);
+  await stores.journal.close();
+  expect(stores.areRecordsLost).toBe(stores.health().state === "degraded");
+  return stores.health().detail ?? "";
+}
+
+it("a first start loses nothing, nor does the second", async () => {
+  expect(await lostAtStart()).toBe("");
+  expect(await lostAtStart()).toBe("");
+});
+
+it("certificates of OPC UA clients may be there before the first start", async () => {
+  put("opcua", "server", "trusted", "certs", "plc.pem");
+  put("opcua", "server", "issuers", "crl", "plant.pem");
+  expect(await lostAtStart()).toBe("");
+});
+
+it.each([
+  ["another folder", ["fleet", "token-requests.json"]],
+  ["the key of the OPC UA server", ["opcua", "server", "own", "key.pem"]],
+  ["the register of robots", ["opcua", "robots.json"]],
+])("without its journal, a folder with %s is one that has lost it", async (_what, names) => {
+  put("opcua", "server", "trusted", "certs", "plc.pem");
+  put(...names);
+  expect(await lostAtStart()).toMatch(/^the store "journal" is lost .*data\.mdb is missing/);
+});
+
+it("a backup without journal and tickets begins as after a loss, until an operator confirms it", async () => {
+  put("opcua", "server", "own", "key.pem");
+  put("opcua", "robots.json");
+  expect(await lostAtStart()).toMatch(/"journal" is lost .*; the store "tickets" is lost/);
+  expect(await lostAtStart()).toMatch(/"journal" is lost .*; the store "tickets" is lost/);
+  expect(confirmLosses(config.gateway.dataDir)).toHaveLength(2);
+  expect(await lostAtStart()).toBe("");
+  rmSync(join(config.gateway.dataDir, "journal"), { recursive: true });
+  expect(await lostAtStart()).not.toBe("");
+  expect(existsSync(join(config.gateway.dataDir, "opcua", "robots.json"))).toBe(true);
+});
