@@ -1,8 +1,11 @@
 #!/bin/sh
-# Runs Fleetgate with the Node.js that lies beside it. The options are those of src/main.ts; besides, it trusts the
-# authorities of the operating system.
+# Runs Fleetgate with the Node.js that lies beside it. The options are those of src/main.ts.
 here=$(dirname "$(readlink -f "$0")")
-set -- "$here/node" --use-system-ca --no-memory-reducer --max-semi-space-size=32 --no-allocation-site-pretenuring "$here/../dist/main.js" "$@"
+set -- "$here/node" --no-memory-reducer --max-semi-space-size=32 --no-allocation-site-pretenuring "$here/../dist/main.js" "$@"
+# The authorities of the operating system: of Debian and its like, of Red Hat and its like.
+for store in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do
+    if [ -z "$NODE_EXTRA_CA_CERTS" ] && [ -r "$store" ]; then export NODE_EXTRA_CA_CERTS="$store"; fi
+done
 # For systemd: it listens to this process alone, and Node.js cannot open the socket. A Perl may lack its modules.
 if [ -n "$NOTIFY_SOCKET" ] && /usr/bin/perl -MFcntl -MSocket -e 1 2>/dev/null; then
     exec /usr/bin/perl "$here/notify-socket.pl" "$@"

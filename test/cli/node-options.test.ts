@@ -14,8 +14,7 @@ test("the package, the image and the bin script start node with the same options
     "--max-semi-space-size=32",
     "--no-allocation-site-pretenuring",
   ]);
-  // Besides, the package trusts the system's authorities, which Node.js 20 cannot.
-  expect(packaged?.split(" ")).toEqual(["--use-system-ca", ...nodeOptions]);
+  expect(packaged?.split(" ")).toEqual(nodeOptions);
   expect(entry).toEqual(["/opt/fleetgate/bin/fleetgate"]);
 });
 
