@@ -170,11 +170,14 @@ a_mistake_fails_a_restart_at_once() {
 }
 
 upgrade_keeps_the_journal() {
+    # As if it was started by hand.
+    sudo systemctl disable fleetgate@hall2
     sudo dpkg -i next/fleetgate_*_amd64.deb
     dpkg-query --showformat='${Version}\n' --show fleetgate | grep '+next$'
     cmp plant.yaml /etc/fleetgate/fleetgate.yaml
     eventually healthy
     eventually curl -sf -o /dev/null http://localhost:8081/healthz
+    sudo systemctl enable fleetgate@hall2
     $plant mission cart-01 first | grep '"duplicate":true'
     refuses systemctl is-failed fleetgate
 }
