@@ -377,7 +377,7 @@ test("a port that another program has is said", async () => {
   const taken = { ...options, listen: { host: "127.0.0.1", port: deliveries.port } };
   const receiver = createReceiver(taken, systemClock, silentLog, () => {});
   await expect(receiver.open("secret")).rejects.toThrow(
-    `port ${deliveries.port}, wanted for webhooks, is taken`,
+    `port ${deliveries.port}, wanted for fleet.events, is taken`,
   );
   await receiver.close();
 });

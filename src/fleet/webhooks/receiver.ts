@@ -143,7 +143,7 @@ export function createReceiver(
     open(secret) {
       expected = digest(secret);
       return new Promise((resolve, reject) => {
-        const fail = (error: Error) => reject(listenError(error, "webhooks", port));
+        const fail = (error: Error) => reject(listenError(error, "fleet.events", port));
         server.once("error", fail);
         server.listen(port, host, () => {
           server.off("error", fail);
