@@ -5,6 +5,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
+import { namingTopic } from "./client/broker-problem.ts";
 import type { ReplyTo } from "./message.ts";
 
 /** Publishes outcomes on whichever connection there is, each client's in turn. */
@@ -78,7 +79,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     const counted = byClient;
     counted.set(to.client, (counted.get(to.client) ?? 0) + 1);
     const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
-    connection.publish(to.topic, outcomeJson(to.id, outcome), { qos: 1, properties }, (error) => {
+    const ended = (error?: Error | null) => {
       if (error) drop(to, error.message);
       else counts.replies += 1;
       if (connection !== client) return;
@@ -87,7 +88,9 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
       if (left > 0) counted.set(to.client, left);
       else counted.delete(to.client);
       publishWaiting();
-    });
+    };
+    const json = outcomeJson(to.id, outcome);
+    connection.publish(to.topic, json, { qos: 1, properties }, namingTopic(to.topic, ended));
   }
 
   function publishWaiting(): void {
