@@ -47,22 +47,39 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   });
 }
 
+/** A timer that is later than this was held up, with everything else in the process. */
+const HELD_UP_MS = 50;
+/** What came while the process was held up is read within this time. */
+const READING_MS = 100;
+
 /**
  * Runs `task` every `periodMs` until the signal is aborted. All that have the same period run at the same
  * moments, so the first run is half a period to one and a half from now: on a machine at rest, to wake up
- * costs more than most tasks.
+ * costs more than most tasks. After the process was held up, sockets are read before the task judges what
+ * came (decisions.md, Start, stop and time).
  */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, task: () => void): void {
   if (signal.aborted) return;
   let cancel: Cancel = () => {};
+  let cancelHeldUp: Cancel = () => {};
+  let dueAtMs = 0;
   const arm = () => {
-    const sinceMs = clock.monotonicMs() % periodMs;
-    cancel = clock.after((sinceMs > periodMs / 2 ? 2 : 1) * periodMs - sinceMs, turn);
+    const nowMs = clock.monotonicMs();
+    const sinceMs = nowMs % periodMs;
+    const waitMs = (sinceMs > periodMs / 2 ? 2 : 1) * periodMs - sinceMs;
+    dueAtMs = nowMs + waitMs;
+    cancel = clock.after(waitMs, turn);
   };
   const turn = () => {
+    const lateMs = clock.monotonicMs() - dueAtMs;
     arm();
-    task();
+    // At most half a period, so that it is over before the next turn.
+    if (lateMs > HELD_UP_MS) cancelHeldUp = clock.after(Math.min(READING_MS, periodMs / 2), task);
+    else task();
   };
   arm();
-  onAbort(signal, () => cancel());
+  onAbort(signal, () => {
+    cancel();
+    cancelHeldUp();
+  });
 }

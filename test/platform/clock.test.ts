@@ -37,3 +37,21 @@ test("a timer that fires late or early stays in step, and runs once a period", (
   over.abort();
   expect(ranAtMs).toEqual([1003, 1999, 3040, 3998, 5000, 6000]);
 });
+
+test("a task whose turn was held up runs after what came meanwhile was read, once, and not after the end", () => {
+  const clock = createManualClock();
+  const over = new AbortController();
+  const offsets = [0, 5_200];
+  const held = {
+    ...clock,
+    after: (delayMs: number, task: () => void) => clock.after(delayMs + (offsets.shift() ?? 0), task),
+  };
+  const ranAtMs: number[] = [];
+  every(held, 1_000, over.signal, () => ranAtMs.push(clock.monotonicMs()));
+  clock.advance(7_100);
+  expect(ranAtMs).toEqual([1_000]);
+  clock.advance(1_000);
+  over.abort();
+  clock.advance(5_000);
+  expect(ranAtMs).toEqual([1_000, 7_300, 8_000]);
+});
