@@ -14,6 +14,8 @@ export interface Liveness {
   /** Whether anything ever came. */
   isHeard(): boolean;
   provenAtMs(): number;
+  /** For how long questions have had no answer since the last proof; 0 when nobody asked. */
+  askedInVainMs(): number;
   /**
    * Asks the server for a sign of life; resolves whether one came. Callers at the same time share one
    * question.
@@ -36,11 +38,13 @@ export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liven
   let isHeard = false;
   let provenAtMs = clock.monotonicMs();
   let askedAtMs = provenAtMs;
+  let firstAskedAtMs: number | null = null;
   let asking: Promise<boolean> | null = null;
   let unresponsive: Unresponsive | null = null;
 
   function hear(): void {
     isHeard = true;
+    firstAskedAtMs = null;
     provenAtMs = clock.monotonicMs();
   }
 
@@ -58,8 +62,10 @@ export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liven
     hear,
     isHeard: () => isHeard,
     provenAtMs: () => provenAtMs,
+    askedInVainMs: () => (firstAskedAtMs === null ? 0 : clock.monotonicMs() - firstAskedAtMs),
     prove() {
       if (asking === null) askedAtMs = clock.monotonicMs();
+      firstAskedAtMs ??= askedAtMs;
       asking ??= ask().then(settle);
       return asking;
     },

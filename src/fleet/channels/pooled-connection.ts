@@ -1,4 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
+import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
@@ -143,7 +144,10 @@ export function createPooledConnection(
     look() {
       const nowMs = clock.monotonicMs();
       const silentMs = nowMs - liveness.provenAtMs();
-      if (silentMs > times.streamSilenceMs) giveUp("a connection is silent: it is given up");
+      // After the gateway itself was held up, nothing may have come because nobody asked.
+      const wasAsked = liveness.askedInVainMs() >= times.streamSilenceMs / LOOKS_A_SILENCE / 2;
+      if (silentMs > times.streamSilenceMs && (wasAsked || standing !== "open"))
+        giveUp("a connection is silent: it is given up");
       // A call on one that is leaving would go by another connection, and prove that one.
       else if (standing === "open" && (!liveness.isResponsive() || silentMs > times.streamSilenceMs / 2)) {
         void liveness.prove();

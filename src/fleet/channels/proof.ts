@@ -12,23 +12,48 @@ const noAnswer: ReadonlySet<number> = new Set([
   status.UNKNOWN,
 ]);
 
+/** An answer that is missing this much after its time may lie unread: the process was held up. */
+const HELD_UP_MS = 50;
+
 /**
- * Whether the server answers on this connection at all. HTTP/2 pings would tell, but
- * grpc-js does not show their answers and many servers punish them; so a read is
- * called that names no robot. Any answer is a sign of life, a refusal too.
+ * Whether the server answers on this connection at all. HTTP/2 pings would tell, but grpc-js does not show
+ * their answers and many servers punish them; so a read is called that names no robot. Any answer is a sign
+ * of life, a refusal too. If the process was held up beyond the time for the answer, it is called once more:
+ * the timer runs before the answer is read.
  */
-export function proveAlive(client: Client, options: FleetOptions, jwt: string | null): Promise<boolean> {
+export async function proveAlive(
+  client: Client,
+  options: FleetOptions,
+  jwt: string | null,
+): Promise<boolean> {
   const { callMs, connectMs, streamSilenceMs } = options.times;
   const waitMs = Math.min(callMs, connectMs, streamSilenceMs / LOOKS_A_SILENCE);
+  const dueAtMs = performance.now() + waitMs;
+  const ask = () => answerTo(client, options.serviceName, jwt, waitMs);
+  const answer = await ask();
+  if (answer !== "late" || performance.now() - dueAtMs <= HELD_UP_MS) return answer === "given";
+  // The connection may have been closed meanwhile, on which grpc-js throws.
+  return (await ask().catch(() => "none")) === "given";
+}
+
+function answerTo(
+  client: Client,
+  serviceName: string,
+  jwt: string | null,
+  waitMs: number,
+): Promise<"given" | "late" | "none"> {
   return new Promise((resolve) => {
     client.makeUnaryRequest(
-      `/${options.serviceName}/ListWebhooks`,
+      `/${serviceName}/ListWebhooks`,
       asIs,
       asIs,
       Buffer.alloc(0),
       authorization(jwt ?? ""),
       { deadline: new Date(Date.now() + waitMs) },
-      (error) => resolve(error === null || isAnswer(error)),
+      (error) => {
+        if (error === null || isAnswer(error)) resolve("given");
+        else resolve(error.code === status.DEADLINE_EXCEEDED ? "late" : "none");
+      },
     );
   });
 }

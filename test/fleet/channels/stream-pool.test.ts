@@ -22,6 +22,8 @@ let running: Promise<void>;
 let lines: string[];
 /** How often a connection was closed. */
 let closed: number;
+/** The next timer that is set runs so much later, as if the process were held up; then 0 again. */
+let heldUpMs: number;
 
 beforeEach(() => {
   clock = createManualClock();
@@ -30,6 +32,7 @@ beforeEach(() => {
   attemptsAtMs = [];
   lines = [];
   closed = 0;
+  heldUpMs = 0;
 });
 
 afterEach(async () => {
@@ -67,7 +70,14 @@ function startPool({ connect, prove = async () => true }: Service): StreamPool {
     },
     prove,
     times: { ...times, backoffBaseMs: backoffCapMs },
-    clock,
+    clock: {
+      ...clock,
+      after(delayMs, task) {
+        const cancel = clock.after(delayMs + heldUpMs, task);
+        heldUpMs = 0;
+        return cancel;
+      },
+    },
     chance: () => 0.999,
     log: createLog("info", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
   });
@@ -251,4 +261,30 @@ test("a connection that stays silent is given up within a second of the silence 
   expect(silentAtMs).toBeNull();
   await clock.settle(1_001);
   expect(silentAtMs).not.toBeNull();
+});
+
+test("a connection that nobody asked, as the gateway was held up, is asked before it is given up", async () => {
+  let isAnswering = true;
+  let questions = 0;
+  const pool = startPool({
+    connect: async () => connection(),
+    async prove() {
+      questions += 1;
+      return isAnswering;
+    },
+  });
+  const told: string[] = [];
+  const acquiring = pool.acquire({ leaving() {}, silent: () => void told.push("silent") }, stopping.signal);
+  await clock.settle(0);
+  await acquiring;
+  heldUpMs = 2 * streamSilenceMs;
+  await clock.settle(2 * streamSilenceMs + 3_000);
+  expect(told).toEqual([]);
+  expect(questions).toBeGreaterThan(0);
+  isAnswering = false;
+  heldUpMs = 2 * streamSilenceMs;
+  await clock.settle(2 * streamSilenceMs + 3_000);
+  expect(told).toEqual([]);
+  await clock.settle(streamSilenceMs / 4);
+  expect(told).toEqual(["silent"]);
 });
