@@ -45,11 +45,11 @@ test.each(["grpc", "rest"] as const)("refusals over %s are what the service said
 
 test("a call that outlives its deadline is unknown", async () => {
   const { start, simulator } = await open();
-  const fleet = await start({ times: { streamSilenceMs: 60_000 } });
+  const fleet = await start({ times: { streamSilenceMs: 60_000, callMs: 20_000 } });
   simulator().control.apply({ kind: "silence" });
   const startedAtMs = Date.now();
   expect(await create(fleet, "base-01", 400)).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
-  expect(Date.now() - startedAtMs).toBeLessThan(1_500);
+  expect(Date.now() - startedAtMs).toBeLessThan(10_000);
   simulator().control.clearFaults();
 });
 
