@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const timed = ["test/cli/demo.test.ts", "test/cli/run.test.ts"];
 /** Tests that boot a machine, or run the others' files on other versions of Node.js: minutes each, at the end. */
 const machines = ["test/package/*.test.ts"];
-const shared = { testTimeout: 20_000, hookTimeout: 30_000, pool: "forks" } as const;
+const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: "forks" } as const;
 
 export default defineConfig({
   test: {

@@ -31,7 +31,7 @@ const HOLD_MS = 600_000;
 const LONGEST_STEP_MS = 1_000;
 /** Steps in which a silence passes: time must not outrun the proofs of life. */
 const STEPS_A_SILENCE = 20;
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 const LOOK_MS = 20;
 /** Of a connection: fewer than what a session asks at one time. */
 const FEW_STREAMS = 10;

@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("while there is no service, one connection at a time is tried", async () => {
+test("while there is no service, one connection at a time is tried", { timeout: 60_000 }, async () => {
   const { start, wire } = await open({ maxConcurrentStreams: 3 });
   const clock = createManualClock(Date.now());
   const fleet = await start({ clock, times: defaultFleetTimes });

@@ -9,7 +9,7 @@ export interface Chronicle<T> {
   first(what: string, is: (entry: T) => boolean, from?: number): Promise<T>;
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 const SHOWN = 8;
 const SHOWN_CHARACTERS = 300;
 

@@ -50,7 +50,7 @@ export type FleetOverrides = Partial<Omit<FleetOptions, "times">> & {
   readonly onClockSkew?: (skewMs: number) => void;
 };
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** The options by which a session finds this service, for all robots of its first location unless told. */
 async function fleetOptions(endpoints: Endpoints, overrides: FleetOverrides = {}): Promise<FleetOptions> {
