@@ -143,7 +143,8 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     cleanups.push(() => mosquitto.thaw());
     const startedAtMs = performance.now();
     await connection[Symbol.asyncDispose]();
-    expect(performance.now() - startedAtMs).toBeLessThan(4_500);
+    // That it hangs would show by its keepalive, after 15 s at the least.
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
     await connection.lost;
   });
 

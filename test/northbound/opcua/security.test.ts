@@ -185,7 +185,8 @@ describe("the listener", () => {
     await client.createSession();
     const before = performance.now();
     await running.stop();
-    expect(performance.now() - before).toBeLessThan(2_000);
+    // The client never leaves by itself.
+    expect(performance.now() - before).toBeLessThan(10_000);
     await client.disconnect();
   });
 });

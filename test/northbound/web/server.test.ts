@@ -353,7 +353,8 @@ describe("the server", () => {
     expect(harness.server.health().state).toBe("up");
     const before = performance.now();
     await harness.stop();
-    expect(performance.now() - before).toBeLessThan(1_000);
+    // Such a connection is kept for 5 s.
+    expect(performance.now() - before).toBeLessThan(4_000);
     expect([harness.server.health().state, harness.server.url()]).toEqual(["down", null]);
     await expect(fetch(`${harness.url}/healthz`)).rejects.toThrow();
   });

@@ -270,7 +270,8 @@ describe("a client that does not read", () => {
     stalled.resume();
     await once(stalled, "close");
     expect(figures()).toMatchObject({ clients: 1, clientsDisconnected: 1, backlogBytes: 0 });
-    expect(slowestMs).toBeLessThan(1_000);
+    // If others waited for it, they would do so for the 10 s in which it may take nothing.
+    expect(slowestMs).toBeLessThan(5_000);
     expect(mostWaiting).toBeGreaterThan(1024 * 1024);
     expect(mostWaiting).toBeLessThan(5 * 1024 * 1024);
     expect(lines).toEqual([{ client: "sss", reason: expect.stringContaining("does not read") }]);
