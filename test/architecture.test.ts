@@ -232,6 +232,11 @@ describe("the habits of design.md", () => {
     expect(makers).toEqual(["platform/make-folder.ts"]);
   });
 
+  it("the simulator and the OPC UA server are loaded where they are used: a start without them is shorter", () => {
+    const value = /^import (?!type\b)[^;]*from "[^"]*(?:simulator\/simulator|opcua\/server)\.ts"/m;
+    expect(pathsWhere((source) => value.test(withoutComments(source.text)))).toEqual([]);
+  });
+
   it("state, delivery and commands name no operation", () => {
     const name = new RegExp(`\\b(${operationNames.join("|")})\\b`);
     const naming = written

@@ -9,7 +9,7 @@ import { makeFolder } from "../platform/make-folder.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { renewStore } from "../platform/stores/kept-store.ts";
 import { runSupervised } from "../platform/supervisor.ts";
-import { createSimulator, type Endpoints } from "../simulator/simulator.ts";
+import type { Endpoints } from "../simulator/simulator.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config.ts";
 import { demoGreeting } from "./demo-greeting.ts";
@@ -60,6 +60,7 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
   const log = createLog(options.json === true ? "info" : "warn");
   logWarnings(log);
   const lively = options.lively ?? options.json !== true;
+  const { createSimulator } = await import("../simulator/simulator.ts");
   const simulator = createSimulator(simulatorOptions({ folder, ports, lively, log }));
   const gateway: Component = {
     name: "gateway",

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
-import { createSimulator } from "../simulator/simulator.ts";
+import type { Endpoints } from "../simulator/simulator.ts";
 import { fail } from "./exit.ts";
 import { count, port, positive } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulator-options.ts";
@@ -44,6 +44,9 @@ export function simulateCommand(): Command {
       "UNSAFE, for tests: deliver webhooks to loopback and private addresses",
     )
     .action(async (options: Options) => {
+      const stop = stopSignal(["SIGHUP"]);
+      // Loaded here and not at the top: the other subcommands do not wait for it.
+      const { createSimulator } = await import("../simulator/simulator.ts");
       const folder = options.data ?? demoFolder(`simulate-${options.basePort}`);
       const simulator = createSimulator(
         simulatorOptions({
@@ -58,7 +61,7 @@ export function simulateCommand(): Command {
         }),
       );
       try {
-        await simulator.run(stopSignal(["SIGHUP"]), () => {
+        await simulator.run(stop, () => {
           const fleet = simulator.endpoints();
           if (options.json === true) process.stdout.write(`${JSON.stringify({ event: "ready", fleet })}\n`);
           else process.stdout.write(greeting(fleet));
@@ -69,7 +72,7 @@ export function simulateCommand(): Command {
     });
 }
 
-function greeting(fleet: ReturnType<ReturnType<typeof createSimulator>["endpoints"]>): string {
+function greeting(fleet: Endpoints): string {
   return [
     "The fleet service is up. Ctrl-C ends it.",
     `  gRPC         ${fleet.grpc}`,
