@@ -1,13 +1,42 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that hold the built program to a time on the user's own machine: they run alone, after all others. */
 const timed = ["test/cli/demo.test.ts", "test/cli/run.test.ts"];
 /** Tests that boot a machine, or run the others' files on other versions of Node.js: minutes each, at the end. */
 const machines = ["test/package/*.test.ts"];
+/** Half a minute and more each, the longest first. */
+const long = [
+  "test/daemon/decidability-modes.test.ts",
+  "test/daemon/lost-stores.test.ts",
+  "test/daemon/slot-crash.test.ts",
+  "test/northbound/opcua/tickets-kept.test.ts",
+  "test/cli/surroundings.test.ts",
+  "test/daemon/full-disk.test.ts",
+  "test/daemon/crash.test.ts",
+  "test/pages/command-lines.test.ts",
+  "test/e2e/two-gateways.test.ts",
+  "test/faults/network.test.ts",
+  "test/daemon/decidability.test.ts",
+];
+
+/** Else files begin by size: the longest, a short text, came last, and one worker idled for three minutes. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = long.findIndex((name) => moduleId.endsWith(`/${name}`));
+      return place < 0 ? long.length : place;
+    };
+    const sorted = await super.sort(files);
+    return sorted.sort((one, other) => placeOf(one) - placeOf(other));
+  }
+}
+
 const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: "forks" } as const;
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
