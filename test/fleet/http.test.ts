@@ -57,7 +57,9 @@ test.each([407, 502, 503])(
   "behind a proxy that answers %i to the tunnel nothing was sent",
   async (status) => {
     const proxy = await startProxy((socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
-    const sending = client(null, proxy).send(request("https://fleet.invalid/v1/mission/create"));
+    const sending = client(null, proxy).send(
+      request("https://fleet.invalid/v1/mission/create", { deadlineMs: 20_000 }),
+    );
     await expect(sending).rejects.toBeInstanceOf(NothingSent);
     await expect(sending).rejects.toThrow(String(status));
   },
