@@ -34,7 +34,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   const logged = new BoundedMap<string, true>(MOST_REMEMBERED);
   let lines: number[] = [];
   let refusedCount = 0;
-  let reloading: Promise<void> = Promise.resolve();
+  let turn: Promise<unknown> = Promise.resolve();
 
   /** Whether a refusal is new, and the log has room for it. */
   function isWorthALine(key: string): boolean {
@@ -57,11 +57,23 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     if ((await fileOf(manager.trustedFolder, thumbprint)) === null) return false;
     const rejected = await fileOf(manager.rejectedFolder, thumbprint);
     if (rejected !== null) await rm(rejected, { force: true });
-    reloading = manager.reloadCertificates().catch((error: unknown) => {
+    await manager.reloadCertificates().catch((error: unknown) => {
       log.error({ cause: describeError(error) }, "OPC UA's certificate store cannot be read anew");
     });
-    await reloading;
     return true;
+  }
+
+  /** One after the other: a store that reads its folders anew knows nobody. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const ended = turn.then(work);
+    turn = ended.catch(() => {});
+    return ended;
+  }
+
+  async function statusOf(chain: Buffer | readonly Buffer[], leaf: Buffer): Promise<StatusCode> {
+    const status = await check(chain);
+    const isNews = status.equals(StatusCodes.BadCertificateUntrusted) && (await approve(leaf));
+    return isNews ? check(chain) : status;
   }
 
   async function tell(leaf: Buffer, status: StatusCode): Promise<void> {
@@ -84,11 +96,9 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   const check = manager.checkCertificate.bind(manager) as CheckCertificate;
   const checkAndTell: CheckCertificate = async (chain) => {
     const leaf = leafOf(chain);
-    // A store that reads its folders anew knows nobody.
-    await reloading;
-    let status = hasWeakKey(leaf) ? StatusCodes.BadCertificatePolicyCheckFailed : await check(chain);
-    if (status.equals(StatusCodes.BadCertificateUntrusted) && (await approve(leaf)))
-      status = await check(chain);
+    const status = hasWeakKey(leaf)
+      ? StatusCodes.BadCertificatePolicyCheckFailed
+      : await inTurn(() => statusOf(chain, leaf));
     if (status.isGood()) return status;
     refusedCount += 1;
     try {
