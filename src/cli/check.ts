@@ -3,10 +3,11 @@ import type { Config } from "../config/load.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { systemClock } from "../platform/clock.ts";
 import { checkReport } from "./check-report.ts";
-import { exitOnProblems, type Reading, readConfiguration } from "./configuration.ts";
+import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
 import { type Part, partText } from "./online/part.ts";
 import { unitEnvironment } from "./unit-environment.ts";
+import { readForUnit } from "./unit-reading.ts";
 
 interface CheckOptions {
   readonly config: string;
@@ -24,8 +25,8 @@ export function checkCommand(): Command {
     .option("--online", "try names, clock, connections, API key, stream, broker, ports and disk too")
     .option("--json", "print one JSON document")
     .action(async ({ config: path, online = false, json = false }: CheckOptions) => {
-      const unit = unitEnvironment(process.env, process.getuid?.() ?? null);
-      const reading = await readConfiguration(path, unit.env, "error");
+      const unit = unitEnvironment(process.env, process.getuid?.() ?? null, path);
+      const reading = await readForUnit(path, unit);
       if (unit.source !== null && !json)
         process.stdout.write(`credentials and data folder are those of ${unit.source}\n`);
       if (json) return printDocument(reading, online, unit.source);

@@ -5,7 +5,7 @@ import { createCatalogue } from "../fleet/operations.ts";
 import { exitCodes } from "./exit.ts";
 
 /** A problem as it is reported. */
-interface ReportedProblem extends ConfigProblem {
+export interface ReportedProblem extends ConfigProblem {
   readonly severity: "error" | "warning";
 }
 

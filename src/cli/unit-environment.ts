@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { CREDENTIAL_PREFIX, type Environment } from "../config/named-files.ts";
 
 /** What the gateway would find in its environment. */
@@ -7,9 +7,23 @@ export interface UnitEnvironment {
   readonly env: Environment;
   /** The file of the unit that it was taken from; null: nothing was. */
   readonly source: string | null;
+  /** What the unit may do that starts this configuration; null: none does, as far as this program sees. */
+  readonly rights: UnitRights | null;
+}
+
+/** What systemd lets a unit do. */
+export interface UnitRights {
+  readonly user: string;
+  readonly group: string;
+  /** Further ones, beside those that the user has on this machine. */
+  readonly groups: readonly string[];
+  /** The only folders that it may write to; null: there is no such limit. */
+  readonly writable: readonly string[] | null;
 }
 
 const UNIT = "fleetgate.service";
+/** Of several gateways on one machine. */
+const TEMPLATE = "fleetgate@.service";
 /** Where systemd looks for units, the strongest first (`man systemd.unit`). */
 const unitFolders = [
   "/etc/systemd/system",
@@ -24,33 +38,72 @@ const ROOT = 0;
 
 /**
  * For root in a shell: the files of the unit's LoadCredential= lines and its StateDirectory=, where the unit
- * is installed. Without this, `fleetgate check` would not find what the service finds.
+ * is installed. Without this, `fleetgate check` would not find what the service finds. It is the unit that
+ * starts the configuration at `path`: `fleetgate@NAME` for NAME.yaml. For any other file it is
+ * `fleetgate.service`, without its rights.
  */
 export function unitEnvironment(
   env: Environment,
   uid: number | null,
+  path: string,
   folders: readonly string[] = unitFolders,
 ): UnitEnvironment {
   const isOfSystemd = env.CREDENTIALS_DIRECTORY !== undefined || env.STATE_DIRECTORY !== undefined;
-  const unit = folders.map((folder) => join(folder, UNIT)).find(existsSync);
-  if (uid !== ROOT || isOfSystemd || unit === undefined) return { env, source: null };
-  const lines = [unit, ...dropIns(folders)].flatMap(serviceLines);
+  const single = readUnit(folders, UNIT, "");
+  if (uid !== ROOT || isOfSystemd || single === null) return { env, source: null, rights: null };
+  const several = readUnit(folders, TEMPLATE, basename(path, ".yaml"));
+  const starts = [single, several].find((unit) => unit !== null && doesStart(unit, path)) ?? null;
+  const { file, lines } = starts ?? single;
   const state = lastOf(lines, "StateDirectory");
+  const stateFolder = state === null ? null : `/var/lib/${state.split(/\s+/)[0]}`;
   return {
     env: {
       ...env,
-      unit,
-      ...(state === null ? {} : { STATE_DIRECTORY: `/var/lib/${state.split(/\s+/)[0]}` }),
+      unit: file,
+      ...(stateFolder === null ? {} : { STATE_DIRECTORY: stateFolder }),
       ...credentials(lines),
     },
-    source: unit,
+    source: file,
+    rights: starts === null ? null : rightsOf(lines, stateFolder),
   };
 }
 
+interface Unit {
+  readonly file: string;
+  readonly lines: readonly Line[];
+}
+
+/** A unit with its drop-ins; `%i` in it is the instance. */
+function readUnit(folders: readonly string[], name: string, instance: string): Unit | null {
+  const file = folders.map((folder) => join(folder, name)).find(existsSync);
+  if (file === undefined) return null;
+  const names = [name, ...(name === TEMPLATE ? [name.replace("@", `@${instance}`)] : [])];
+  const files = [file, ...names.flatMap((each) => dropIns(folders, each))];
+  const lines = files.flatMap(serviceLines);
+  return { file, lines: lines.map(({ key, value }) => ({ key, value: value.replaceAll("%i", instance) })) };
+}
+
+function doesStart({ lines }: Unit, path: string): boolean {
+  return (lastOf(lines, "ExecStart") ?? "").split(/\s+/).includes(resolve(path));
+}
+
+function rightsOf(lines: readonly Line[], stateFolder: string | null): UnitRights | null {
+  const user = lastOf(lines, "User");
+  if (user === null) return null;
+  const allOf = (name: string) =>
+    lines.flatMap(({ key, value }) => (key === name ? value.split(/\s+/).filter(Boolean) : []));
+  const isStrict = lastOf(lines, "ProtectSystem") === "strict";
+  const writable = isStrict
+    ? [...(stateFolder === null ? [] : [stateFolder]), ...allOf("ReadWritePaths")]
+    : null;
+  const groups = allOf("SupplementaryGroups");
+  return { user, group: lastOf(lines, "Group") ?? user, groups, writable };
+}
+
 /** The drop-ins by name; of those with one name the one in the strongest folder. */
-function dropIns(folders: readonly string[]): readonly string[] {
+function dropIns(folders: readonly string[], unit: string): readonly string[] {
   const byName = new Map<string, string>();
-  for (const folder of folders.map((each) => join(each, `${UNIT}.d`))) {
+  for (const folder of folders.map((each) => join(each, `${unit}.d`))) {
     if (!existsSync(folder)) continue;
     for (const name of readdirSync(folder))
       if (name.endsWith(".conf") && !byName.has(name)) byName.set(name, join(folder, name));

@@ -44,6 +44,8 @@ const LARGEST_FILE_BYTES = 1_000_000;
 const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password", "userPassword"]);
 /** What stands before the name of a credential of systemd. */
 export const CREDENTIAL_PREFIX = "credential:";
+/** How the message of a file ends that may not be read. */
+export const UNREADABLE = "cannot be read by the user that the gateway runs as";
 
 /**
  * Reads every file that a key of the document names, valid document or not: all problems belong in one list.
@@ -146,9 +148,7 @@ async function readNamed(
     const open = secretKinds.has(kind) && (about.mode & 0o004) !== 0;
     return {
       file: { path, text: kind === "password" || kind === "userPassword" ? firstLine(text) : text },
-      warning: open
-        ? `${path} can be read by every user of this machine; chmod 640 or 600 would keep it`
-        : null,
+      warning: open ? `${path} can be read by every user of this machine; chmod o-r would keep it` : null,
     };
   } catch (error) {
     return { message: `${path} ${fileProblem(error)}` };
@@ -230,6 +230,6 @@ export function firstLine(text: string): string {
 export function fileProblem(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
-  if (code === "EACCES") return "cannot be read by the user that the gateway runs as";
+  if (code === "EACCES") return UNREADABLE;
   return `cannot be read: ${messageOf(error)}`;
 }

@@ -66,6 +66,10 @@ configure() {
 
 check() {
     sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml
+    # Root may read more than the gateway.
+    chmod 600 /etc/fleetgate/secrets/api-key.json
+    sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml 2>&1 | grep 'cannot be read by the user'
+    chmod 640 /etc/fleetgate/secrets/api-key.json
     # The unit's user may read all that it names.
     setpriv --reuid=fleetgate --regid=fleetgate --clear-groups \
         fleetgate check --config /etc/fleetgate/fleetgate.yaml
@@ -112,6 +116,7 @@ says_how_it_is() {
 # A second gateway beside the first, as another user of the machine would set it up.
 another_instance() {
     sudo cp /etc/fleetgate/fleetgate.yaml /etc/fleetgate/hall2.yaml
+    sudo fleetgate check --config /etc/fleetgate/hall2.yaml 2>&1 | grep 'is read-only for .*fleetgate@.service'
     sed -i -e 's/^  id: .*/  id: hall2/' -e 's|dataDir: .*|dataDir: /var/lib/fleetgate-instances/hall2|' \
         -e 's/broker: embedded/&\n  listen: { port: 1884 }/' -e 's/^opcua:/&\n  listen: { port: 4841 }/' \
         -e 's/^web: .*/web: { listen: { port: 8081 } }/' /etc/fleetgate/hall2.yaml
@@ -216,7 +221,9 @@ remove_keeps_data() {
 # A new machine gets the backup of the old one: the configuration, the certificates, the robots.
 backup_and_restore() {
     local certificate=/var/lib/fleetgate/opcua/server/own
+    sudo install -m 0600 /dev/null fleetgate-backup.tar.gz
     sudo tar -czf fleetgate-backup.tar.gz -C / etc/fleetgate var/lib/fleetgate/opcua
+    [ "$(stat -c %a fleetgate-backup.tar.gz)" = 600 ]
     tar -tzf fleetgate-backup.tar.gz | grep -x var/lib/fleetgate/opcua/robots.json
     cp -a $certificate own
     sudo dpkg --purge fleetgate

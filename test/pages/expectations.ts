@@ -104,6 +104,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
   [/^sudo systemctl restart fleetgate$/, booted("sudo systemctl restart fleetgate\n")],
+  [/^sudo install .*backup\.tar\.gz$/, booted("sudo install -m 0600 /dev/null fleetgate-backup.tar.gz\n")],
   [/^sudo install .*\.crt$/, booted("sudo install -m 0644 /etc/fleetgate/fleet-ca.pem /usr/local/share")],
   [/^sudo systemctl stop fleetgate$/, booted("sudo systemctl stop fleetgate\n")],
   [/^sudo systemctl start fleetgate$/, booted("sudo systemctl start fleetgate\n")],
