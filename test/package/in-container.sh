@@ -244,6 +244,7 @@ snapshot() {
     sudo systemctl stop fleetgate
     cp -a /var/lib/fleetgate older
     sudo systemctl start fleetgate
+    eventually healthy
     $plant mission cart-01 since | grep '"outcome":"succeeded"'
     sudo systemctl stop fleetgate
     rm -r /var/lib/fleetgate
