@@ -20,7 +20,7 @@ const long = [
   "test/daemon/decidability.test.ts",
 ];
 
-/** Else files begin by size: the longest, a short text, came last, and one worker idled for three minutes. */
+/** Begins with the files that take longest, so that no worker is idle at the end. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification) => {

@@ -42,8 +42,11 @@ async function findFolder({ config, data }: Options): Promise<string> {
   return found.path;
 }
 
-/** The tickets of slots count on the journal: one without the other would say that nothing was sent. */
-const STORES = ["journal", "tickets"];
+/**
+ * Tickets first. With a journal that begins empty, a ticket of before would say that its command was never
+ * sent; without tickets, an old journal harms nothing.
+ */
+const STORES = ["tickets", "journal"];
 
 async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
   // A backup has no journal.

@@ -235,7 +235,7 @@ test(
     await later.stop();
     rmSync(inData(), { recursive: true });
     cpSync(join(folder, "snapshot"), inData(), { recursive: true });
-    expect(await reset("--discard")).toMatch(/journal begins empty.*kept as .*\n.*tickets begins empty/);
+    expect(await reset("--discard")).toMatch(/tickets begins empty.*kept as .*\n.*journal begins empty/);
     const from = ear.heard.entries.length;
     const again = await start();
     await health("commands", "up", from);

@@ -114,8 +114,8 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
 }
 
 /**
- * Puts aside a store that is not true any more, and an empty one in its place. That belongs to the owner of
- * the data folder, as the operator may be another user.
+ * Puts a store aside that is not true any more. An empty one takes its place, and belongs to the owner of the
+ * data folder: the operator may be another user.
  *
  * @returns the new place of what was there, null when there was nothing
  */
