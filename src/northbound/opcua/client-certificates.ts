@@ -1,5 +1,5 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
 import { BoundedMap } from "../../platform/bounded-map.ts";
@@ -17,6 +17,8 @@ export interface ClientCertificates {
 const LEAST_RSA_BITS = 2_048;
 /** Anybody who reaches the port can make certificates: the newest of them wait for approval. */
 const MOST_REJECTED = 200;
+/** Characters of a client's name in the name of a file, which may have 255 bytes. */
+const LONGEST_FILE_NAME = 40;
 /** Refusals that are known to be logged, and lines in so long. */
 const MOST_REMEMBERED = 500;
 const MOST_LINES = 10;
@@ -48,10 +50,19 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   }
 
   /**
-   * Whether an operator has approved a certificate that the store still refuses. It sees a moved file a while
-   * later only, and a client that knocks in between has it written into the rejected ones again, where it
-   * would stay refused.
+   * Puts a refused certificate where an operator approves it. node-opcua's own way would move one that was
+   * approved while it was judged back to the rejected ones.
    */
+  async function putAside(chain: Buffer | readonly Buffer[]): Promise<void> {
+    const leaf = leafOf(chain);
+    const thumbprint = thumbprintOf(leaf);
+    const kept = [manager.trustedFolder, manager.rejectedFolder].map((known) => fileOf(known, thumbprint));
+    if ((await Promise.all(kept)).some((file) => file !== null)) return;
+    const name = `${fileNameOf(commonNameOf(leaf))}[${thumbprint}].pem`;
+    await writeFile(join(manager.rejectedFolder, name), new X509Certificate(leaf).toString());
+  }
+
+  /** Whether an operator has approved a certificate that the store, which sees files late, still refuses. */
   async function approve(leaf: Buffer): Promise<boolean> {
     const thumbprint = thumbprintOf(leaf);
     if ((await fileOf(manager.trustedFolder, thumbprint)) === null) return false;
@@ -110,6 +121,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     return status;
   };
   Reflect.set(manager, "checkCertificate", checkAndTell);
+  Reflect.set(manager, "rejectCertificate", putAside);
   return {
     manager,
     get refusedCount() {
@@ -143,6 +155,18 @@ function subjectOf(leaf: Buffer): string {
   } catch {
     return "(it cannot be read)";
   }
+}
+
+function commonNameOf(leaf: Buffer): string {
+  return /^CN=(.*)$/m.exec(new X509Certificate(leaf).subject)?.[1] ?? "";
+}
+
+/** A client chooses its name: without what a file system or a shell reads as more than a name. */
+function fileNameOf(name: string): string {
+  return name
+    .replaceAll(/[^\p{L}\p{N} ._@-]/gu, "_")
+    .replace(/^\./, "_")
+    .slice(0, LONGEST_FILE_NAME);
 }
 
 function thumbprintOf(leaf: Buffer): string {
