@@ -84,14 +84,15 @@ function changelog(version, epoch) {
 const maintainer = "Fleetgate maintainers <maintainers@fleetgate.invalid>";
 
 function copyrightOf(packed) {
-  const { path, from } = packed;
+  const { name: packageName, path, from, isBundled } = packed;
   const { author } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
   const name = typeof author === "string" ? author : author?.name;
   return [
     "",
-    `Files: usr/lib/fleetgate/${path}/*`,
-    `Copyright: ${(name ?? `the authors of ${path.replace(/^.*node_modules\//, "")}`).replace(/\s+/g, " ").trim()}`,
+    `Files: usr/lib/fleetgate/${isBundled ? `licences/${packageName}` : path}/*`,
+    `Copyright: ${(name ?? `the authors of ${packageName}`).replace(/\s+/g, " ").trim()}`,
     `License: ${licenceOf(packed)}`,
+    ...(isBundled ? [" The code is a part of usr/lib/fleetgate/dist."] : []),
     " The text is in this folder, where the authors have put one there.",
     "",
   ].join("\n");

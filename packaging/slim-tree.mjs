@@ -1,7 +1,8 @@
-// The files that a running gateway needs: the built program, its packages without maps, typings and sources,
-// one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
+// The files that a running gateway needs: the built program, the packages that are not in it (without maps,
+// typings and sources), one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { unbundled } from "../scripts/unbundled.mjs";
 import { npmPackage } from "./npm-package.mjs";
 import { run } from "./run.mjs";
 
@@ -28,8 +29,12 @@ export function laySlimTree(root, target, arch, node, packages) {
   cpSync(join(root, "packaging", "fleetgate.sh"), join(target, "bin", "fleetgate"));
   cpSync(join(root, "packaging", "notify-socket.pl"), join(target, "bin", "notify-socket.pl"));
   copy(join(root, "dist"), join(target, "dist"), (path) => loaded.test(path) && !left.test(path));
-  for (const { path, from } of packages)
-    copy(from, join(target, path), (file) => isNeeded(`${path}/${relative(from, file)}`), "node_modules");
+  for (const { name, path, from, isBundled } of packages) {
+    const [folder, wanted] = isBundled
+      ? [join("licences", name), (file) => isLicence(file)]
+      : [path, (file) => isNeeded(`${path}/${relative(from, file)}`)];
+    copy(from, join(target, folder), wanted, "node_modules");
+  }
   cpSync(join(root, "package.json"), join(target, "package.json"));
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
   strip(target, arch);
@@ -47,29 +52,58 @@ function strip(target, arch) {
  * The packages of the lock file that a running gateway needs on Linux with glibc. Binaries for another
  * processor than this machine's are fetched into `cache`.
  *
- * @returns for each its path in the tree, its entry in the lock file, and the folder where it is
+ * @returns for each its path in node_modules, its entry in the lock file, the folder where it is, and whether
+ *   its code is part of the built program
  */
 export function packagesOf(root, arch, cache) {
   const cpu = arch === "amd64" ? "x64" : "arm64";
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const asFiles = withDependencies(packages, unbundled);
   return Object.entries(packages).flatMap(([path, entry]) => {
     if (path === "" || entry.dev || entry.devOptional) return [];
     if (entry.os !== undefined && !entry.os.includes("linux")) return [];
     if (entry.cpu !== undefined && !entry.cpu.includes(cpu)) return [];
     if (entry.libc !== undefined && !entry.libc.includes("glibc")) return [];
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
-    if (existsSync(join(root, path))) return [{ name, path, entry, from: join(root, path) }];
+    const packed = { name, path, entry, isBundled: !asFiles.has(path) };
+    if (existsSync(join(root, path))) return [{ ...packed, from: join(root, path) }];
     if (entry.cpu !== undefined)
-      return [{ name, path, entry, from: npmPackage(name, entry.version, entry.integrity, cache) }];
+      return [{ ...packed, from: npmPackage(name, entry.version, entry.integrity, cache) }];
     if (entry.optional) return [];
     throw new Error(`${path} is not installed; run npm ci`);
   });
 }
 
+/** Where these packages and all that they ask for lie in node_modules, as Node.js finds them. */
+function withDependencies(packages, names) {
+  const found = new Set();
+  const add = (from, name) => {
+    const folder = foldersAbove(from).find((above) => `${above}node_modules/${name}` in packages);
+    const path = `${folder}node_modules/${name}`;
+    // An optional one may be for another machine.
+    if (folder === undefined || found.has(path)) return;
+    found.add(path);
+    const { dependencies, optionalDependencies } = packages[path];
+    for (const asked of Object.keys({ ...dependencies, ...optionalDependencies })) add(`${path}/`, asked);
+  };
+  for (const name of names) add("", name);
+  return found;
+}
+
+/** The package's folder, those of the packages that it lies in, and the project's: "". */
+function foldersAbove(folder) {
+  const end = folder.lastIndexOf("node_modules/");
+  return end < 0 ? [folder] : [folder, ...foldersAbove(folder.slice(0, end))];
+}
+
+function isLicence(path) {
+  return licence.test(basename(path)) && !/\.c?js$/.test(path);
+}
+
 function isNeeded(path) {
   const inPackage = path.slice(path.lastIndexOf("node_modules/"));
   if (nodeset.test(path)) return true;
-  if (licence.test(basename(path)) && !/\.c?js$/.test(path)) return true;
+  if (isLicence(path)) return true;
   if (basename(path).startsWith(".") || inPackage.includes("/.")) return false;
   if (!loaded.test(path) || left.test(path) || authorsOnly.test(inPackage)) return false;
   // One binary that every Node.js loads: the others are for one version, or for musl.

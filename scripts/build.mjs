@@ -1,27 +1,51 @@
-// Compiles src to dist and lays what the compiler does not carry beside it:
-// the generated messages (plain JavaScript with declarations).
+// Makes the program in dist/: src is compiled to .build/, and what the program loads is bundled from there. A
+// start that reads its 1,900 files one by one takes twice as long (docs/decisions.md).
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { absent, unbundled } from "./unbundled.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const [compiled, built] = [join(root, ".build"), join(root, "dist")];
+
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-const compiled = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
+const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
   cwd: root,
   stdio: ["ignore", "inherit", "inherit"],
 });
-if (compiled.status !== 0) process.exit(compiled.status ?? 1);
-cpSync(join(root, "src", "wire"), join(root, "dist", "wire"), { recursive: true });
+if (status !== 0) process.exit(status ?? 1);
+cpSync(join(root, "src", "wire"), join(compiled, "wire"), { recursive: true });
+
+// What an earlier build left of a file that is gone would hide that something still asks for it.
+for (const path of readdirSync(compiled, { recursive: true })) {
+  if (!path.endsWith(".js") || path.startsWith("wire")) continue;
+  const source = join(root, "src", path.replace(/\.js$/, ".ts"));
+  if (!existsSync(source)) rmSync(join(compiled, path));
+}
+
+const bundle = await rolldown({
+  input: {
+    main: join(compiled, "main.js"),
+    "store-walk": join(compiled, "platform", "stores", "store-walk.js"),
+  },
+  platform: "node",
+  external: (id) => [...unbundled, ...absent].some((name) => id === name || id.startsWith(`${name}/`)),
+  // For packages that are CommonJS.
+  transform: { define: { __dirname: "import.meta.dirname", __filename: "import.meta.filename" } },
+  logLevel: "warn",
+});
+await bundle.write({
+  dir: built,
+  cleanDir: true,
+  chunkFileNames: "[name]-[hash].js",
+  // A part that the log of a plant can name.
+  codeSplitting: { groups: [{ name: "node-opcua", test: /node_modules[\\/]node-opcua/ }] },
+});
+await bundle.close();
 
 // For OPC UA's BuildInfo. A build that is to be repeated bit by bit gives its time (reproducible-builds.org).
 const epoch = process.env.SOURCE_DATE_EPOCH;
 const builtAt = (epoch === undefined ? new Date() : new Date(Number(epoch) * 1_000)).toISOString();
-writeFileSync(join(root, "dist", "build.json"), `${JSON.stringify({ builtAt })}\n`);
-
-// What an earlier build left of a file that is gone would hide that something still asks for it.
-for (const path of readdirSync(join(root, "dist"), { recursive: true })) {
-  if (!path.endsWith(".js") || path.startsWith("wire")) continue;
-  const source = join(root, "src", path.replace(/\.js$/, ".ts"));
-  if (!existsSync(source)) rmSync(join(root, "dist", path));
-}
+writeFileSync(join(built, "build.json"), `${JSON.stringify({ builtAt })}\n`);

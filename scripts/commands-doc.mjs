@@ -4,8 +4,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { commandsPage } from "../dist/cli/commands-page.js";
-import { createCatalogue } from "../dist/fleet/operations.js";
+import { commandsPage } from "../.build/cli/commands-page.js";
+import { createCatalogue } from "../.build/fleet/operations.js";
 
 const path = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "commands.md");
 const text = commandsPage(createCatalogue());

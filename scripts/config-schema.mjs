@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { configJsonSchema } from "../dist/config/schema.js";
+import { configJsonSchema } from "../.build/config/schema.js";
 
 const path = join(dirname(fileURLToPath(import.meta.url)), "..", "config", "fleetgate.schema.json");
 const text = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;

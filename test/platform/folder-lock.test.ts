@@ -20,7 +20,7 @@ const lock = (path = folder) => lockFolder(path, "use another");
 const holders = () => readdirSync(join(folder, "lock"));
 
 const holderScript = `
-  import { lockFolder } from ${JSON.stringify(join(process.cwd(), "dist/platform/folder-lock.js"))};
+  import { lockFolder } from ${JSON.stringify(join(process.cwd(), ".build/platform/folder-lock.js"))};
   await lockFolder(process.argv[1], "");
   process.stdout.write("held");
   setInterval(() => {}, 1_000);
@@ -85,7 +85,7 @@ describe("the lock of a folder", () => {
 
 describe("another process", () => {
   it("keeps the folder until it is killed, and not longer", async () => {
-    expect(existsSync("dist/platform/folder-lock.js"), "npm run build comes first").toBe(true);
+    expect(existsSync(".build/platform/folder-lock.js"), "npm run build comes first").toBe(true);
     const child = await holder();
     await expect(lock()).rejects.toThrow(`${folder} is in use by process ${child.pid}: use another`);
     // One that hangs is alive all the same.

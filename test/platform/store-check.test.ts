@@ -16,7 +16,7 @@ import { seededChance } from "../daemon/chance.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
 
 /** The program that reads a store runs as it was built. */
-const program = join(process.cwd(), "dist", "platform", "stores", "store-walk.js");
+const program = join(process.cwd(), "dist", "store-walk.js");
 const check = () => checkStore(folder, program);
 const PAGE = 4_096;
 const RECORDS = 400;

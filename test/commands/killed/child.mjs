@@ -3,13 +3,13 @@
 // has left on a socket would.
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { createDispatcher } from "../../../dist/commands/dispatcher.js";
-import { createIntake } from "../../../dist/commands/intake/intake.js";
-import { openDurableJournal } from "../../../dist/commands/journal/durable-journal.js";
-import { dispatcherDefaults, intakeDefaults } from "../../../dist/commands/options.js";
-import { systemClock } from "../../../dist/platform/clock.js";
-import { silentLog } from "../../../dist/platform/log.js";
-import { openStore } from "../../../dist/platform/store.js";
+import { createDispatcher } from "../../../.build/commands/dispatcher.js";
+import { createIntake } from "../../../.build/commands/intake/intake.js";
+import { openDurableJournal } from "../../../.build/commands/journal/durable-journal.js";
+import { dispatcherDefaults, intakeDefaults } from "../../../.build/commands/options.js";
+import { systemClock } from "../../../.build/platform/clock.js";
+import { silentLog } from "../../../.build/platform/log.js";
+import { openStore } from "../../../.build/platform/store.js";
 
 const [directory, count, life, seed, defect] = process.argv.slice(2);
 const service = openSync(`${directory}/service`, "a");

@@ -44,7 +44,7 @@ function lines(name: string): string[] {
 
 /** Kills one life after the other, and lets the last come to its end. */
 async function liveAndDie(defect = ""): Promise<void> {
-  expect(existsSync("dist/commands/dispatcher.js"), "npm run build comes first").toBe(true);
+  expect(existsSync(".build/commands/dispatcher.js"), "npm run build comes first").toBe(true);
   const chance = seededChance(SEED);
   for (let life = 0; life < KILLS; life += 1) {
     expect(

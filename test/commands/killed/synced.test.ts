@@ -87,7 +87,7 @@ const sent = () => readFileSync(join(directory, "service"), "utf8").trim().split
 it.skipIf(!haveStrace)(
   "the system has synced each command's record before the command leaves",
   async () => {
-    expect(existsSync("dist/commands/dispatcher.js"), "npm run build comes first").toBe(true);
+    expect(existsSync(".build/commands/dispatcher.js"), "npm run build comes first").toBe(true);
     expect(unsynced(await trace(""))).toEqual([]);
     expect(sent()).toHaveLength(COMMANDS);
   },

@@ -1,34 +1,21 @@
-import { createRequire } from "node:module";
 import { format } from "node:util";
+import { setDebugLogger, setErrorLogger, setTraceLogger, setWarningLogger } from "node-opcua-debug";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 
-/** What node-opcua-debug exports and node-opcua itself does not. */
-interface LibraryDebug {
-  setDebugLogger(print: LibraryPrint): void;
-  setTraceLogger(print: LibraryPrint): void;
-  setWarningLogger(print: LibraryPrint): void;
-  setErrorLogger(print: LibraryPrint): void;
-}
-type LibraryPrint = (context: LibraryPlace, ...values: unknown[]) => void;
-
-/** The line of node-opcua that has something to say. */
+/** The line of node-opcua that has something to say, as node-opcua-debug tells it without a type. */
 interface LibraryPlace {
   readonly filename: string;
   readonly callerline: number;
 }
 
-// A part of node-opcua, found from where that is: we depend on it only as far as node-opcua does.
-const loadPart = createRequire(createRequire(import.meta.url).resolve("node-opcua"));
-const debug: LibraryDebug = loadPart("node-opcua-debug");
-
 // node-opcua writes to standard output, and does so when it is first imported. Standard output is ours:
 // so this module is imported before it, and keeps it silent until there is a log. Its debug and trace
 // lines stay silent: an environment variable (DEBUG) switches them on, and they dump whole requests.
-debug.setDebugLogger(() => {});
-debug.setTraceLogger(() => {});
-debug.setWarningLogger(() => {});
-debug.setErrorLogger(() => {});
+setDebugLogger(() => {});
+setTraceLogger(() => {});
+setWarningLogger(() => {});
+setErrorLogger(() => {});
 
 /** One line of node-opcua is logged once in so long. */
 const REPEAT_AFTER_MS = 10_000;
@@ -44,8 +31,9 @@ const vocabulary = /NODE-OPCUA-[EW]\d+|\b(?:Bad|Uncertain)[A-Z][A-Za-z]{3,60}/g;
 export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: string) => boolean): void {
   const saidAtMs = new Map<string, number>();
 
-  function heading(place: LibraryPlace, values: readonly unknown[]) {
-    const at = `${place.filename}:${place.callerline}`;
+  function heading([place, ...values]: readonly unknown[]) {
+    const { filename, callerline } = place as LibraryPlace;
+    const at = `${filename}:${callerline}`;
     const nowMs = clock.monotonicMs();
     if (nowMs - (saidAtMs.get(at) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return null;
     saidAtMs.set(at, nowMs);
@@ -53,18 +41,20 @@ export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: s
     const codes = [...new Set(words)].filter((word) => word.startsWith("NODE-OPCUA-") || isStatusCode(word));
     return { library: "node-opcua", at, ...(codes.length === 0 ? {} : { codes: codes.slice(0, 5) }) };
   }
-  debug.setErrorLogger((place, ...values) => {
-    const fields = heading(place, values);
+  setErrorLogger((...said) => {
+    const fields = heading(said);
     if (fields !== null) log.warn(fields, "node-opcua reports an error, most likely a client's mistake");
   });
-  debug.setWarningLogger((place, ...values) => {
-    const fields = heading(place, values);
+  setWarningLogger((...said) => {
+    const fields = heading(said);
     if (fields !== null) log.debug(fields, "node-opcua reports a warning");
   });
 }
 
-/** A frame of a stack that lies in node-opcua. */
-const frameOfLibrary = /^\s+at .*node_modules[\\/]node-opcua[-\w]*[\\/].*?([-\w]+\.[cm]?[jt]s:\d+)/m;
+/**
+ * A frame of a stack that lies in node-opcua: in its packages, or in the chunk that the build makes of them.
+ */
+const frameOfLibrary = /^\s+at .*[\\/](?:node-opcua[-\w]*[\\/].*?|(?=node-opcua-))([-\w]+\.[cm]?[jt]s:\d+)/m;
 
 /**
  * What node-opcua threw on a client's bytes: the kind of error and the place. Its message may quote those
