@@ -40,6 +40,11 @@ export type Stop =
  */
 const PAUSED = "ROBOT_STATE_PAUSED";
 
+/** Whether the online list shows the robot as paused. */
+export function isPaused({ stateId }: Presence): boolean {
+  return stateId === PAUSED;
+}
+
 /**
  * What a robot does, by the last that was seen of it:
  *
@@ -114,8 +119,8 @@ function missionsOf(missions: Observed<MissionQueue> | undefined): readonly Seen
 
 function chainsOf(presence: Observed<Presence> | undefined): readonly SeenActivity[] {
   if (presence === undefined) return [];
-  const { taskChainId: chainId, amrId, stateId } = presence.value;
-  if (chainId === 0 || stateId === PAUSED) return [];
+  const { taskChainId: chainId, amrId } = presence.value;
+  if (chainId === 0 || isPaused(presence.value)) return [];
   const isSeen = presence.quality === "good";
   return [{ activity: { kind: "chain", chainId, amrId }, isSeen, stamp: presence.stamp }];
 }

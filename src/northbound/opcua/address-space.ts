@@ -92,7 +92,18 @@ export function openAddressSpace(
   for (const station of stations) writes.add(station);
 
   const ageing: RobotParts["ageing"] = new Set();
-  const robotParts = { slots, holds, addSlot: writes.add, methods, note: memory.robots.note, ageing };
+  const placesAgeing: RobotParts["placesAgeing"] = new Set();
+  const { chains } = space;
+  const ages = { ageing, placesAgeing };
+  const robotParts = {
+    slots,
+    holds,
+    addSlot: writes.add,
+    methods,
+    note: memory.robots.note,
+    chains,
+    ...ages,
+  };
   findOnDemand(namespace, space);
   buildBeforeRequests(server, space, clock);
   space.open(knownRobots(options.robots, memory.robots.seen), {
@@ -111,7 +122,7 @@ export function openAddressSpace(
     const nowMs = clock.nowMs();
     showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
     gateway.tick(nowMs, { robotCount: space.listedCount, robotsNotShown: space.refusedCount });
-    for (const age of ageing) age(nowMs);
+    for (const age of [...ageing, ...placesAgeing]) age(nowMs);
     for (const slot of writes.slots()) slot.tick();
     for (const station of stations) station.showLease();
   };

@@ -3,6 +3,7 @@ import { changeKey } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { type ChainBoard, createChainBoard } from "./chain-board.ts";
 import { type Changes, createEarlyChanges } from "./early-changes.ts";
 import type { KnownRobot } from "./options.ts";
 import { createPacer } from "./pacer.ts";
@@ -29,6 +30,7 @@ export interface FleetSpace {
   open(known: readonly KnownRobot[], nodes: RobotNodes): void;
   close(): void;
   apply(change: Exclude<StateChange, { kind: "hold_all" }>): void;
+  readonly chains: ChainBoard;
   /** The names of robots whose nodes are missing. */
   readonly missing: ReadonlyMap<string, unknown>;
   /** Builds the nodes of the robot of this name now, if they are missing. */
@@ -62,6 +64,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
   const missing = new Map<string, MissingRobot>();
   const refused = createRefusedRobots(maxRobots, log);
   const early = createEarlyChanges(maxRobots, refused.add);
+  const chains = createChainBoard();
   let missingNotGoodCount = 0;
   let nodes: RobotNodes | null = null;
   let nameOf = createRobotNames([]);
@@ -125,7 +128,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       pacer.stop();
     },
     apply(change) {
-      if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return;
+      if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return chains.apply(change);
       if (nodes === null) return early.apply(change);
       const entry = listed.get(change.robotId);
       if (entry?.state === "built") entry.tags.apply(change);
@@ -136,6 +139,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
         pacer.wake();
       }
     },
+    chains,
     missing,
     need(name) {
       const entry = missing.get(name);

@@ -1,6 +1,5 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import { type Coded, codeNumber, codeText } from "../../domain/coded.ts";
-import type { Goal } from "../../domain/goal.ts";
 import {
   currentGoal,
   currentMission,
@@ -10,6 +9,7 @@ import {
   missionStateNames,
 } from "../../domain/mission.ts";
 import { createEnumTable } from "./enumeration.ts";
+import { addGoalTags, goalText } from "./goal-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./node-opcua/tag.ts";
 
@@ -44,6 +44,7 @@ export function addMissionTags(builder: NodeBuilder, robot: Folder): MissionTags
   const sequenceNumber = builder.tag(folder, "SequenceNumber", "Double");
   const missionIds = builder.list(folder, "MissionIds", "String", LISTED_MISSIONS);
   const missionStates = builder.list(folder, "MissionStates", "Int32", LISTED_MISSIONS);
+  const goals = addGoalTags(builder, folder);
   const every = [
     ...[missionId, state, stateText, currentMissionIndex, missionCount, owner, missionType, currentGoalIndex],
     ...[goalCount, goal, feedback, arrived, sequenceNumber, missionIds, missionStates],
@@ -67,12 +68,14 @@ export function addMissionTags(builder: NodeBuilder, robot: Folder): MissionTags
       arrived.set(feedbackNumber === ARRIVED, status, times);
       if (sequence === null) sequenceNumber.fail(StatusCodes.BadNoDataAvailable, times);
       else sequenceNumber.set(sequence, status, times);
+      goals.show(mission?.goals ?? [], status, times);
       fillLists(queue);
       missionIds.setList(shownIds, status, times);
       missionStates.setList(shownStates, status, times);
     },
     fail(status, times) {
       for (const tag of every) tag.fail(status, times);
+      goals.fail(status, times);
     },
   };
 }
@@ -107,11 +110,4 @@ function codeName(value: Coded<string>): string {
 
 function typeName(mission: Mission): string {
   return mission.type === null || mission.type.family === "none" ? "" : codeName(mission.type.type);
-}
-
-function goalText(goal: Goal | undefined): string {
-  if (goal === undefined || goal.kind === "none") return "";
-  if (goal.kind === "destination") return goal.destinationId;
-  const { xMeters, yMeters, headingRadians } = goal.pose;
-  return `pose ${xMeters} ${yMeters} ${headingRadians}`;
 }

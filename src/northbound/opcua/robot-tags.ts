@@ -1,17 +1,18 @@
 import { StatusCodes } from "node-opcua";
 import type { StateChange } from "../../domain/change.ts";
-import { clip } from "../../domain/clip.ts";
-import type { HoldState } from "../../domain/hold.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import { type StandingFacts, standingOf } from "../../domain/standing.ts";
 import type { RobotSight } from "../../domain/stops.ts";
+import { type Age, startAge } from "./age-tag.ts";
 import { addBatteryTags } from "./battery-tags.ts";
+import type { ChainBoard } from "./chain-board.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
 import type { Methods } from "./commands/methods.ts";
-import type { MissionRobot } from "./commands/mission-request.ts";
 import { addMissionSlot } from "./commands/mission-slot.ts";
 import type { Slot } from "./commands/slot.ts";
+import type { MissionRobot } from "./commands/slot-operation.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { createEnumTable } from "./enumeration.ts";
@@ -19,8 +20,9 @@ import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./node-opcua/tag.ts";
-import { addPositionTags } from "./position-tags.ts";
+import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
+import { addStandingTags } from "./standing-tags.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 
 const qualityTable = createEnumTable("Quality", qualities);
@@ -37,9 +39,6 @@ export interface RobotTags {
   ensureConveyor(index: number): void;
 }
 
-/** Lets an AgeSeconds grow; called about once a second. */
-type Age = (nowMs: number) => void;
-
 /** What a robot's nodes need of the rest of the server. */
 export interface RobotParts {
   readonly slots: SlotParts;
@@ -50,6 +49,9 @@ export interface RobotParts {
   readonly note: (robot: SeenRobot) => void;
   /** Where robots that are not good let their age grow: a thousand good ones cost nothing a second. */
   readonly ageing: Set<Age>;
+  /** The same for robots that are not listed now. */
+  readonly placesAgeing: Set<Age>;
+  readonly chains: ChainBoard;
 }
 
 /** Builds the nodes of a robot in its folder. */
@@ -57,43 +59,43 @@ export function addRobotTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId,
-  { slots: slotParts, holds, addSlot, methods, note, ageing }: RobotParts,
+  { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains }: RobotParts,
 ): RobotTags {
   methods.addRobot(folder, robotId);
-  const robot = addSummaryTags(builder, folder, robotId, () => slotParts.clock.nowMs(), ageing);
+  const nowMs = () => slotParts.clock.nowMs();
+  const robot = addSummaryTags(builder, folder, robotId, nowMs, ageing);
   const hold = addHoldTags(builder, folder, robotId, holds);
-  robot.showHold(holds.holds.holdState(robotId));
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
-  const position = addPositionTags(builder, folder);
+  const place = addPlaceTags(builder, folder, nowMs, placesAgeing);
   let missions: RobotSight["missions"];
   let presence: RobotSight["presence"];
+  let batteryNow: StandingFacts["battery"];
+  let chain: StandingFacts["chain"];
+  let heldBy = holds.holds.holdState(robotId).by;
   const sight = (): RobotSight => ({ missions, presence, conveyors: [] });
   const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, sight, slotParts);
   addSlot(missionSlot);
-  const conveyors = new Map<number, ConveyorTags>();
-  let conveyorFolder: Folder | null = null;
   let family: Family = "unknown";
   note({ robotId, family, conveyorIndexes: [] });
 
-  /** Only carts have conveyors, so only they get the folder and the slot. */
-  function cartFolder(): Folder {
-    if (conveyorFolder === null) {
-      conveyorFolder = builder.folder(folder, "Conveyors");
-      addSlot(addConveyorSlot(builder, folder, robotId, slotParts));
-    }
-    return conveyorFolder;
+  function showStanding(): void {
+    robot.showStanding({ heldBy, missions, presence, battery: batteryNow, chain });
+  }
+  showStanding();
+
+  function showChain(next: StandingFacts["chain"]): void {
+    chain = next;
+    place.showChain(next);
+    showStanding();
   }
 
-  function conveyorTags(index: number): ConveyorTags {
-    let tags = conveyors.get(index);
-    if (tags === undefined) {
-      tags = addConveyorTags(builder, cartFolder(), index);
-      conveyors.set(index, tags);
-      note({ robotId, family, conveyorIndexes: [index] });
-    }
-    return tags;
-  }
+  const { cartFolder, conveyorTags } = addConveyorsOnDemand(
+    builder,
+    folder,
+    () => addSlot(addConveyorSlot(builder, folder, robotId, slotParts)),
+    (index) => note({ robotId, family, conveyorIndexes: [index] }),
+  );
 
   return {
     robot: missionSlot.robot,
@@ -105,11 +107,13 @@ export function addRobotTags(
           note({ robotId, family, conveyorIndexes: [] });
         }
         robot.show(change.family, change.quality);
+        showStanding();
         return;
       }
       if (change.kind === "hold") {
         hold.show(change.hold);
-        robot.showHold(change.hold);
+        heldBy = change.hold.by;
+        showStanding();
         return;
       }
       const { observed } = change;
@@ -126,10 +130,13 @@ export function addRobotTags(
             mission.fail(status, times);
             missionSlot.fail(status, times);
           }
+          showStanding();
           return;
         case "battery":
           if (shown) battery.show(change.observed.value, status, times);
           else battery.fail(status, times);
+          batteryNow = change.observed;
+          showStanding();
           return;
         case "conveyor": {
           const tags = conveyorTags(change.observed.value.index);
@@ -140,13 +147,46 @@ export function addRobotTags(
         case "presence":
           presence = change.observed;
           robot.showPresence(observed.quality === "good");
-          if (shown) position.show(change.observed.value, status, times);
-          else position.fail(status, times);
+          place.show(change.observed, status, times);
+          chains.follow(robotId, change.observed.value.taskChainId, showChain);
+          showStanding();
           return;
       }
     },
     ensureConveyor(index) {
       conveyorTags(index);
+    },
+  };
+}
+
+/** Only carts have conveyors, so only they get the folder and the slot. */
+function addConveyorsOnDemand(
+  builder: NodeBuilder,
+  robot: Folder,
+  addSlot: () => void,
+  added: (index: number) => void,
+) {
+  const conveyors = new Map<number, ConveyorTags>();
+  let folder: Folder | null = null;
+
+  function cartFolder(): Folder {
+    if (folder === null) {
+      folder = builder.folder(robot, "Conveyors");
+      addSlot();
+    }
+    return folder;
+  }
+
+  return {
+    cartFolder,
+    conveyorTags(index: number): ConveyorTags {
+      let tags = conveyors.get(index);
+      if (tags === undefined) {
+        tags = addConveyorTags(builder, cartFolder(), index);
+        conveyors.set(index, tags);
+        added(index);
+      }
+      return tags;
     },
   };
 }
@@ -178,19 +218,15 @@ function addSummaryTags(
 ) {
   const valid = builder.tag(folder, "Valid", "Boolean");
   const qualityTag = builder.enumeration(folder, "Quality", qualityTable);
-  const ageSeconds = builder.tag(folder, "AgeSeconds", "Double");
+  const showAge = startAge(builder.tag(folder, "AgeSeconds", "Double"), nowMs, ageing);
   const familyTag = builder.tag(folder, "Family", "String");
   const robotIdTag = builder.tag(folder, "RobotId", "String");
   const present = builder.tag(folder, "Present", "Boolean");
-  const ready = builder.tag(folder, "ReadyForCommand", "Boolean");
-  const notReadyReason = builder.tag(folder, "NotReadyReason", "String");
+  const standing = addStandingTags(builder, folder);
   const good = StatusCodes.Good;
   let quality: Quality = "unknown";
   let family: Family = "unknown";
-  let lastGoodMs = nowMs();
-  let heldBy: readonly string[] = [];
   let isListed: boolean | null = null;
-  let shownAgeSeconds: number | null = null;
 
   function times(): TagTimes {
     const now = new Date(nowMs());
@@ -199,31 +235,15 @@ function addSummaryTags(
   function showPresent(at: TagTimes): void {
     present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }
-  function showReady(at: TagTimes): void {
-    const reason = quality !== "good" ? notReady[quality] : heldBy.length === 0 ? "" : `held by ${heldBy[0]}`;
-    ready.set(reason === "", good, at);
-    notReadyReason.set(reason, good, at);
-  }
   function show(nextFamily: Family, next: Quality): void {
     const at = times();
     family = nextFamily;
-    if (quality === "good") lastGoodMs = nowMs();
     quality = next;
     valid.set(next === "good", good, at);
     qualityTag.set(qualities.indexOf(next), good, at);
     familyTag.set(family, good, at);
-    showReady(at);
     showPresent(at);
-    age(nowMs());
-    if (next === "good") ageing.delete(age);
-    else ageing.add(age);
-  }
-  function age(atMs: number): void {
-    const seconds = quality === "good" ? 0 : Math.max(0, Math.floor((atMs - lastGoodMs) / 1000));
-    if (seconds === shownAgeSeconds) return;
-    shownAgeSeconds = seconds;
-    const at = new Date(atMs);
-    ageSeconds.set(seconds, good, { source: at, server: at });
+    showAge(next === "good");
   }
 
   robotIdTag.set(robotId, good, times());
@@ -234,20 +254,9 @@ function addSummaryTags(
       isListed = listed;
       showPresent(times());
     },
-    showHold(hold: HoldState) {
-      heldBy = hold.by.map((name) => clip(name, LONGEST_HOLDER));
-      showReady(times());
+    showStanding(facts: Omit<StandingFacts, "quality">) {
+      standing.show(standingOf({ ...facts, quality }), times());
     },
     family: () => family,
   };
 }
-
-/** Of a user's name in a reason. */
-const LONGEST_HOLDER = 70;
-
-const notReady: Readonly<Record<Exclude<Quality, "good">, string>> = {
-  stale: "the robot's values are stale: its stream is silent or cut",
-  offline: "the robot is offline, or the fleet service is not reached",
-  lost: "nothing has been known of the robot for longer than values are held",
-  unknown: "no message of the robot has been received yet",
-};

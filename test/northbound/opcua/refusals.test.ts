@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { conveyorRequest } from "../../../src/northbound/opcua/commands/conveyor-slot.ts";
-import {
-  type MissionParameters,
-  type MissionRobot,
-  missionRequest,
-} from "../../../src/northbound/opcua/commands/mission-request.ts";
+import { missionRequest } from "../../../src/northbound/opcua/commands/mission-request.ts";
+import type {
+  MissionParameters,
+  MissionRobot,
+} from "../../../src/northbound/opcua/commands/slot-operation.ts";
 import { succeeded } from "./fake-commands.ts";
 import {
   clock,
@@ -183,8 +183,17 @@ const nothing: MissionParameters = {
   destinationNos: [],
   destinations: [],
   targetMissionId: "",
+  targetTaskChainId: 0,
+  pose: null,
 };
-const cart: MissionRobot = { robotId: "r1", family: "cart", currentMissionId: null, pauseNow: () => null };
+const cart: MissionRobot = {
+  robotId: "r1",
+  family: "cart",
+  currentMissionId: null,
+  amrId: null,
+  taskChain: null,
+  pauseNow: () => null,
+};
 const named = new Map([[4, "Station A"]]);
 
 describe("parameters that make no command", () => {
@@ -205,6 +214,10 @@ describe("parameters that make no command", () => {
       "Destination and DestinationNo are both set: empty all but the one that is meant",
     ],
     [{ operation: 1, destinationNos: [5] }, "opcua.destinations has no number 5"],
+    [{ operation: 16 }, "the number of the robot is not known: the service has not listed it yet"],
+    [{ operation: 17 }, "no task chain of the robot is known now, so none can be confirmed"],
+    [{ operation: 61, destination: "A" }, "Operation 61 is for serve robots, and this is a cart robot"],
+    [{ operation: 70 }, "Pose is missing: x and y in mm, heading in mrad"],
   ])("MALFORMED: %j", (parameters, problem) => {
     expect(missionRequest({ ...nothing, ...parameters }, cart, named)).toEqual({ problem });
   });
@@ -212,6 +225,10 @@ describe("parameters that make no command", () => {
   it.each([
     [10, "COMMAND_CANCEL", "cancel whatever waits"],
     [11, "COMMAND_PAUSE", "pause whatever waits"],
+    [14, "COMMAND_CANCEL", "cancel whatever waits"],
+    [15, "COMMAND_PAUSE", "pause whatever waits"],
+    [18, "COMMAND_CANCEL", "cancel whatever waits"],
+    [19, "COMMAND_PAUSE", "pause whatever waits"],
   ])("but a stop without a mission goes out, for what waits: Operation %i", (operation, command, words) => {
     expect(missionRequest({ ...nothing, operation }, cart, named)).toEqual({
       text: words,
@@ -219,6 +236,20 @@ describe("parameters that make no command", () => {
       request: { robotId: "r1", missionCommand: { missionId: "", command } },
       missionId: null,
     });
+  });
+
+  it.each([
+    [14, "CancelTaskChain", { taskChainId: 9, force: false }],
+    [15, "PauseRobot", { amrId: 7, stopNow: true }],
+    [18, "CancelTaskChain", { taskChainId: 9, force: true }],
+    [19, "PauseRobot", { amrId: 7, stopNow: false }],
+  ])("a stop by number goes out on what was seen last: Operation %i", (operation, name, request) => {
+    const seen = { ...cart, amrId: 7, taskChain: { chainId: 9, isSeenNow: false } };
+    expect(missionRequest({ ...nothing, operation }, seen, named)).toMatchObject({
+      operation: name,
+      request,
+    });
+    expect(missionRequest({ ...nothing, operation: 17 }, seen, named)).toHaveProperty("problem");
   });
 
   it("MALFORMED: a motor command that there is not", () => {

@@ -1,6 +1,7 @@
 import { missing } from "./draft.ts";
-import { type MissionParameters, missionParametersInUse } from "./mission-request.ts";
+import { missionParametersInUse, POSE_LENGTH } from "./mission-request.ts";
 import {
+  addNumberListParameter,
   addNumberParameter,
   addTextListParameter,
   addTextParameter,
@@ -8,6 +9,7 @@ import {
   type Parameter,
   type ParameterPlace,
 } from "./parameter.ts";
+import type { MissionParameters } from "./slot-operation.ts";
 
 /** How many destinations a mission sent through a slot may have. */
 const LONGEST_ROUTE = 16;
@@ -20,7 +22,7 @@ export interface MissionParameterTags {
   read(sessionId: string): MissionParameters | { readonly problem: string };
   /** Those that count for the operation that the session has chosen, `Operation` itself among them. */
   inUse(sessionId: string): readonly Parameter[];
-  /** What serves one ticket only is forgotten: `TargetMissionId`. */
+  /** What serves one ticket only is forgotten: `TargetMissionId` and `TargetTaskChainId`. */
   served(sessionId: string): void;
 }
 
@@ -34,9 +36,18 @@ export function addMissionParameters(
   const destinationNo = addNumberParameter(place, "DestinationNo", (value) => value >= 0);
   const destinations = addTextListParameter(place, "Destinations", LONGEST_ROUTE);
   const targetMissionId = addTextParameter(place, "TargetMissionId");
-  const byName = { destination, destinationNos: destinationNo, destinations, targetMissionId };
+  const targetTaskChainId = addNumberParameter(place, "TargetTaskChainId", (value) => value >= 0);
+  const pose = addNumberListParameter(place, "Pose", POSE_LENGTH);
+  const byName = {
+    destination,
+    destinationNos: destinationNo,
+    destinations,
+    targetMissionId,
+    targetTaskChainId,
+    pose,
+  };
   return {
-    all: [operation, destination, destinationNo, destinations, targetMissionId],
+    all: [operation, destination, destinationNo, destinations, targetMissionId, targetTaskChainId, pose],
     operation,
     read(sessionId) {
       const chosen = operation.value(sessionId);
@@ -48,12 +59,17 @@ export function addMissionParameters(
         destinationNos: number === 0 ? [] : [number],
         destinations: destinations.value(sessionId) ?? [],
         targetMissionId: targetMissionId.value(sessionId) ?? "",
+        targetTaskChainId: targetTaskChainId.value(sessionId) ?? 0,
+        pose: pose.value(sessionId) ?? null,
       };
     },
     inUse(sessionId) {
       const names = missionParametersInUse(operation.value(sessionId) ?? 0);
       return [operation, ...names.map((name) => byName[name])];
     },
-    served: (sessionId) => targetMissionId.forget(sessionId),
+    served(sessionId) {
+      targetMissionId.forget(sessionId);
+      targetTaskChainId.forget(sessionId);
+    },
   };
 }

@@ -11,15 +11,14 @@ import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isMissionOperation,
   isMissionStop,
-  type MissionParameters,
-  type MissionRobot,
   missionOfFields,
   missionRequest,
-  mostDestinations,
+  mostPlaces,
   numberedMission,
 } from "./mission-request.ts";
 import { parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
+import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { strayNumber } from "./stray-number.ts";
@@ -77,7 +76,17 @@ export function addMissionSlot(
 
   function robotNow(): MissionRobot {
     const currentMissionId = queue === null ? null : (currentMission(queue)?.missionId ?? null);
-    return { robotId, family: family(), currentMissionId, pauseNow };
+    const { presence } = sight();
+    const chainId = presence?.value.taskChainId ?? 0;
+    const isSeenNow = presence?.quality === "good";
+    return {
+      robotId,
+      family: family(),
+      currentMissionId,
+      amrId: presence?.value.amrId ?? null,
+      taskChain: chainId === 0 ? null : { chainId, isSeenNow },
+      pauseNow,
+    };
   }
 
   /** One ticket is one command: a robot that drives does so for a mission or for a task chain. */
@@ -94,12 +103,12 @@ export function addMissionSlot(
     return "problem" in mission ? mission : missionRequest(mission, robotNow(), parts.destinations);
   }
 
-  /** `Command`: the operation, and destinations where it has any. */
+  /** `Command`: the operation, and what it is about. */
   function numberedDraft(numbers: readonly number[]): Draft {
-    const [operation = 0, ...destinations] = numbers;
-    const isUsed = (place: number) => place <= 1 + mostDestinations(operation);
+    const [operation = 0, ...rest] = numbers;
+    const isUsed = (place: number) => place <= 1 + mostPlaces(operation);
     const stray = isMissionStop(operation) ? null : strayNumber(numbers, isUsed);
-    return stray ?? requestOf(numberedMission(operation, destinations));
+    return stray ?? requestOf(numberedMission(operation, rest));
   }
 
   const slot = createSlot(

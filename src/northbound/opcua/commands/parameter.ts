@@ -7,7 +7,7 @@ import {
   VariantArrayType,
 } from "node-opcua";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { isTooLong, type Tag } from "../node-opcua/tag.ts";
+import { isTooLong, type Tag, type TagList } from "../node-opcua/tag.ts";
 import type { Writer } from "./writer.ts";
 
 /**
@@ -109,10 +109,32 @@ export function addTextListParameter(at: ParameterPlace, name: string, length: n
       const next = range === null ? padded(written, length) : replaced(before, written, range);
       return next === null ? StatusCodes.BadIndexRangeNoData : { parsed: next };
     },
-    show(shown, value) {
-      const now = new Date();
-      shown.setList(value, StatusCodes.Good, { source: now, server: now });
+    show: showList,
+  });
+}
+
+/** A fixed array of Int32. One of another length is refused: a number that is missing has no default. */
+export function addNumberListParameter(
+  at: ParameterPlace,
+  name: string,
+  length: number,
+): ValueParameter<readonly number[]> {
+  const tag = at.builder.parameter(at.folder, name, "Int32", length);
+  const latched = at.latched === null ? null : at.builder.list(at.latched, name, "Int32", length);
+  return createParameter<readonly number[]>(`${at.folder.path}.${name}`, tag, latched, {
+    first: new Array<number>(length).fill(0),
+    read(variant, range, before) {
+      if (variant.dataType !== DataType.Int32) return StatusCodes.BadTypeMismatch;
+      if (variant.arrayType !== VariantArrayType.Array) return StatusCodes.BadTypeMismatch;
+      const written = Array.from<number>(variant.value ?? []);
+      if (range === null) return written.length === length ? { parsed: written } : StatusCodes.BadOutOfRange;
+      const { statusCode, array } = range.set_values(Int32Array.from(before), Int32Array.from(written));
+      if (statusCode !== StatusCodes.Good || array?.length !== length) {
+        return StatusCodes.BadIndexRangeNoData;
+      }
+      return { parsed: Array.from(array, Number) };
     },
+    show: showList,
   });
 }
 
@@ -171,4 +193,9 @@ function scalarStatus(variant: Variant, dataType: DataType, range: NumericRange 
 function show(tag: Tag, value: number | string): void {
   const now = new Date();
   tag.set(value, StatusCodes.Good, { source: now, server: now });
+}
+
+function showList(tag: Tag, values: TagList): void {
+  const now = new Date();
+  tag.setList(values, StatusCodes.Good, { source: now, server: now });
 }

@@ -2,12 +2,11 @@ import { isConveyorStop } from "./conveyor-slot.ts";
 import {
   isMissionOperation,
   isMissionStop,
-  type MissionParameters,
-  type MissionRobot,
   missionOfFields,
-  mostDestinations,
+  mostPlaces,
   numberedMission,
 } from "./mission-request.ts";
+import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import { strayNumber } from "./stray-number.ts";
 import { wholeNumber } from "./written-ticket.ts";
 
@@ -50,10 +49,11 @@ export function namedRobot(findRobot: FindRobot, name: string, number: number): 
 }
 
 /**
- * The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, destinations.
+ * The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, and what a
+ * mission is about.
  */
 export function orderOfNumbers(findRobot: FindRobot, numbers: readonly number[]): StationOrder | Problem {
-  const [operation = 0, number = 0, index = 0, motor = 0, ...destinations] = numbers;
+  const [operation = 0, number = 0, index = 0, motor = 0, ...rest] = numbers;
   const isConveyor = operation === stationOperations.conveyor;
   const isStop = isConveyor ? isConveyorStop(motor) : isMissionStop(operation);
   const stray = isStop ? null : strayNumber(numbers, placesOf(operation));
@@ -63,7 +63,7 @@ export function orderOfNumbers(findRobot: FindRobot, numbers: readonly number[])
       robotName: "",
       conveyorIndex: index,
       motorCommand: motor,
-      mission: numberedMission(operation, destinations),
+      mission: numberedMission(operation, rest),
     }
   );
 }
@@ -96,6 +96,6 @@ function placesOf(operation: number): (place: number) => boolean {
   return (place) => {
     if (place <= 2) return true;
     if (place <= 4) return operation === stationOperations.conveyor;
-    return !ownOperations.has(operation) && place <= 4 + mostDestinations(operation);
+    return !ownOperations.has(operation) && place <= 4 + mostPlaces(operation);
   };
 }

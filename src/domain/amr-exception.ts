@@ -1,0 +1,35 @@
+import type { Presence } from "./presence.ts";
+
+/** What a robot reports of itself (fleet-service-interface, OnlineAMRInfo: amrException), as texts. */
+export interface AmrException {
+  readonly exception: readonly string[];
+  readonly exceptionCodes: readonly string[];
+  readonly level: number;
+}
+
+const none: AmrException = { exception: [], exceptionCodes: [], level: 0 };
+
+/** The exceptions in a record of the online list. The shape of its elements is not documented. */
+export function amrExceptionOf({ info }: Presence): AmrException {
+  const found = info.amr_exception;
+  if (!isRecord(found)) return none;
+  return {
+    exception: textsOf(found.exception),
+    exceptionCodes: textsOf(found.exception_codes),
+    level: Number.isInteger(found.level) ? Number(found.level) : 0,
+  };
+}
+
+/** Whether there is any. */
+export function isException({ exception, exceptionCodes, level }: AmrException): boolean {
+  return exception.length > 0 || exceptionCodes.length > 0 || level !== 0;
+}
+
+function textsOf(list: unknown): readonly string[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((element: unknown) => (typeof element === "string" ? element : JSON.stringify(element)));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,31 @@
+import { StatusCodes } from "node-opcua";
+import type { Tag } from "./node-opcua/tag.ts";
+
+/** Lets an age grow; called about once a second. */
+export type Age = (nowMs: number) => void;
+
+/**
+ * Shows for how many seconds something has not been good; 0 while it is. Only what is not good is in
+ * `ageing`: a thousand good robots cost nothing a second. Answers with what is told whether it is good.
+ */
+export function startAge(tag: Tag, nowMs: () => number, ageing: Set<Age>): (isGood: boolean) => void {
+  let lastGoodMs = nowMs();
+  let wasGood = false;
+  let shownSeconds: number | null = null;
+
+  function age(atMs: number): void {
+    const seconds = wasGood ? 0 : Math.max(0, Math.floor((atMs - lastGoodMs) / 1000));
+    if (seconds === shownSeconds) return;
+    shownSeconds = seconds;
+    const at = new Date(atMs);
+    tag.set(seconds, StatusCodes.Good, { source: at, server: at });
+  }
+
+  return (isGood) => {
+    if (wasGood) lastGoodMs = nowMs();
+    wasGood = isGood;
+    age(nowMs());
+    if (isGood) ageing.delete(age);
+    else ageing.add(age);
+  };
+}

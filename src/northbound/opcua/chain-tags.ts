@@ -1,0 +1,90 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
+import type { Observed } from "../../domain/observed.ts";
+import { currentTask, type TaskChain, taskCount, waitsForConfirmation } from "../../domain/task-chain.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
+import { isShown, statusOfQuality } from "./status.ts";
+
+/** A robot's `TaskChain` folder: the chain that the online list names. */
+export interface ChainTags {
+  /** The robot is at this chain (0: none); `position` is the code of the point where it is. */
+  show(chainId: number, position: string, status: StatusCode, times: TagTimes): void;
+  /** What QueryTaskChain says of the chain; undefined: nothing yet. */
+  showChain(chain: Observed<TaskChain> | undefined): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+/** Where the robot was listed last. */
+interface Place {
+  readonly chainId: number;
+  readonly position: string;
+  readonly status: StatusCode;
+  readonly times: TagTimes;
+}
+
+/** Adds the folder under a robot. */
+export function addChainTags(builder: NodeBuilder, robot: Folder): ChainTags {
+  const folder = builder.folder(robot, "TaskChain");
+  const id = builder.tag(folder, "Id", "Int32");
+  const statusText = builder.tag(folder, "Status", "String");
+  const count = builder.tag(folder, "TaskCount", "Int32");
+  const taskIndex = builder.tag(folder, "CurrentTaskIndex", "Int32");
+  const taskType = builder.tag(folder, "CurrentTaskType", "String");
+  const taskPoint = builder.tag(folder, "CurrentTaskPoint", "String");
+  const waits = builder.tag(folder, "WaitsForConfirmation", "Boolean");
+  const ofChain = [statusText, count, taskIndex, taskType, taskPoint, waits];
+  let chain: Observed<TaskChain> | undefined;
+  let seen: Place | null = null;
+
+  function refresh(): void {
+    if (seen === null) return;
+    const { chainId, position, status, times } = seen;
+    id.set(chainId, status, times);
+    if (chainId === 0) showTask("", 0, null, position, status, times);
+    else if (chain !== undefined && isShown(chain.quality)) showKnown(chain, seen);
+    else {
+      const why = chain === undefined ? StatusCodes.BadWaitingForInitialData : statusOfQuality[chain.quality];
+      for (const tag of ofChain) tag.fail(why, times);
+    }
+  }
+
+  function showKnown({ value, stamp, quality }: Observed<TaskChain>, { status, position }: Place): void {
+    const at = new Date(stamp.receivedAtMs);
+    const ownStatus = status === StatusCodes.Good ? statusOfQuality[quality] : status;
+    showTask(value.status, taskCount(value), currentTask(value), position, ownStatus, {
+      source: at,
+      server: at,
+    });
+  }
+
+  function showTask(
+    word: string,
+    tasks: number,
+    task: ReturnType<typeof currentTask>,
+    position: string,
+    status: StatusCode,
+    times: TagTimes,
+  ): void {
+    statusText.set(word, status, times);
+    count.set(tasks, status, times);
+    taskIndex.set(task?.index ?? -1, status, times);
+    taskType.set(task?.type ?? "", status, times);
+    taskPoint.set(task?.point ?? "", status, times);
+    waits.set(waitsForConfirmation(task, position), status, times);
+  }
+
+  return {
+    show(chainId, position, status, times) {
+      seen = { chainId, position, status, times };
+      refresh();
+    },
+    showChain(next) {
+      chain = next;
+      refresh();
+    },
+    fail(status, times) {
+      seen = null;
+      for (const tag of [id, ...ofChain]) tag.fail(status, times);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
+import type { Goal } from "../../domain/goal.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
+import { isTooLong, type TagTimes } from "./node-opcua/tag.ts";
+
+/** How many goals of a mission are shown: the first. */
+const LISTED_GOALS = 16;
+const MILLI = 1_000;
+const LARGEST_INT32 = 2_147_483_647;
+
+/** The goals of a robot's current mission, as fixed arrays in its `Mission` folder. */
+export interface GoalTags {
+  show(goals: readonly Goal[], status: StatusCode, times: TagTimes): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
+  const names = builder.list(folder, "Goals", "String", LISTED_GOALS);
+  const xs = builder.list(folder, "GoalXMm", "Int32", LISTED_GOALS);
+  const ys = builder.list(folder, "GoalYMm", "Int32", LISTED_GOALS);
+
+  return {
+    show(goals, status, times) {
+      for (let place = 0; place < LISTED_GOALS; place += 1) {
+        const goal = goals[place];
+        const pose = goal?.kind === "pose" ? goal.pose : null;
+        shownNames[place] = goalText(goal);
+        shownXs[place] = millimetres(pose?.xMeters);
+        shownYs[place] = millimetres(pose?.yMeters);
+      }
+      if (shownNames.some(isTooLong)) names.fail(StatusCodes.BadOutOfRange, times);
+      else names.setList(shownNames, status, times);
+      xs.setList(shownXs, status, times);
+      ys.setList(shownYs, status, times);
+    },
+    fail(status, times) {
+      for (const tag of [names, xs, ys]) tag.fail(status, times);
+    },
+  };
+}
+
+/** Filled anew for each message and copied by the tag only when it differs: a message allocates no list. */
+const shownNames: string[] = new Array(LISTED_GOALS).fill("");
+const shownXs: number[] = new Array(LISTED_GOALS).fill(0);
+const shownYs: number[] = new Array(LISTED_GOALS).fill(0);
+
+/** A goal in words: the destination, or the pose in metres and radians. */
+export function goalText(goal: Goal | undefined): string {
+  if (goal === undefined || goal.kind === "none") return "";
+  if (goal.kind === "destination") return goal.destinationId;
+  const { xMeters, yMeters, headingRadians } = goal.pose;
+  return `pose ${xMeters} ${yMeters} ${headingRadians}`;
+}
+
+/** 0 for what is no place on any map. */
+function millimetres(metres: number | undefined): number {
+  const value = Math.round((metres ?? 0) * MILLI);
+  return Math.abs(value) <= LARGEST_INT32 ? value : 0;
+}
