@@ -1,10 +1,10 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallEnding } from "../contracts/fleet-port.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
+import { readIfThere, replaceFile } from "../platform/kept-file.ts";
 import type { Log } from "../platform/log.ts";
-import { makeFolder } from "../platform/make-folder.ts";
 
 /**
  * The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is
@@ -37,21 +37,12 @@ interface KeptMap {
 export function createMapCache({ directory, clock, log }: MapCacheParts): MapCache {
   let writes = 0;
 
-  async function keep(path: string, kept: KeptMap): Promise<void> {
-    await makeFolder(directory);
-    // Written under a name of its own first: a reader gets the old map or the new one.
+  function keep(path: string, { readAtMs, responseJson }: KeptMap): Promise<void> {
+    // A draft of its own: the answers of two calls may be kept at the same time.
     writes += 1;
-    const aside = `${path}.${writes}.new`;
-    try {
-      // The answer as it is, without another round of quoting: it may have megabytes.
-      const head = JSON.stringify({ readAtMs: kept.readAtMs });
-      await writeFile(aside, `${head}\n${kept.responseJson}`, { mode: 0o600 });
-      await rename(aside, path);
-    } catch (error) {
-      // A disk that is full must not be filled with halves of maps.
-      await rm(aside, { force: true });
-      throw error;
-    }
+    // The answer as it is, without another round of quoting: it may have megabytes.
+    const text = `${JSON.stringify({ readAtMs })}\n${responseJson}`;
+    return replaceFile(path, text, { isSynced: false }, `${path}.${writes}.new`);
   }
 
   return {
@@ -87,13 +78,8 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
 
 /** Null when the map was never kept. Rejects when the file cannot be read. */
 async function read(path: string): Promise<KeptMap | null> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await readIfThere(path);
+  if (text === undefined) return null;
   const end = text.indexOf("\n");
   // An earlier version had one line. It is asked for anew.
   if (end === -1 && text.startsWith("{") && text.endsWith("}")) return null;

@@ -1,8 +1,7 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
+import { createKeptFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 
 /**
  * When token requests were made, over restarts too: a service manager that starts a daemon
@@ -27,13 +26,13 @@ const SPARING_MS = 60_000;
  * Keeps wall times in a file of `directory`: the monotonic clock begins again with each start of the machine.
  */
 export function createExchangeHistory(directory: string, clock: Clock): ExchangeHistory {
-  const path = join(directory, FILE);
+  const file = createKeptFile(join(directory, FILE), { isSynced: false });
   let isFailing = false;
   let written = { count: 0, atMs: Number.NEGATIVE_INFINITY };
   return {
     async load() {
       try {
-        const kept: unknown = JSON.parse(await readFile(path, "utf8"));
+        const kept: unknown = JSON.parse((await file.read()) ?? "[]");
         if (!Array.isArray(kept)) return [];
         const wallMs = kept.filter((each) => typeof each === "number").slice(-MOST);
         // A time to come means that the clock was set back: it may as well have been just now.
@@ -53,9 +52,7 @@ export function createExchangeHistory(directory: string, clock: Clock): Exchange
         .slice(-MOST)
         .map((each) => Math.round(clock.nowMs() - (clock.monotonicMs() - each)));
       try {
-        await makeFolder(directory);
-        await writeFile(`${path}.new`, JSON.stringify(wallMs), { mode: 0o600 });
-        await rename(`${path}.new`, path);
+        await file.write(JSON.stringify(wallMs));
         isFailing = false;
       } catch (error) {
         if (!isFailing) log.warn({ err: error }, "token requests are not remembered over a restart");

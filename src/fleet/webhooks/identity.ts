@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../../platform/json.ts";
+import { readIfThere, replaceFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 
@@ -27,7 +28,7 @@ export async function loadIdentity(directory: string, nowMs: number, log: Log): 
   await makeFolder(directory);
   const path = join(directory, FILE);
   const text = await readIfThere(path);
-  if (text === null) return makeIdentity(path);
+  if (text === undefined) return makeIdentity(path);
   await chmod(path, OWNER_ONLY);
   const kept: unknown = parse(text);
   const { instance, secret } = isJsonObject(kept) ? kept : {};
@@ -48,19 +49,8 @@ async function makeIdentity(path: string): Promise<Identity> {
     instance: randomBytes(8).toString("hex"),
     secret: randomBytes(32).toString("base64url"),
   };
-  // Written aside first: a crash in between leaves the old file or the new one, never half of it.
-  await writeFile(`${path}.new`, JSON.stringify(identity), { mode: OWNER_ONLY, flush: true });
-  await rename(`${path}.new`, path);
+  await replaceFile(path, JSON.stringify(identity), { mode: OWNER_ONLY });
   return identity;
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
 }
 
 function parse(text: string): unknown {

@@ -1,10 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile, rename, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { domainToASCII } from "node:url";
 import type { OPCUACertificateManager } from "node-opcua";
+import { putInPlace } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 
 /** What the server's certificate must say. */
@@ -59,7 +60,7 @@ export async function keepOwnCertificate(
       validity: LIFE_DAYS,
       outputFile: made,
     });
-    await rename(made, file);
+    await putInPlace(made, file);
   } catch (error) {
     // Without any certificate there is no server; with an old one there is one that some clients refuse.
     if (existing === null) throw error;

@@ -1,10 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { isIdentifier, isIdentifierNumber } from "../../domain/identifier.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
 import type { KnownRobot } from "./options.ts";
 
 /**
@@ -87,13 +84,10 @@ export function openRobotRegister(file: RobotFile, log: Log): RobotRegister {
 
 /** Keeps the register as one JSON file, which can be copied at any time: a backup has it. */
 export function openRobotFile(path: string): RobotFile {
+  const file = createKeptFile(path);
   return {
-    read: () => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : []),
-    async write(robots) {
-      await makeFolder(dirname(path));
-      await writeFile(`${path}.new`, JSON.stringify(robots), { mode: 0o600, flush: true });
-      await rename(`${path}.new`, path);
-    },
+    read: () => JSON.parse(readNowIfThere(path) ?? "[]"),
+    write: (robots) => file.write(JSON.stringify(robots)),
   };
 }
 

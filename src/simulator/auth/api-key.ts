@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import { readIfThere, writeWhole } from "../data-file.ts";
+import { readIfThere } from "../../platform/kept-file.ts";
+import { writeWhole } from "../data-file.ts";
 
 /** An API key document (interface document, Authentication 1): the three fields are matched together. */
 export interface ApiKey {

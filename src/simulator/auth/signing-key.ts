@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readIfThere, writeWhole } from "../data-file.ts";
+import { readIfThere } from "../../platform/kept-file.ts";
+import { writeWhole } from "../data-file.ts";
 
 /**
  * The key that signs tokens, kept in the data folder so that they outlive a restart as a deployed service's

@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { readIfThere } from "../../platform/kept-file.ts";
 import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
-import { readIfThere, writeWhole } from "../data-file.ts";
+import { writeWhole } from "../data-file.ts";
 import { createAuthority, createServerCertificate } from "./certificate.ts";
 
 /** What the servers need to speak TLS, and what clients need to trust them. */

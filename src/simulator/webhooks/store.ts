@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { readIfThere } from "../../platform/kept-file.ts";
 import { type WebhookSubscription, WebhookSubscriptionSchema } from "../../wire/fleet/v1/webhook_pb.js";
-import { readIfThere, writeWhole } from "../data-file.ts";
+import { writeWhole } from "../data-file.ts";
 
 /** Keeps subscriptions over a restart. */
 export interface SubscriptionStore {

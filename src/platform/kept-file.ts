@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { makeFolder } from "./make-folder.ts";
+import { isCode } from "./socket-probe.ts";
+
+const OWNER_ONLY = 0o600;
+
+export interface KeptFileOptions {
+  /** Who may read it; its owner alone unless told. */
+  readonly mode?: number;
+  /**
+   * Whether it is on the disk itself when its write resolves, as it is unless told. Without, a power cut may
+   * take the last writes with it; what wears out a flash disk for little does without.
+   */
+  readonly isSynced?: boolean;
+}
+
+/**
+ * A small file that is written as a whole: a crash at any moment leaves the old text or the new one. One
+ * write at a time; of those that come meanwhile the last one wins.
+ */
+export interface KeptFile {
+  /** The text; undefined when there is no file. Every other failure rejects. */
+  read(): Promise<string | undefined>;
+  /** Resolves when this text, or a later one, is kept. The folder is made when it is missing. */
+  write(text: string): Promise<void>;
+  /** Resolves when nothing is being written any more. Never rejects. */
+  settled(): Promise<void>;
+}
+
+export function createKeptFile(path: string, options: KeptFileOptions = {}): KeptFile {
+  let writing: Promise<void> | null = null;
+  let next: { readonly text: string; readonly written: Promise<void> } | null = null;
+
+  function begin(text: string): Promise<void> {
+    const written = replaceFile(path, text, options).finally(() => {
+      if (writing === written) writing = null;
+    });
+    writing = written;
+    return written;
+  }
+
+  return {
+    read: () => readIfThere(path),
+    write(text) {
+      if (writing === null) return begin(text);
+      // After the write before it, also when that one failed: its caller was told.
+      const begun = () => {
+        const last = next?.text ?? text;
+        next = null;
+        return begin(last);
+      };
+      next = { text, written: next?.written ?? writing.then(begun, begun) };
+      return next.written;
+    },
+    async settled() {
+      for (let last = next?.written ?? writing; last !== null; last = next?.written ?? writing) {
+        await last.catch(() => {});
+      }
+    },
+  };
+}
+
+/** The text of a file, or undefined when there is none. Every other failure rejects. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** The same at once, for what is read before anything else runs. */
+export function readNowIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Writes a file whole or not at all. Two writes of one path must not overlap, unless each has a draft of its
+ * own.
+ *
+ * @param draft where the text is written first, in the same folder
+ */
+export async function replaceFile(
+  path: string,
+  text: string,
+  { mode = OWNER_ONLY, isSynced = true }: KeptFileOptions = {},
+  draft = `${path}.new`,
+): Promise<void> {
+  await makeFolder(dirname(path));
+  // What a crash has left there may have another mode.
+  await rm(draft, { force: true });
+  try {
+    const file = await open(draft, "wx", mode);
+    try {
+      await file.writeFile(text);
+      // Whatever the umask says.
+      await file.chmod(mode);
+    } finally {
+      await file.close();
+    }
+    await putInPlace(draft, path, isSynced);
+  } catch (error) {
+    // A disk that is full must not be filled with halves of files.
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Makes a file that is written, and closed, the one at `path`. */
+export async function putInPlace(draft: string, path: string, isSynced = true): Promise<void> {
+  if (isSynced) await sync(draft);
+  await rename(draft, path);
+  if (isSynced) await sync(dirname(path));
+}
+
+/** Some file systems cannot sync a folder: then the rename is as safe as they make it. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!isCode(error, "EINVAL") && !isCode(error, "ENOTSUP")) throw error;
+  } finally {
+    await handle.close();
+  }
+}
