@@ -7,13 +7,13 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import { stopRequest } from "../../src/fleet/stop-request.ts";
-import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
 import { createMakers } from "../commands/maker-of.ts";
 import { contractScenario } from "../contract/contract-harness.ts";
 import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
+import { createIdleClock, type IdleClock } from "../support/idle-clock.ts";
 import { createTestIntake } from "../support/intake-harness.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
@@ -29,6 +29,8 @@ export interface DaemonHarness {
   readonly dispatcher: Dispatcher;
   readonly state: FleetState;
   readonly fleet: FleetHarness;
+  /** The time of the service and of the gateway; only the deadlines of calls are the machine's. */
+  readonly clock: IdleClock;
   readonly grpcWire: TcpProxy;
   readonly httpsWire: TcpProxy;
   /** Holds commands back just before they leave. */
@@ -67,6 +69,9 @@ const options: DispatcherOptions = {
   pollMs: 150,
 };
 
+/** Most trials wait for evidence that never comes. */
+const PACE = 4;
+
 const times: Partial<FleetTimes> = {
   connectMs: 3_000,
   backoffBaseMs: 20,
@@ -77,7 +82,9 @@ const times: Partial<FleetTimes> = {
 
 export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarness> {
   const protocol = parts.events === "webhook" ? await openWebhookEntrance() : null;
+  const clock = createIdleClock(PACE);
   const simulator = await startSimulator({
+    clock,
     scenario: { kind: "given", scenario: contractScenario() },
     confirmWaitMs: CONFIRM_WAIT_MS,
     // Slower than life: missions must not end of themselves while a test looks at them.
@@ -97,7 +104,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     maxRobots: 1_000,
     maxTaskChains: 1_000,
     sessionId: "harness",
-    clock: systemClock,
+    clock,
     log: silentLog,
   });
   // The session tells the dispatcher from its first moment on, so the dispatcher is there first.
@@ -109,7 +116,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     catalogue,
     port: gate.port,
     journal: createMemoryJournal({ keepMs: 3_600_000, keepCount: 10_000 }),
-    clock: systemClock,
+    clock,
     log: silentLog,
     sessionId: "harness",
     robot: state.robot,
@@ -118,10 +125,11 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     stations: [],
     stopRequest,
   });
-  const intake = createTestIntake({ catalogue, clock: systemClock, execution: dispatcher });
+  const intake = createTestIntake({ catalogue, clock, execution: dispatcher });
   await dispatcher.start();
   dispatcher.fleetLink(true);
   const fleet: FleetHarness = await startFleetSession(endpoints, {
+    clock,
     grpcAddress: grpcWire.address,
     httpsUrl: `https://${httpsWire.address}`,
     robots: { kind: "ids", ids: parts.robots },
@@ -137,6 +145,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     dispatcher,
     state,
     fleet,
+    clock,
     grpcWire,
     httpsWire,
     gate,
@@ -165,6 +174,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
       await Promise.all([grpcWire.close(), httpsWire.close()]);
       await simulator.stop();
       await protocol?.close();
+      clock.close();
     },
   };
 }

@@ -97,7 +97,7 @@ export async function tryAll(
     const since = harness.simulator.control.record(0).at(-1)?.seq ?? 0;
     const webhooksBefore = await webhookUrls(harness);
     const outcomes = await strike(harness, attempts, fault, since, mode);
-    if (fault === "delay-taken-late") await new Promise((resolve) => setTimeout(resolve, LATE_MS));
+    if (fault === "delay-taken-late") await harness.clock.pass(LATE_MS);
     const record = harness.simulator.control.record(since);
     const webhooksAfter = await webhookUrls(harness);
     return attempts.map((attempt, place) => {
@@ -217,11 +217,11 @@ async function holdBeyondExpiry(
   attempts: readonly Attempt[],
   submitAll: (startWithinMs: number) => Promise<readonly Outcome[]>,
 ): Promise<readonly Outcome[]> {
-  const { gate, fleet } = harness;
+  const { gate, fleet, clock } = harness;
   const tried = new Set(attempts.map(({ row }) => row.operation));
   gate.shut((operation) => tried.has(operation));
   const outcomes = submitAll(SHORT_START_WITHIN_MS);
-  const expired = new Promise((resolve) => setTimeout(resolve, SHORT_START_WITHIN_MS));
+  const expired = clock.pass(SHORT_START_WITHIN_MS);
   await fleet.until("all are about to leave", () => gate.waiting() === leavingOf(attempts).length);
   await expired;
   // Not before: the gateway's own polls must not meet it. One may even so, and leaves it to the command too.
