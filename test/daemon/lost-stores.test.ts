@@ -9,6 +9,7 @@ import { flipBehind } from "../support/flip-bytes.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type PlantBroker, startPlantBroker } from "../support/plant-broker.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { startHere } from "./built-gateway.ts";
 import { seededChance } from "./chance.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
@@ -24,7 +25,7 @@ let broker: PlantBroker;
 let folder: string;
 let config: string;
 let ear: MqttEar;
-let daemons: Daemon[];
+let daemons: Pick<Daemon, "kill">[];
 let commands = 0;
 
 beforeAll(async () => {
@@ -63,8 +64,21 @@ async function start(): Promise<Daemon> {
   const daemon = startDaemon(config);
   daemons.push(daemon);
   await daemon.says(READY);
-  await ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from);
+  await robotIsGood(from);
   return daemon;
+}
+
+/** The same, in this process. */
+async function startInProcess(): ReturnType<typeof startHere> {
+  const from = ear.heard.entries.length;
+  const gateway = await startHere(config);
+  daemons.push(gateway);
+  await robotIsGood(from);
+  return gateway;
+}
+
+async function robotIsGood(from: number): Promise<void> {
+  await ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from);
 }
 
 async function send(operation: string, request: object, id?: string) {
@@ -116,18 +130,19 @@ test.each(["journal", "tickets"] as const)(
   "a lost store lets only stops and reads pass until the reset, then all commands: %s",
   async (store) => {
     if (store === "tickets") await withOpcUa();
-    let daemon = await start();
+    const first = await startInProcess();
     expect(await send("ControlConveyor", belt("CW"), "once")).toMatchObject({ outcome: "succeeded" });
-    expect(await daemon.stop()).toBe(0);
+    expect(await first.stop()).toBe(0);
     // Each damage is done to the store as it is now: while it is lost, it stays empty.
     const whole = join(folder, "whole");
     cpSync(inData(store), whole, { recursive: true, preserveTimestamps: true });
-    for (const [, harm, reason] of damages) {
+    for (const [at, [, harm, reason]] of damages.entries()) {
       rmSync(inData(store), { recursive: true });
       cpSync(whole, inData(store), { recursive: true, preserveTimestamps: true });
       harm(inData(store), FLIPPED[store]);
       const from = ear.heard.entries.length;
-      daemon = await start();
+      // The first damage would end the process that opens the store: that one is a process of its own.
+      const daemon = await (at === 0 ? start() : startInProcess());
       expect(daemon.said()).toMatch(reason);
       expect(await health("stores", "degraded", from)).toMatch(reason);
       expect(await health("commands", "degraded", from)).toContain("fleetgate journal reset");
@@ -136,10 +151,10 @@ test.each(["journal", "tickets"] as const)(
       expect(await reset()).toMatch(reason);
     }
     const from = ear.heard.entries.length;
-    daemon = await start();
+    const last = await start();
     await health("commands", "up", from);
     expect(await send("ControlConveyor", belt("CW"))).toMatchObject({ outcome: "succeeded" });
-    expect(await daemon.stop()).toBe(0);
+    expect(await last.stop()).toBe(0);
     const kept = readdirSync(inData()).filter((name) => name.startsWith(`${store}.damaged-`));
     expect(kept).toHaveLength(damages.length - 1);
     const random = inData(kept.sort()[1] ?? "", "data.mdb");
@@ -194,7 +209,7 @@ test.each([
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
   async (store, known) => {
     if (store === "tickets") await withOpcUa();
-    await (await start()).stop();
+    await (await startInProcess()).stop();
     writeFileSync(inData(store, "format.json"), JSON.stringify({ store, version: 7 }));
     const refused = startDaemon(config);
     daemons.push(refused);
@@ -228,9 +243,9 @@ test(
   "an older copy of the data folder looks whole: the reset discards its journal and tickets",
   async () => {
     await withOpcUa();
-    await (await start()).stop();
+    await (await startInProcess()).stop();
     cpSync(inData(), join(folder, "snapshot"), { recursive: true });
-    const later = await start();
+    const later = await startInProcess();
     expect(await send("ControlConveyor", belt("CW"), "later")).toMatchObject({ outcome: "succeeded" });
     await later.stop();
     rmSync(inData(), { recursive: true });
