@@ -20,19 +20,38 @@ const long = [
   "test/daemon/decidability.test.ts",
 ];
 
-/** Begins with the files that take longest, so that no worker is idle at the end. */
+/**
+ * What runs in the test's own process, and leaves nothing behind there: a worker loads the modules once, and
+ * keeps what it has compiled for the next file. To load and compile node-opcua takes seconds a file.
+ */
+const rooms = [
+  ...["commands", "config", "contract", "delivery", "domain", "fleet", "northbound", "platform"],
+  ...["simulator", "state"],
+].map((room) => `test/${room}/**/*.test.ts`);
+
+/**
+ * Begins with the files that take longest, so that no worker is idle at the end. Those of the rooms stay
+ * together: a worker is kept for the next file of its own project only.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const placeOf = ({ moduleId }: TestSpecification) => {
+    const placeOf = ({ moduleId, project }: TestSpecification) => {
       const place = long.findIndex((name) => moduleId.endsWith(`/${name}`));
-      return place < 0 ? long.length : place;
+      const isRoom = project.name === "rooms";
+      return (place < 0 ? long.length : place) + (isRoom ? long.length : 0);
     };
     const sorted = await super.sort(files);
     return sorted.sort((one, other) => placeOf(one) - placeOf(other));
   }
 }
 
-const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: "forks" } as const;
+const shared = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  pool: "forks",
+  // More files run than there are cores.
+  expect: { poll: { timeout: 20_000 } },
+} as const;
 
 export default defineConfig({
   test: {
@@ -43,8 +62,18 @@ export default defineConfig({
           ...shared,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...timed, ...machines],
-          maxWorkers: 2,
+          exclude: [...timed, ...machines, ...rooms],
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "rooms",
+          include: rooms,
+          isolate: false,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
