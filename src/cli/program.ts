@@ -3,6 +3,7 @@ import { version } from "../version.ts";
 import { callCommand } from "./call.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
+import { exportCommand } from "./export/command.ts";
 import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
@@ -22,6 +23,7 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
+    .addCommand(exportCommand())
     .addCommand(journalCommand())
     .addCommand(passwdCommand())
     .addCommand(simulateCommand())

@@ -11,16 +11,16 @@ interface Built {
   readonly loadConfig: typeof loadConfig;
 }
 
-/** Built, for a check of a store runs a file of `dist` as a process of its own. */
+/** Built, for a check of a store runs a file of `.build` as a process of its own. */
 async function load(): Promise<Built> {
   const files = ["fleet/operations.js", "gateway.js", "config/load.js"];
-  const modules = files.map((file) => import(new URL(`../../dist/${file}`, import.meta.url).href));
+  const modules = files.map((file) => import(new URL(`../../.build/${file}`, import.meta.url).href));
   return Object.assign({}, ...(await Promise.all(modules)));
 }
 
 /**
- * Starts the built gateway in this process, and waits until it is ready. It is loaded and compiled once, where
- * a process takes seconds of a processor at each start.
+ * Starts the built gateway in this process, and waits until it is ready. It is loaded and compiled once,
+ * where a process takes seconds of a processor at each start.
  */
 export async function startHere(configPath: string): Promise<Omit<Daemon, "pid" | "ended" | "says">> {
   const { createCatalogue, createGateway, loadConfig } = await load();

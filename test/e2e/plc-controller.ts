@@ -50,19 +50,25 @@ interface PageInputs {
   readonly halt?: boolean;
 }
 
-/** It runs an instance of the block `FleetSlot`; `wanted` begins with the operation. */
+/** It runs an instance of the block `FG_Command`; `wanted` begins with the operation. */
 type BlockController = Controller<BlockInputs>;
 interface BlockInputs {
   readonly start?: boolean;
   readonly wanted?: readonly number[];
 }
 
+/**
+ * `cyclic` writes in every cycle, `on-change` only what is not what it wrote last. `blocks` calls a block
+ * for writing while the program asks for it: that takes some cycles. With `failing-blocks` each write ends
+ * with an error, every second one before it has arrived.
+ */
+export type Driver = "cyclic" | "on-change" | "blocks" | "failing-blocks";
+
 interface ControllerParts {
   readonly robot: string;
   readonly session: () => Pick<Plc, "value" | "write">;
   readonly nowMs: () => number;
-  /** `cyclic` writes in every cycle, `on-change` only what is not what it wrote last. */
-  readonly driver?: "cyclic" | "on-change";
+  readonly driver?: Driver;
   readonly userNo?: number;
   readonly retained?: Retained | undefined;
 }
@@ -81,7 +87,7 @@ export function createPageController(parts: ControllerParts): PageController {
 export function createBlockController(parts: ControllerParts): BlockController {
   const { nowMs, retained } = parts;
   const kept = retained === undefined ? {} : { retained };
-  const plc = createPlc(pageProgram, { nowMs, run: "FleetSlot", ...kept });
+  const plc = createPlc(pageProgram, { nowMs, run: "FG_Command", ...kept });
   return createController<BlockInputs>(plc, "", parts, ({ start = false, wanted = [] }, isReady) => {
     plc.set("Ready", isReady);
     plc.set("Start", start);
@@ -97,6 +103,13 @@ function createController<Inputs extends object>(
 ): Controller<Inputs> {
   const slot = (name: string) => `Robots.${robot}.MissionSlot.${name}`;
   let written = "";
+  const block = createWriteBlock(driver === "failing-blocks");
+  const hasBlock = driver === "blocks" || driver === "failing-blocks";
+  const write = (command: readonly number[]) =>
+    session().write([
+      slot("Command"),
+      { dataType: "Int32", arrayType: "Array", value: Int32Array.from(command) },
+    ]);
 
   return {
     async cycle(inputs) {
@@ -105,13 +118,13 @@ function createController<Inputs extends object>(
       plc.set("Connected", true);
       plc.set("UserNo", userNo);
       setInputs(inputs ?? {}, (await session().value(`Robots.${robot}.ReadyForCommand`)) === true);
+      if (hasBlock)
+        for (const [name, value] of Object.entries(block.outputs())) plc.set(`${prefix}${name}`, value);
       plc.cycle();
       const command = plc.get("Command") as number[];
+      if (hasBlock) return block.cycle(plc.get(`${prefix}DoWrite`) === true, command, write);
       if (driver === "on-change" && written === command.join()) return;
-      await session().write([
-        slot("Command"),
-        { dataType: "Int32", arrayType: "Array", value: Int32Array.from(command) },
-      ]);
+      await write(command);
       written = command.join();
     },
     cycleWithoutConnection(inputs) {
@@ -125,6 +138,36 @@ function createController<Inputs extends object>(
     output: (name) => plc.get(`${prefix}${name}`) === true,
     outcome: () => Number(plc.get(`${prefix}Outcome`)),
     retained: () => plc.retained(),
+  };
+}
+
+const WRITE_CYCLES = 3;
+
+/** A controller's block that writes a tag: it begins with the rising edge of `execute`. */
+function createWriteBlock(fails: boolean) {
+  let [left, count, wasExecuted] = [0, 0, false];
+  let [begun, ended]: [string, "done" | "error" | null] = ["", null];
+  return {
+    outputs: () => ({ WriteBusy: left > 0, WriteDone: ended === "done", WriteError: ended === "error" }),
+    async cycle(
+      execute: boolean,
+      command: readonly number[],
+      write: (command: readonly number[]) => Promise<unknown>,
+    ) {
+      if (left > 0 && command.join() !== begun) throw new Error("Command changed while it was written");
+      const isEdge = execute && !wasExecuted;
+      wasExecuted = execute;
+      if (left === 0) {
+        ended = null;
+        if (isEdge) [left, begun] = [WRITE_CYCLES, command.join()];
+        return;
+      }
+      left -= 1;
+      if (left > 0) return;
+      count += 1;
+      if (!fails || count % 2 === 0) await write(command);
+      ended = fails ? "error" : "done";
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import {
   createPageController,
+  type Driver,
   type PageController,
   type PlcTime,
   type Retained,
@@ -36,7 +37,7 @@ const untilReady = (controller: PageController) =>
     return !controller.output("Busy") && controller.isReady() && acceptedId === doneId;
   });
 
-function controllerOf(robot: string, driver: "cyclic" | "on-change", retained?: Retained): PageController {
+function controllerOf(robot: string, driver: Driver, retained?: Retained): PageController {
   return createPageController({
     robot,
     session: () => harness.plc,
@@ -55,6 +56,8 @@ function missionsOf(robot: string): number {
 test.each([
   ["cart-01", "cyclic"],
   ["cart-02", "on-change"],
+  ["serve-01", "blocks"],
+  ["serve-02", "failing-blocks"],
 ] as const)("%s comes when the button is pressed, once, with a %s driver", async (robot, driver) => {
   await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const controller = controllerOf(robot, driver);

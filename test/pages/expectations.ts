@@ -95,6 +95,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^sudo fleetgate init --id /, booted("sudo fleetgate init --id plant1 --fleet")],
   [/^fleetgate init --help$/, { kind: "ends", code: 0, prints: /--mqtt-password-file/ }],
+  [
+    /^fleetgate export opcua --out /,
+    { kind: "elsewhere", file: "test/cli/export/function-block.test.ts", has: '"export", "opcua"' },
+  ],
   [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],

@@ -11,9 +11,10 @@ export interface IdleClock extends Clock {
 const TICK_MS = 5;
 
 /**
- * Time that passes while this process has nothing to do, and then `pace` times as fast as the machine's. While
- * it works, time stands still; while others keep it from running, too. Both sides of a test live in this
- * process: what one waits for in vain takes a part of its time, and what the other answers is there in time.
+ * Time that passes while this process has nothing to do, and then `pace` times as fast as the machine's.
+ * While it works, time stands still; while others keep it from running, too. Both sides of a test live in
+ * this process: what one waits for in vain takes a part of its time, and what the other answers is there in
+ * time.
  */
 export function createIdleClock(pace: number): IdleClock {
   const clock = createManualClock(Date.now());

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
+import { readFunctionBlock } from "../../../src/cli/export/function-block.ts";
+import { structuredTextOf } from "../../support/structured-text/markdown-blocks.ts";
+import { parseStructuredText } from "../../support/structured-text/parser.ts";
+import { endPrograms, fleetgate, newFolder } from "../program.ts";
+
+const names = ["FG_Command.st", "FG_Command.xml", "FG_Command.scl"] as const;
+let files: Readonly<Record<(typeof names)[number], string>>;
+beforeAll(async () => {
+  const folder = newFolder();
+  const program = fleetgate(folder, "export", "opcua", "--out", "plc/blocks");
+  expect(await program.ended).toMatchObject({ code: 0 });
+  const texts = names.map((name) => [name, readFileSync(join(folder, "plc/blocks", name), "utf8")]);
+  files = Object.fromEntries(texts);
+});
+afterAll(endPrograms);
+
+test("the block of the page, which test/e2e/plc-page runs, is what is exported", () => {
+  const page = readFileSync("docs/plc.md", "utf8");
+  const [block = ""] = structuredTextOf(page);
+  expect(block.trimStart().split("\n\nPROGRAM ")[0]).toBe(files["FG_Command.st"].trimEnd());
+});
+
+/** The text of an XML element's content. */
+const unescaped = (text: string) =>
+  text.replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+
+test("PLCopen XML has the same block: its variables, and its statements word for word", () => {
+  const xml = files["FG_Command.xml"];
+  const block = readFunctionBlock(FG_COMMAND);
+  const [, body = ""] = /<body><ST><xhtml [^>]*>([^]*?)<\/xhtml><\/ST><\/body>/.exec(xml) ?? [];
+  expect(unescaped(body)).toBe(block.body);
+  const variables = [...xml.matchAll(/<variable name="(\w+)"><type>(.*?)<\/type>/g)];
+  expect(variables.map(([, name]) => name)).toEqual(
+    block.sections.flatMap(({ declarations }) => declarations.map(({ name }) => name)),
+  );
+  expect(variables.map(([, , type]) => type)).toEqual(
+    expect.arrayContaining([
+      "<BOOL/>",
+      '<array><dimension lower="0" upper="19"/><baseType><DINT/></baseType></array>',
+      '<derived name="TON"/>',
+    ]),
+  );
+  expect(xml).toContain(
+    '<variable name="closing"><type><BOOL/></type><initialValue><simpleValue value="TRUE"/>',
+  );
+  expect(xml.match(/<localVars retain="true">/g)).toHaveLength(1);
+});
+
+test("SCL has the same statements, with its marks of local variables and its own names of types", () => {
+  const scl = files["FG_Command.scl"].replaceAll("\r\n", "\n");
+  const block = readFunctionBlock(FG_COMMAND);
+  const [, statements = ""] = /\nBEGIN\n([^]*)END_FUNCTION_BLOCK\n$/.exec(scl) ?? [];
+  const plain = statements.replaceAll(/^ {4}/gm, "").replaceAll(/(?<!T)#/g, "");
+  expect(plain.trim()).toBe(block.body.trim());
+  expect(statements).toContain("#silence(IN := #active AND NOT #accepted AND NOT #closing, PT := T#5s);");
+  expect(statements).toContain("#next[0] := #my;");
+  expect(scl).toContain("        Answer : Array[0..19] of DInt;\n");
+  expect(scl).toContain("silence {InstructionName := 'TON_TIME'; LibVersion := '1.0'} : TON_TIME;");
+  expect(scl).toMatch(/\n {4}VAR RETAIN\n {8}my : DInt; {3}\/\/ the number in use\n/);
+});
+
+test("what stands in the file is a program that the interpreter accepts", () => {
+  expect(() => parseStructuredText(files["FG_Command.st"])).not.toThrow();
+});
+
+test.each([
+  ["FUNCTION_BLOCK A\nVAR\n    a : BOOL\nEND_VAR\n\nEND_FUNCTION_BLOCK\n", "not a declaration:     a : BOOL"],
+  ["PROGRAM A\nEND_PROGRAM\n", "not a function block"],
+])("a block of another form is refused: %j", (source, problem) => {
+  expect(() => readFunctionBlock(source)).toThrow(problem);
+});
