@@ -16,9 +16,10 @@ export interface RobotLease {
 export interface Stations {
   /**
    * Begins (or confirms) the lease of `station` on a robot that stands at or heads for one
-   * of its destinations. Null when it is given; a refusal with the reason otherwise.
+   * of its destinations. Null when it is given, and on the disk; a refusal with the reason otherwise. Never
+   * rejects.
    */
-  ask(station: string, source: Source, robotId: RobotId): Outcome | null;
+  ask(station: string, source: Source, robotId: RobotId): Promise<Outcome | null>;
   /**
    * Ends the lease, by its owner. Null when it is ended, or there was none; UNKNOWN_ROBOT where there is no
    * such robot.

@@ -55,7 +55,9 @@ describe("a disk that fails", () => {
     await harness.see(missions("AMR01", harness.clock.nowMs(), mission("m", "D1")));
     expect(harness.dispatcher.health().state).toBe("up");
     const { stations, holds } = harness.dispatcher;
-    if (write === "writeLease") expect(stations.ask("Dock", plc, "AMR01")).toBeNull();
+    if (write === "writeLease") {
+      expect(await stations.ask("Dock", plc, "AMR01")).toMatchObject({ code: "JOURNAL_FAILED" });
+    }
     if (write === "writeHold") expect(holds.hold({ source: plc, robotId: "AMR02", isHeld: true })).toBeNull();
     await harness.clock.settle(write === "prune" ? 20_000 : 0);
     expect(harness.dispatcher.health().state).toBe("degraded");

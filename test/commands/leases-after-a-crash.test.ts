@@ -31,7 +31,7 @@ describe("a lease and a gateway that is killed", () => {
     const journal = () => openDurableJournal(syncing(disk), limits);
     const first = await createHarness({ stations, options, clock, journal: journal() });
     await first.see(missions("AMR01", clock.nowMs(), atDock));
-    first.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await first.dispatcher.stations.ask("Dock", plc, "AMR01");
     await first.send("RollBelts", { robot: "AMR01" });
     await first.call(0).answer(OK);
     disk.crash();

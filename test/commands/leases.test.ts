@@ -28,7 +28,7 @@ it("UNKNOWN_ROBOT: a robot that there is not has no lease to release or to end",
   expect([leases.release("Dock", plc, "nope"), leases.override(plc, "nope")]).toEqual([null, null]);
   await harness.clock.settle(10_000);
   const refused = { outcome: "refused", code: "UNKNOWN_ROBOT", message: 'robot "nope" was never heard of' };
-  expect(leases.ask("Dock", plc, "nope")).toMatchObject(refused);
+  expect(await leases.ask("Dock", plc, "nope")).toMatchObject(refused);
   expect(leases.release("Dock", plc, "nope")).toMatchObject(refused);
   expect(leases.override(plc, "nope")).toMatchObject(refused);
   expect([leases.release("Dock", plc, "AMR01"), leases.override(plc, "AMR01")]).toEqual([null, null]);
@@ -47,7 +47,7 @@ describe("a station's lease", () => {
     ["heads for", toDock],
   ])("begins when it asks while the robot %s one of its destinations", async (_, at) => {
     const harness = await rigAt(at);
-    expect(harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+    expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
   });
 
@@ -63,7 +63,7 @@ describe("a station's lease", () => {
     ],
   ])("NOT_AT_STATION: is refused while the robot %s", async (_, at) => {
     const harness = await rigAt(at);
-    expect(harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
+    expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
       code: "NOT_AT_STATION",
       message: "robot AMR01 neither stands at nor heads for a destination of station Dock",
     });
@@ -72,13 +72,13 @@ describe("a station's lease", () => {
   it("is refused to a station or user that is none, and for a robot out of sight", async () => {
     const harness = await rigAt(atDock);
     const { stations: leases } = harness.dispatcher;
-    expect(leases.ask("Moon", plc, "AMR01")?.message).toBe('there is no station "Moon"');
-    expect(leases.ask("Press", plc, "AMR01")).toMatchObject({
+    expect((await leases.ask("Moon", plc, "AMR01"))?.message).toBe('there is no station "Moon"');
+    expect(await leases.ask("Press", plc, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message: 'opcua "plc" is not a user of station Press',
     });
     harness.quality.set("AMR01", "offline");
-    expect(leases.ask("Dock", plc, "AMR01")).toMatchObject({
+    expect(await leases.ask("Dock", plc, "AMR01")).toMatchObject({
       code: "ROBOT_NOT_GOOD",
       message: "where robot AMR01 is now is not known",
     });
@@ -92,19 +92,19 @@ describe("a station's lease", () => {
     const harness = await createHarness({ stations, options: { rights: rules } });
     for (const robot of ["AMR01", "AMR02"]) await harness.see(missions(robot, harness.clock.nowMs(), atDock));
     const { stations: leases } = harness.dispatcher;
-    expect(leases.ask("Dock", plc, "AMR01")).toBeNull();
+    expect(await leases.ask("Dock", plc, "AMR01")).toBeNull();
     expect(leases.leased("Dock", plc)).toEqual(["AMR01"]);
     expect(leases.leased("Press", plc)).toEqual([]);
     expect(leases.leased("Moon", plc)).toBeNull();
-    expect(leases.ask("Dock", plc, "AMR02")).toMatchObject({
+    expect(await leases.ask("Dock", plc, "AMR02")).toMatchObject({
       code: "NOT_ALLOWED",
       message: 'opcua "plc" may not command robots, which needs operator: rights[0] names only AMR01',
     });
-    expect(leases.ask("Dock", { protocol: "opcua", name: "panel" }, "AMR01")).toMatchObject({
+    expect(await leases.ask("Dock", { protocol: "opcua", name: "panel" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message: 'opcua "panel" may not command robots, which needs operator: rights[1] makes it observer',
     });
-    expect(leases.ask("Dock", scada, "AMR01")).toMatchObject({
+    expect(await leases.ask("Dock", scada, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message:
         'mqtt "scada" may not command robots, which needs operator: no rule names it, so it may only read',
@@ -113,7 +113,7 @@ describe("a station's lease", () => {
 
   it("LEASE_HELD: keeps others from what lets the service pick a robot, which may be the one that is leased", async () => {
     const harness = await rigAt(atDock);
-    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     const onNobody = async (source: typeof plc | typeof scada) => {
       const sent = await harness.send("Confirm", { chain: 9 }, { source });
       const asked = harness.calls.length - 1;
@@ -133,11 +133,11 @@ describe("a station's lease", () => {
 
   it("LEASE_HELD: keeps others from moving the robot, with the owner's name; stops and reads pass", async () => {
     const harness = await rigAt(atDock);
-    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     const message = 'robot AMR01 is leased to station Dock for opcua "plc"';
     const refused = await harness.send("Go", { robot: "AMR01" }, { source: scada });
     expect(refused.outcome).toMatchObject({ code: "LEASE_HELD", message });
-    expect(harness.dispatcher.stations.ask("Dock", scada, "AMR01")).toMatchObject({
+    expect(await harness.dispatcher.stations.ask("Dock", scada, "AMR01")).toMatchObject({
       code: "LEASE_HELD",
       message,
     });
@@ -151,10 +151,10 @@ describe("a station's lease", () => {
   it("ends with release and with an engineer's override", async () => {
     const harness = await rigAt(atDock);
     const { stations: leases } = harness.dispatcher;
-    leases.ask("Dock", plc, "AMR01");
+    await leases.ask("Dock", plc, "AMR01");
     expect(leases.release("Dock", plc, "AMR01")).toBeNull();
     expect(leases.leaseOf("AMR01")).toBeNull();
-    leases.ask("Dock", plc, "AMR01");
+    await leases.ask("Dock", plc, "AMR01");
     expect(leases.override({ protocol: "cli", name: "clerk" }, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message:
@@ -174,8 +174,8 @@ describe("a station's lease", () => {
     const harness = await rigAt(atDock);
     const { stations: leases } = harness.dispatcher;
     const chief = { protocol: "opcua", name: "chief" } as const;
-    for (const _ of ["asked", "and again"]) leases.ask("Dock", plc, "AMR01");
-    leases.ask("Dock", scada, "AMR01");
+    for (const _ of ["asked", "and again"]) await leases.ask("Dock", plc, "AMR01");
+    await leases.ask("Dock", scada, "AMR01");
     leases.heartbeat("Dock", plc);
     leases.override(chief, "AMR01");
     leases.override(chief, "AMR01");
@@ -206,7 +206,7 @@ describe("a station's lease", () => {
   it("ends when the robot leaves, whatever the heartbeat says", async () => {
     const harness = await rigAt(atDock);
     const { stations: leases } = harness.dispatcher;
-    leases.ask("Dock", plc, "AMR01");
+    await leases.ask("Dock", plc, "AMR01");
     await harness.see(missions("AMR01", harness.clock.nowMs(), mission("n", "X")));
     leases.heartbeat("Dock", plc);
     await harness.clock.settle(1_000);
@@ -216,7 +216,7 @@ describe("a station's lease", () => {
 
   it("ends when the robot is out of sight", async () => {
     const harness = await rigAt(atDock);
-    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     harness.quality.set("AMR01", "offline");
     await harness.clock.settle(1_000);
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
@@ -229,7 +229,7 @@ describe("a station's lease", () => {
   it("ends when the heartbeat lapses, which stops the conveyors that the station started and nothing else", async () => {
     const harness = await rigAt(atDock);
     const { stations: leases } = harness.dispatcher;
-    leases.ask("Dock", plc, "AMR01");
+    await leases.ask("Dock", plc, "AMR01");
     await harness.send("RollBelts", { robot: "AMR01" });
     await harness.call(0).answer(OK);
     for (let second = 0; second < 10; second += 1) {
@@ -270,7 +270,7 @@ describe("a station's lease", () => {
 
   it("stops nothing at a lapse when the station has stopped it itself, or others have started it", async () => {
     const harness = await rigAt(atDock);
-    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     await harness.send("RollBelts", { robot: "AMR01" });
     await harness.call(0).answer(OK);
     await harness.send("StopBelts", { robot: "AMR01" });
@@ -282,7 +282,7 @@ describe("a station's lease", () => {
 
   it("stops at a lapse what the station was not known to have stopped", async () => {
     const harness = await rigAt(atDock);
-    harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
     await harness.send("RollBelts", { robot: "AMR01" });
     await harness.call(0).answer(OK);
     await harness.send("StopBelts", { robot: "AMR01" });

@@ -78,7 +78,7 @@ const recorded: readonly Story[] = [
     parts: { stations },
     async tell(harness) {
       await harness.see(missions("AMR01", harness.clock.nowMs(), mission("m", "D1")));
-      expect(harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+      expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
       const sent = await harness.send("Go", go, { ...again, source: scada });
       harness.dispatcher.stations.release("Dock", plc, "AMR01");
       return sent;

@@ -3,6 +3,7 @@ import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { noLaterThan } from "../../platform/no-later-than.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
@@ -54,12 +55,39 @@ export interface LeaseKeeper extends Stations {
 export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   const publish = createLeaseEvents(parts);
   const rules = createLeaseRules(parts);
-  const { remember, settled } = createLeaseMemory(parts.journal, parts.log);
+  const memory = createLeaseMemory(parts.journal, parts.log);
+  const { remember, settled } = memory;
   const book = createLeaseBook(parts.observations, rules, remember);
+  const recordings = createRecordings(memory, parts.clock);
 
+  /** The end of a lease that was never granted is no news. */
   function end(lease: Lease, reason: LeaseReason, by: Source | null = null): void {
+    const isGranted = !recordings.isUnderWay(lease.robotId);
     book.change(withoutLease(book.leases(), lease.robotId));
-    publish("free", lease, reason, by);
+    if (isGranted) publish("free", lease, reason, by);
+  }
+
+  /**
+   * A lease that a crash could lose is granted to nobody. Others are kept out from the moment it is asked
+   * for.
+   */
+  async function ask(station: string, source: Source, robotId: RobotId): Promise<Outcome | null> {
+    const leases = book.leases();
+    const refused = rules.refusedAsk(leases, station, source, robotId);
+    if (refused !== null) return refused;
+    const isNew = !leases.has(robotId);
+    book.change(grant(leases, station, source, robotId, parts.clock.monotonicMs()));
+    if (!isNew && !recordings.isUnderWay(robotId)) return null;
+    const isStored = await recordings.follow(robotId);
+    const lease = book.leases().get(robotId);
+    const isOwn = lease?.station === station && sameSource(lease.owner, source);
+    if (!isStored) {
+      if (isNew && isOwn) book.change(withoutLease(book.leases(), robotId));
+      return refusal("JOURNAL_FAILED", "the lease was not granted: the disk did not take it");
+    }
+    if (!isOwn) return refusal("NOT_AT_STATION", "the lease ended while it was recorded: ask again");
+    if (isNew) publish("leased", { robotId, station, owner: source }, "asked", source);
+    return null;
   }
 
   return {
@@ -76,14 +104,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
         if (lease.rolling.length > 0) parts.stopConveyors(lease);
       }
     },
-    ask(station, source, robotId) {
-      const leases = book.leases();
-      const refused = rules.refusedAsk(leases, station, source, robotId);
-      if (refused !== null) return refused;
-      book.change(grant(leases, station, source, robotId, parts.clock.monotonicMs()));
-      if (!leases.has(robotId)) publish("leased", { robotId, station, owner: source }, "asked", source);
-      return null;
-    },
+    ask,
     release(station, source, robotId) {
       const lease = book.leases().get(robotId);
       if (lease === undefined) return rules.refusedEnd(robotId);
@@ -104,11 +125,14 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       end(lease, "overridden", source);
       return null;
     },
-    leaseOf: (robotId) => book.leases().get(robotId) ?? null,
+    leaseOf: (robotId) => (recordings.isUnderWay(robotId) ? null : (book.leases().get(robotId) ?? null)),
     leased(station, source) {
       if (!rules.isStation(station)) return null;
       const own = [...book.leases().values()].filter(
-        (lease) => lease.station === station && sameSource(lease.owner, source),
+        (lease) =>
+          lease.station === station &&
+          sameSource(lease.owner, source) &&
+          !recordings.isUnderWay(lease.robotId),
       );
       return own.map(({ robotId }) => robotId);
     },
@@ -128,6 +152,27 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     },
     count: () => book.leases().size,
     settled,
+  };
+}
+
+/** A disk that takes longer has failed. */
+const RECORD_WITHIN_MS = 1_000;
+
+/** Leases that are asked for, and not on the disk yet. */
+function createRecordings({ stored }: LeaseMemory, clock: LeaseParts["clock"]) {
+  const underWay = new Map<RobotId, Promise<boolean>>();
+  return {
+    isUnderWay: (robotId: RobotId) => underWay.has(robotId),
+    /** Resolves with whether the robot's lease is on the disk. */
+    follow(robotId: RobotId): Promise<boolean> {
+      const known = underWay.get(robotId);
+      if (known !== undefined) return known;
+      const recorded = noLaterThan(clock, RECORD_WITHIN_MS, stored(robotId), false).finally(() => {
+        underWay.delete(robotId);
+      });
+      underWay.set(robotId, recorded);
+      return recorded;
+    },
   };
 }
 

@@ -6,6 +6,11 @@ import type { Journal, StoredLease } from "../journal/journal.ts";
 export interface LeaseMemory {
   /** What a robot's lease is now; null: there is none any more. */
   remember(robotId: RobotId, lease: StoredLease | null): void;
+  /**
+   * Resolves when the newest state of the robot's lease is on the disk, or (false) was refused by it. At once
+   * where nothing is being written.
+   */
+  stored(robotId: RobotId): Promise<boolean>;
   /** Resolves when all of it is written, or could not be: before the journal is closed. */
   settled(): Promise<void>;
 }
@@ -18,19 +23,25 @@ export function createLeaseMemory(journal: Pick<Journal, "writeLease">, log: Log
   /** Robots whose lease is being written, with what it has become meanwhile; undefined: nothing else. */
   const writing = new Map<RobotId, StoredLease | null | undefined>();
   const whenSettled: Array<() => void> = [];
+  const whenStored = new Map<RobotId, Array<(isStored: boolean) => void>>();
 
   async function write(robotId: RobotId, first: StoredLease | null): Promise<void> {
     let lease: StoredLease | null | undefined = first;
+    let isStored = false;
     while (lease !== undefined) {
       writing.set(robotId, undefined);
       try {
         await journal.writeLease(robotId, lease);
+        isStored = true;
       } catch (error) {
+        isStored = false;
         log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
       }
       lease = writing.get(robotId);
     }
     writing.delete(robotId);
+    for (const resolve of whenStored.get(robotId) ?? []) resolve(isStored);
+    whenStored.delete(robotId);
     if (writing.size > 0) return;
     for (const resolve of whenSettled.splice(0)) resolve();
   }
@@ -39,6 +50,12 @@ export function createLeaseMemory(journal: Pick<Journal, "writeLease">, log: Log
     remember(robotId, lease) {
       if (writing.has(robotId)) writing.set(robotId, lease);
       else void write(robotId, lease);
+    },
+    stored(robotId) {
+      if (!writing.has(robotId)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        whenStored.set(robotId, [...(whenStored.get(robotId) ?? []), resolve]);
+      });
     },
     settled() {
       if (writing.size === 0) return Promise.resolve();

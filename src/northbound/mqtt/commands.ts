@@ -106,8 +106,10 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
 
   const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
     counts.stationMessages += 1;
+    const tell = (answered: Answer) => answer(answered, `station/${answered.to.operation}`);
     const answered = takeStationMessage(parts, topic, packet);
-    answer(answered, `station/${answered.to.operation}`);
+    if (answered instanceof Promise) void answered.then(tell);
+    else tell(answered);
   };
 
   const takeHold = (topic: HoldTopic, packet: IPublishPacket) => {

@@ -28,13 +28,13 @@ const ofNoRobot: MessageShape = { kind: "heartbeat", fields: ["id"], example: '{
 
 /**
  * Takes what a client says for a station: it asks for a robot, releases it, ends somebody else's lease, or is
- * alive. All of it is done at once, and as often as it is said: so it needs no journal, and no expiry.
+ * alive. It may be said any number of times, so it needs no record of the command, and no expiry.
  */
 export function takeStationMessage(
   parts: { readonly topics: Topics; readonly stations: Stations },
   topic: StationTopic,
   packet: IPublishPacket,
-): Answer {
+): Answer | Promise<Answer> {
   const { topics, stations } = parts;
   const action = actions.find((name) => name === topic.action);
   const read = readStationMessage(bytesOf(packet), action);
@@ -58,8 +58,11 @@ export function takeStationMessage(
   const source: Source = { protocol: "mqtt", name: topic.client };
   if (stations.leased(topic.station, source) === null)
     return refused("MALFORMED", `there is no station ${quoted(topic.station)}`);
+  const answer = (outcome: Outcome | null): Answer => {
+    return { to, outcome: outcome ?? done(stations.leased(topic.station, source) ?? []), robotId };
+  };
   const outcome = perform(stations, action, topic.station, source, read.robotId);
-  return { to, outcome: outcome ?? done(stations.leased(topic.station, source) ?? []), robotId };
+  return outcome instanceof Promise ? outcome.then(answer) : answer(outcome);
 }
 
 /** Null when it is done. */
@@ -69,7 +72,7 @@ function perform(
   station: string,
   source: Source,
   robotId: string,
-): Outcome | null {
+): Outcome | null | Promise<Outcome | null> {
   switch (action) {
     case "ask":
       return stations.ask(station, source, robotId);

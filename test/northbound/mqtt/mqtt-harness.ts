@@ -143,7 +143,7 @@ export function recordingCommander(
 
 /** No stations. */
 export const noStations: Stations = {
-  ask: () => null,
+  ask: async () => null,
   release: () => null,
   heartbeat() {},
   override: () => null,

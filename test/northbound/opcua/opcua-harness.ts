@@ -88,7 +88,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
 
 /** Nobody holds anything. */
 const noStations: Stations = {
-  ask: () => null,
+  ask: async () => null,
   release: () => null,
   heartbeat() {},
   override: () => null,

@@ -23,7 +23,7 @@ const accounts = [operator, observer].map(({ name, role }) => ({
 const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [] }] as const;
 
 const stations: Stations = {
-  ask: () => refusal("LEASE_HELD", "station labels leases it"),
+  ask: async () => refusal("LEASE_HELD", "station labels leases it"),
   release: () => null,
   heartbeat() {},
   override: () => null,

@@ -22,7 +22,7 @@ let asked: string[] = [];
 let lease: RobotLease | null = null;
 
 const stations: Stations = {
-  ask(station, source, robotId) {
+  async ask(station, source, robotId) {
     asked.push(`ask ${station} ${source.name} ${robotId}`);
     if (lease !== null) return refusal("LEASE_HELD", `station ${lease.station} leases it`);
     lease = { station, owner: source, sinceMs: 0 };

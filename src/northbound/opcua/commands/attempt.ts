@@ -24,7 +24,7 @@ export type Attempt =
       readonly target: string | null;
     }
   /** It is no command, or ends without one. */
-  | { readonly kind: "local"; end(): Outcome };
+  | { readonly kind: "local"; end(): Outcome | Promise<Outcome> };
 
 /** Brings what a slot was asked for to its end, and shows each step. */
 export interface Attempts {
@@ -136,9 +136,9 @@ export function createAttempts(
     prepare(draft, account, requestId) {
       const { origin = {} } = account;
       const identity = { source: { protocol: "opcua", name: account.name } as const, requestId, origin };
-      const local = (end: () => Outcome): Attempt => {
+      const local = (end: () => Outcome | Promise<Outcome>): Attempt => {
         const told = { ...identity, requestId: `${kind.path}/${requestId}` };
-        return { kind: "local", end: () => audited(told, end()) };
+        return { kind: "local", end: () => whenEnded(end(), (outcome) => audited(told, outcome)) };
       };
       if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
       if ("perform" in draft) return local(() => draft.perform(account));
@@ -150,12 +150,17 @@ export function createAttempts(
       return { kind: "command", envelope, request, target };
     },
     begin(attempt, ticket, kept) {
-      if (attempt.kind === "local") finish(ticket, attempt.end(), null);
-      else void run(attempt, ticket, kept);
+      if (attempt.kind === "command") void run(attempt, ticket, kept);
+      else void whenEnded(attempt.end(), (outcome) => finish(ticket, outcome, null));
     },
     restore,
     recall,
   };
+}
+
+/** At once where the outcome is known: what is done in a turn is shown in it. */
+function whenEnded<T>(ended: Outcome | Promise<Outcome>, tell: (outcome: Outcome) => T): T | Promise<T> {
+  return ended instanceof Promise ? ended.then(tell) : tell(ended);
 }
 
 const forgotten = ending(

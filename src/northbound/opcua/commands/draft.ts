@@ -15,7 +15,7 @@ export interface RequestDraft {
 export type Draft =
   | RequestDraft
   /** Something that the gateway does itself. It may be done any number of times. */
-  | { readonly text: string; readonly perform: (account: Account) => Outcome }
+  | { readonly text: string; readonly perform: (account: Account) => Outcome | Promise<Outcome> }
   /** Nothing that can be done: what is missing, or what contradicts what. */
   | { readonly problem: string };
 

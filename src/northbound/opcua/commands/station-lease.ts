@@ -19,7 +19,7 @@ export const leaseTexts: ReadonlyMap<number, string> = new Map([
 /** The leases of one station, and the tags that show the lease of the robot that its slot names. */
 export interface StationLease {
   /** Performs one of the operations on a lease. */
-  change(operation: number, account: Account, robotId: RobotId): Outcome;
+  change(operation: number, account: Account, robotId: RobotId): Promise<Outcome>;
   show(robot: NamedRobot): void;
 }
 
@@ -34,7 +34,11 @@ export function addStationLease(
   const leaseStation = builder.tag(folder, "LeaseStation", "String");
   const leaseUser = builder.tag(folder, "LeaseUser", "String");
 
-  function refusedChange(operation: number, account: Account, robotId: RobotId): Outcome | null {
+  async function refusedChange(
+    operation: number,
+    account: Account,
+    robotId: RobotId,
+  ): Promise<Outcome | null> {
     const source = sourceOf(account);
     if (operation === stationOperations.ask) return stations.ask(station, source, robotId);
     if (operation === stationOperations.release) return stations.release(station, source, robotId);
@@ -43,8 +47,8 @@ export function addStationLease(
   }
 
   return {
-    change: (operation, account, robotId) =>
-      refusedChange(operation, account, robotId) ?? ending("succeeded", "OK", "", true),
+    change: async (operation, account, robotId) =>
+      (await refusedChange(operation, account, robotId)) ?? ending("succeeded", "OK", "", true),
     show(robot) {
       const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
       const now = new Date(nowMs());

@@ -96,8 +96,8 @@ function leaseDraft(
   if (text === undefined) return null;
   return {
     text: `${robotId}: ${text}`,
-    perform(account) {
-      const outcome = lease.change(operation, account, robotId);
+    async perform(account) {
+      const outcome = await lease.change(operation, account, robotId);
       showLease();
       return outcome;
     },
