@@ -127,6 +127,11 @@ describe("keys that contradict or need each other", () => {
       "opcua.robots.b.alias: is the name of a already",
     ],
     [
+      "two aliases that differ only by case",
+      `${minimal}opcua: { robots: { a: { alias: AMR01 }, b: { alias: amr01 } } }\n`,
+      'opcua.robots.b.alias: "amr01" differs only by case from "AMR01" of a: a PLC may take them for one; choose another',
+    ],
+    [
       "a QoS that state cannot have",
       `${minimal}mqtt: { broker: "mqtt://b", stateQos: 2 }\n`,
       "mqtt.stateQos: must be one of 0, 1; not 2",
@@ -188,6 +193,21 @@ describe("keys that contradict or need each other", () => {
 });
 
 describe("warnings", () => {
+  it.each([
+    ["AMR-01", true],
+    ["_amr", true],
+    ["A".repeat(25), true],
+    ["A".repeat(24), false],
+    ["AMR_01", false],
+  ])("name an alias that some PLCs cannot take: %s", async (alias, isNamed) => {
+    const found = await folder.warnings(`${minimal}opcua: { robots: { cart-1: { alias: ${alias} } } }\n`);
+    const expected = expect.stringMatching(
+      /^f:8: opcua\.robots\.cart-1\.alias: is ".+": some PLCs take a name only of/,
+    );
+    if (isNamed) expect(found).toContainEqual(expected);
+    else expect(found).not.toContainEqual(expected);
+  });
+
   it("name what is allowed and unwise", async () => {
     await chmod(await folder.write("open", "password"), 0o644);
     const found = await folder.warnings(`${minimal}

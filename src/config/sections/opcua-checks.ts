@@ -52,17 +52,44 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   return findings;
 }
 
-/** An alias takes the place of an id in node names: two robots of one name would be one node. */
+/** What every controller takes as a name: S7 counts 24 characters, and knows no `-`. */
+const usualAlias = /^[A-Za-z][A-Za-z0-9_]{0,23}$/;
+
+/**
+ * An alias takes the place of an id in node names: two robots of one name would be one node. An S7 takes
+ * names that differ only by case for one.
+ */
 function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
   const owners = new Map(Object.keys(opcua.robots).map((robotId) => [robotId, robotId]));
+  const ownersInAnyCase = new Map<string, { readonly robotId: string; readonly alias: string }>();
   const findings: Finding[] = [];
   for (const [robotId, { alias }] of Object.entries(opcua.robots)) {
-    if (alias === undefined || alias === robotId) continue;
+    if (alias === undefined) continue;
+    const path = ["opcua", "robots", robotId, "alias"];
     const owner = owners.get(alias);
+    const alike = ownersInAnyCase.get(alias.toLowerCase());
+    if (alias !== robotId && owner !== undefined)
+      findings.push(wrong(path, `is the name of ${owner} already`));
+    else if (alike !== undefined) findings.push(wrong(path, differsByCase(alias, alike)));
     if (owner === undefined) owners.set(alias, robotId);
-    else findings.push(wrong(["opcua", "robots", robotId, "alias"], `is the name of ${owner} already`));
+    if (alike === undefined) ownersInAnyCase.set(alias.toLowerCase(), { robotId, alias });
+    if (!usualAlias.test(alias)) {
+      findings.push(
+        unwise(
+          path,
+          `is "${alias}": some PLCs take a name only of a letter, then letters, digits and _, at most 24 in all`,
+        ),
+      );
+    }
   }
   return findings;
+}
+
+function differsByCase(
+  alias: string,
+  { robotId, alias: other }: { readonly robotId: string; readonly alias: string },
+): string {
+  return `"${alias}" differs only by case from "${other}" of ${robotId}: a PLC may take them for one; choose another`;
 }
 
 /** A number names one robot. */

@@ -116,7 +116,9 @@ export const opcuaSection = z
             .string()
             .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
             .optional()
-            .describe("Names the node instead of the id, so that swapping a robot changes no PLC program."),
+            .describe(
+              "Names the node instead of the id, so that swapping a robot changes no PLC program. Every PLC takes a letter, then letters, digits and _, at most 24 in all.",
+            ),
           number: z
             .int()
             .min(1)
@@ -140,6 +142,12 @@ export const opcuaSection = z
       )
       .default({})
       .describe("Destinations by number, for PLCs without strings: what DestinationNo may be."),
+    missionSlots: count(
+      1,
+      2,
+      1,
+      "Mission slots of each robot. 2 gives an HMI MissionSlot2, beside the MissionSlot of the PLC.",
+    ),
     limits,
   })
   .describe("OPC UA. Leave the section out to switch it off.");
@@ -173,6 +181,7 @@ export function opcUaOptions(
     destinations: new Map(
       Object.entries(section.destinations).map(([number, name]) => [Number(number), name]),
     ),
+    missionSlots: section.missionSlots,
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
     limits: section.limits,
   };

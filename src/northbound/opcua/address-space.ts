@@ -94,6 +94,7 @@ export function openAddressSpace(
   const ageing: RobotParts["ageing"] = new Set();
   const placesAgeing: RobotParts["placesAgeing"] = new Set();
   const { chains } = space;
+  const { missionSlots } = options;
   const ages = { ageing, placesAgeing };
   const robotParts = {
     slots,
@@ -102,6 +103,7 @@ export function openAddressSpace(
     methods,
     note: memory.robots.note,
     chains,
+    missionSlots,
     ...ages,
   };
   findOnDemand(namespace, space);

@@ -61,6 +61,8 @@ export interface OpcUaOptions {
   readonly stations: readonly string[];
   /** Destinations by the number that PLCs without strings know them by. */
   readonly destinations: ReadonlyMap<number, string>;
+  /** How many mission slots each robot has: each is for one program. */
+  readonly missionSlots: number;
   readonly limits: OpcUaLimits;
 }
 

@@ -10,7 +10,7 @@ import { addBatteryTags } from "./battery-tags.ts";
 import type { ChainBoard } from "./chain-board.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
 import type { Methods } from "./commands/methods.ts";
-import { addMissionSlot } from "./commands/mission-slot.ts";
+import { addMissionSlots } from "./commands/mission-slot.ts";
 import type { Slot } from "./commands/slot.ts";
 import type { MissionRobot } from "./commands/slot-operation.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
@@ -52,6 +52,8 @@ export interface RobotParts {
   /** The same for robots that are not listed now. */
   readonly placesAgeing: Set<Age>;
   readonly chains: ChainBoard;
+  /** How many mission slots the robot has. */
+  readonly missionSlots: number;
 }
 
 /** Builds the nodes of a robot in its folder. */
@@ -59,7 +61,7 @@ export function addRobotTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId,
-  { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains }: RobotParts,
+  { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains, missionSlots }: RobotParts,
 ): RobotTags {
   methods.addRobot(folder, robotId);
   const nowMs = () => slotParts.clock.nowMs();
@@ -74,8 +76,8 @@ export function addRobotTags(
   let chain: StandingFacts["chain"];
   let heldBy = holds.holds.holdState(robotId).by;
   const sight = (): RobotSight => ({ missions, presence, conveyors: [] });
-  const missionSlot = addMissionSlot(builder, folder, robotId, robot.family, sight, slotParts);
-  addSlot(missionSlot);
+  const missionSlot = addMissionSlots(builder, folder, missionSlots, robotId, robot.family, sight, slotParts);
+  for (const slot of missionSlot.slots) addSlot(slot);
   let family: Family = "unknown";
   note({ robotId, family, conveyorIndexes: [] });
 

@@ -45,6 +45,7 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     robots: [],
     stations: [],
     destinations: new Map(),
+    missionSlots: 1,
     limits: defaultOpcUaLimits,
     ...changed,
   };

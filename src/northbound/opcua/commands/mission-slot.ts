@@ -23,8 +23,8 @@ import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { strayNumber } from "./stray-number.ts";
 
-/** A robot's `MissionSlot`. */
-export interface MissionSlot extends Slot {
+/** One of a robot's mission slots. */
+interface MissionSlot extends Slot {
   /** The robot's missions are these now. */
   show(queue: MissionQueue, status: StatusCode, times: TagTimes): void;
   /** What is known of the robot now. */
@@ -33,16 +33,48 @@ export interface MissionSlot extends Slot {
   fail(status: StatusCode, times: TagTimes): void;
 }
 
-/** Adds the slot under a robot; `family`, and what was last seen of it, are asked when a command is made. */
-export function addMissionSlot(
+/** The mission slots of one robot, which know the same of it. */
+export interface MissionSlots extends Pick<MissionSlot, "show" | "fail" | "robot"> {
+  readonly slots: readonly Slot[];
+}
+
+/**
+ * Adds `MissionSlot`, and further ones as `MissionSlot2`. `family`, and what was last seen of the robot, are
+ * asked when a command is made.
+ */
+export function addMissionSlots(
   builder: NodeBuilder,
   robot: Folder,
+  count: number,
+  ...rest: readonly [RobotId, () => Family, () => RobotSight, SlotParts]
+): MissionSlots {
+  const first = addMissionSlot(builder, robot, "MissionSlot", ...rest);
+  const further = Array.from({ length: count - 1 }, (_unused, place) =>
+    addMissionSlot(builder, robot, `MissionSlot${place + 2}`, ...rest),
+  );
+  const slots = [first, ...further];
+  return {
+    slots,
+    robot: first.robot,
+    show(queue, status, times) {
+      for (const slot of slots) slot.show(queue, status, times);
+    },
+    fail(status, times) {
+      for (const slot of slots) slot.fail(status, times);
+    },
+  };
+}
+
+function addMissionSlot(
+  builder: NodeBuilder,
+  robot: Folder,
+  name: string,
   robotId: RobotId,
   family: () => Family,
   sight: () => RobotSight,
   parts: SlotParts,
 ): MissionSlot {
-  const folder = builder.folder(robot, "MissionSlot");
+  const folder = builder.folder(robot, name);
   const nowMs = () => parts.clock.nowMs();
   const place = parameterPlace(builder, folder, parts.offersConfirm);
   const parameters = addMissionParameters(place, isMissionOperation);
