@@ -9,6 +9,7 @@ export function exitCodeOf(outcome: unknown): number {
   switch (outcome) {
     case "succeeded":
     case "probably_succeeded":
+    case "checked":
       return 0;
     case "refused":
     case "expired":

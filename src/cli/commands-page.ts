@@ -165,6 +165,8 @@ const outcomeMeanings = {
   unknown: "**the robot may have acted, or may act later.** Look at it before anything is sent again",
   probably_succeeded:
     "the call ended without an answer; `evidence` says what shows that it was done all the same",
+  checked:
+    "a dry run of OPC UA (`opcua.users.<name>.dryRun`): nothing would refuse it now, and nothing was sent",
 } as const satisfies Record<keyof typeof outcomeNumbers, string>;
 
 const outcomeTables = [

@@ -27,16 +27,10 @@ export interface AcceptanceParts
 
 /** Brings commands that have passed the intake to the queue of their robot. */
 export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
-  const { clock, running, conclusion, rights } = parts;
+  const { clock, running, conclusion } = parts;
 
-  /** Queue and truth; then the queue decides. */
   async function admit(job: Job, accepted: AcceptedCommand): Promise<Outcome | null> {
-    const found = await findQueue(parts, job.request);
-    if ("outcome" in found) return found;
-    job.queue = found.queue;
-    job.robotId = found.robotId;
-    const notAllowed = refusedOnRobot(rights, accepted, found.robotId);
-    const refused = notAllowed === null ? refusalNow(parts, job) : refusal("NOT_ALLOWED", notAllowed);
+    const refused = await refusalOf(parts, job, accepted);
     if (refused !== null) return refused;
     armExpiry(job);
     parts.runner.submit(job);
@@ -79,6 +73,39 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     running.set(id, job);
     void start(job, accepted);
     return job.done;
+  };
+}
+
+/** Queue and truth of a job, which it is given; then the queue decides. */
+async function refusalOf(
+  parts: AdmissionParts & Pick<Shared, "rights">,
+  job: Job,
+  accepted: AcceptedCommand,
+): Promise<Outcome | null> {
+  const found = await findQueue(parts, job.request);
+  if ("outcome" in found) return found;
+  job.queue = found.queue;
+  job.robotId = found.robotId;
+  const notAllowed = refusedOnRobot(parts.rights, accepted, found.robotId);
+  return notAllowed === null ? refusalNow(parts, job) : refusal("NOT_ALLOWED", notAllowed);
+}
+
+/** Judges commands that are not begun: a dry run. */
+export function createCheck(
+  parts: AdmissionParts & Pick<Shared, "journal" | "log" | "wall" | "rights">,
+): Execution["check"] {
+  return async (accepted) => {
+    const { digest, command } = accepted;
+    const isStop = accepted.request.effect === "stops";
+    if (!isStop && !parts.journal.isWritable()) return refusal("JOURNAL_FAILED", "the journal fails");
+    const startByMonotonicMs = startByMonotonic(command, parts.clock, parts.wall);
+    const job = createJob({ command, digest, request: identified(accepted), startByMonotonicMs });
+    try {
+      return await refusalOf(parts, job, accepted);
+    } catch (error) {
+      parts.log.error({ err: error, command: job.id }, "a command could not be checked");
+      return fault();
+    }
   };
 }
 

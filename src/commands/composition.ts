@@ -1,6 +1,6 @@
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/steady-wall.ts";
-import { createAcceptance } from "./acceptance.ts";
+import { createAcceptance, createCheck } from "./acceptance.ts";
 import { SERVICE_PICKS, unheardOf } from "./admission.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
@@ -35,6 +35,7 @@ export interface Composition extends Shared, Evidence, Guards {
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
   readonly begin: Execution["begin"];
+  readonly check: Execution["check"];
 }
 
 /** Joins the files of this room: intake → robot queues → calls → evidence → conclusion. */
@@ -57,6 +58,8 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const runner = createQueueRunner({ ...shared, ...evidence, ...guards, conclusion });
   const begin = createAcceptance({ ...shared, ...evidence, ...guards, conclusion, runner });
 
+  const check = createCheck({ ...shared, ...evidence, ...guards });
+
   /** A hold of this robot, or (null) of all, has begun: its starts are not sent any more. */
   function refuseStarts(robotId: RobotId | null): void {
     for (const job of shared.running.values()) {
@@ -67,7 +70,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  return { ...shared, ...evidence, ...guards, conclusion, runner, begin };
+  return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check };
 }
 
 function composeEvidence(shared: Shared, onLate: (commandId: string, text: string) => void): Evidence {

@@ -52,6 +52,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { holds, leases, stopping } = room;
   return {
     begin: room.begin,
+    check: room.check,
     refuse: room.conclusion.refuse,
     told: room.conclusion.told,
     ...createKnownCommands(room.running, room.journal),

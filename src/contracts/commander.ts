@@ -60,6 +60,11 @@ export interface Commander {
     onStage?: (stage: CommandStage) => void,
   ): Promise<Outcome>;
   /**
+   * Judges a command as `submit` does, up to the moment when it would be recorded, and sends nothing: a
+   * refusal, or `checked`. Neither journal nor audit log knows of it. Never rejects.
+   */
+  check(envelope: Envelope): Promise<Outcome>;
+  /**
    * Reads a request ahead of its envelope, for a protocol that must know its effect before it submits.
    * Nothing is audited; an outcome is its refusal.
    */

@@ -2,10 +2,13 @@ import { clip } from "./clip.ts";
 import type { CommandStage } from "./command.ts";
 import type { ErrorName } from "./errors.ts";
 
-/** How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. */
-export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "probably_succeeded";
+/**
+ * How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. `checked`: a
+ * dry run, never sent.
+ */
+export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "probably_succeeded" | "checked";
 
-/** What a command's sender is told. `code` is OK only with `succeeded` and `probably_succeeded`. */
+/** What a command's sender is told. `code` is OK with `succeeded`, `probably_succeeded` and `checked`. */
 export interface Outcome {
   readonly outcome: OutcomeName;
   readonly code: ErrorName;
@@ -34,6 +37,11 @@ export function refusal(code: ErrorName, message: string, retrySafe = true): Out
   return ending("refused", code, message, retrySafe);
 }
 
+/** The end of a dry run: nothing would have refused the command now. */
+export function checked(message = ""): Outcome {
+  return ending("checked", "OK", `dry run: nothing was sent${message === "" ? "" : `; ${message}`}`, true);
+}
+
 /** An outcome without an answer of the service. */
 export function ending(outcome: OutcomeName, code: ErrorName, message: string, retrySafe: boolean): Outcome {
   return {
@@ -58,6 +66,7 @@ export const outcomeNumbers = {
   expired: 5,
   unknown: 6,
   probably_succeeded: 7,
+  checked: 8,
 } as const satisfies Record<OutcomeName | CommandStage | "idle", number>;
 
 /**

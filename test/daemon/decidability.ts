@@ -340,6 +340,7 @@ function contradictionOf(
     case "refused":
       return hadEffect ? "it had its effect" : null;
     case "expired":
+    case "checked":
       return sendings === 0 ? null : "it was sent";
     case "unknown":
       return sendings === 0 && !mayHaveLeft ? "it had never left" : null;

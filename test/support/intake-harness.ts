@@ -57,6 +57,7 @@ export function createFakeExecution(begin: Begin, refused: RefusalAudit["refused
       begun.set(id, { digest, done, stages, watchers });
       return done;
     },
+    check: async () => null,
     refuse(command, outcome) {
       refused(command, outcome);
       return outcome;

@@ -31,6 +31,8 @@ export interface Execution {
    * Brings a command to its end. To be called at once after `find`, so that no second one slips in between.
    */
   begin(accepted: AcceptedCommand, onStage?: (stage: CommandStage) => void): Promise<Outcome>;
+  /** Why a command would be refused now; null when it would be sent. It is not begun. Never rejects. */
+  check(accepted: AcceptedCommand): Promise<Outcome | null>;
   /** Refuses a command that never began: audited, counted, and told as an event. @returns what is told */
   refuse(command: Command, outcome: Outcome): Outcome;
   /** What the sender of a command is told that is refused before it is one. */

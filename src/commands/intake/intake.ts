@@ -1,7 +1,7 @@
 import type { Commander, Envelope, RefusalAudit } from "../../contracts/commander.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
 import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
-import { type Outcome, refusal } from "../../domain/outcome.ts";
+import { checked, type Outcome, refusal } from "../../domain/outcome.ts";
 import {
   askedTooOften,
   identityReused,
@@ -110,6 +110,7 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 
   return {
+    check: createCheck(parts, rateLimits),
     submit(envelope, signal, onStage) {
       let outcome: Promise<Outcome> | Outcome;
       try {
@@ -132,6 +133,44 @@ export function createIntake(parts: IntakeParts): Intake {
       rateLimited: rateLimits.count(),
     }),
   };
+}
+
+/** Judges a command that is not to be sent: a dry run. */
+function createCheck(
+  parts: IntakeParts,
+  rateLimits: ReturnType<typeof createRateLimits>,
+): Commander["check"] {
+  const { options, rights, execution, clock, log } = parts;
+  const anywhere = rightsAnywhere(rights);
+
+  async function check(envelope: Envelope): Promise<Outcome> {
+    const read = readOnce(parts, envelope);
+    const requestId = `${envelope.scope ?? ""}/${envelope.requestId ?? ""}`;
+    const opened = { envelope, requestId };
+    if (execution.isClosed()) return closed();
+    const overRate = isStop(read) ? null : rateLimits.take(envelope.source);
+    if (overRate !== null) return overRate.outcome;
+    const problem = envelopeProblem(envelope, isRequestId(envelope.requestId), false);
+    if (problem !== null) return problem;
+    if ("outcome" in read) return read;
+    const { operation, request } = read;
+    const notAllowed = refusedRequest(rights, anywhere, envelope.source, operation, request);
+    if (notAllowed !== null) return refusal("NOT_ALLOWED", notAllowed);
+    const lacks = envelope.expiry?.lacks ?? null;
+    if (request.effect === "moves" && lacks !== null) {
+      return refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`);
+    }
+    const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
+    const digest = digestOf(operation.name, request.json);
+    const refusedNow = await execution.check({ id: commandId(command), digest, command, operation, request });
+    return refusedNow ?? checked();
+  }
+
+  return (envelope) =>
+    check(envelope).catch((error: unknown) => {
+      log.error({ err: error, operation: envelope.operation }, "a dry run failed inside the gateway");
+      return fault();
+    });
 }
 
 function readOnce(
@@ -163,7 +202,7 @@ function envelopeProblem(
 }
 
 function commandOf(
-  { envelope, requestId }: Opened,
+  { envelope, requestId }: Pick<Opened, "envelope" | "requestId">,
   { operation, request }: ReadRequest,
   nowMs: number,
   defaultMs: number,

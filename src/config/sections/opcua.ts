@@ -98,6 +98,12 @@ export const opcuaSection = z
             .describe(
               "Its commands through slots wait until ConfirmId repeats the ticket: for clients whose writes are not ordered.",
             ),
+          dryRun: z
+            .boolean()
+            .default(false)
+            .describe(
+              "Its commands through slots and methods, stops too, are checked and answered with Outcome 8, and nothing is sent.",
+            ),
         }),
       )
       .default({})
@@ -210,13 +216,14 @@ function authorities(files: NamedFiles): OpcUaAuthorities {
 }
 
 function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
-  return Object.entries(section.users).map(([name, { role, number, confirm }]) => {
+  return Object.entries(section.users).map(([name, { role, number, confirm, dryRun }]) => {
     const text = fileAt(files, "opcua", "users", name, "password")?.text ?? "";
     return {
       name,
       role,
       number: number ?? null,
       confirms: confirm,
+      isDryRun: dryRun,
       secret: { kind: isPasswordHash(text) ? "scrypt" : "plain", text },
     };
   });

@@ -19,6 +19,8 @@ export interface OpcUaUser {
    * are not ordered.
    */
   readonly confirms: boolean;
+  /** What it sends through slots and methods is checked, and goes no further. */
+  readonly isDryRun?: boolean;
 }
 
 /** A robot that has its nodes from the start, whether or not it was ever heard of. */

@@ -67,6 +67,7 @@ export function createFakeCommander(): FakeCommander {
     submitted,
     submit: (...args) => intake.submit(...args),
     read: (...args) => intake.read(...args),
+    check: (...args) => intake.check(...args),
     refused: (...args) => intake.refused(...args),
     knows: (source, requestId) => execution.find(commandId({ source, requestId })) !== null,
     serve(served) {

@@ -1,7 +1,7 @@
 import type { Envelope, RefusedRequest } from "../../../contracts/commander.ts";
 import type { ParsedRequest } from "../../../contracts/operation.ts";
 import type { Source } from "../../../domain/command.ts";
-import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import { checked, ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
 import type { TakenTicket } from "../../../domain/ticket-state.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
@@ -112,7 +112,7 @@ export function createAttempts(
   }
 
   function recall({ outcome, missionId }: Outcome): void {
-    const mayHaveActed = outcome !== "refused" && outcome !== "expired";
+    const mayHaveActed = outcome !== "refused" && outcome !== "expired" && outcome !== "checked";
     if (mayHaveActed && missionId !== null) kind.follow(missionId);
   }
 
@@ -138,15 +138,19 @@ export function createAttempts(
       const identity = { source: { protocol: "opcua", name: account.name } as const, requestId, origin };
       const local = (end: () => Outcome | Promise<Outcome>): Attempt => {
         const told = { ...identity, requestId: `${kind.path}/${requestId}` };
-        return { kind: "local", end: () => whenEnded(end(), (outcome) => audited(told, outcome)) };
+        const tell = (outcome: Outcome) => audited(told, account.isDryRun ? asDryRun(outcome) : outcome);
+        return { kind: "local", end: () => whenEnded(end(), tell) };
       };
       if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
-      if ("perform" in draft) return local(() => draft.perform(account));
+      if ("perform" in draft) {
+        return local(() => (account.isDryRun ? checked("leases are not tried") : draft.perform(account)));
+      }
       const { operation, missionId: target } = draft;
       const request = parts.commander.read(operation, draft.request);
       if ("outcome" in request) return local(() => request);
       const receivedMs = clock.nowMs();
       const envelope = { ...identity, scope: kind.path, operation, request: { parsed: request }, receivedMs };
+      if (account.isDryRun) return local(() => parts.commander.check(envelope));
       return { kind: "command", envelope, request, target };
     },
     begin(attempt, ticket, kept) {
@@ -156,6 +160,12 @@ export function createAttempts(
     restore,
     recall,
   };
+}
+
+/** Nobody may take it for the refusal of a command that was meant. */
+function asDryRun(outcome: Outcome): Outcome {
+  if (outcome.outcome === "checked") return outcome;
+  return { ...outcome, message: `dry run: ${outcome.message}` };
 }
 
 /** At once where the outcome is known: what is done in a turn is shown in it. */

@@ -120,10 +120,13 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
         expiry: { atMs: expiresAtMs, lacks: lackOf(expiresAtMs, parts.clock.nowMs()) },
         origin: account.origin ?? {},
       };
-      const submitted = parts.commander.submit(envelope, parts.signal, (stage) => {
+      const onStage = (stage: CommandStage) => {
         progress.stage = stage;
-      });
-      return inTime(submitted, waitMs, progress);
+      };
+      const ended = account.isDryRun
+        ? parts.commander.check(envelope)
+        : parts.commander.submit(envelope, parts.signal, onStage);
+      return inTime(ended, waitMs, progress);
     };
   }
 

@@ -21,6 +21,7 @@ const outcomeTable = createEnumTable("SlotOutcome", [
   "EXPIRED",
   "UNKNOWN",
   "PROBABLY_SUCCEEDED",
+  "CHECKED",
 ]);
 /** The numbers of `Outcome` before it is final. */
 export const stageNumbers = {

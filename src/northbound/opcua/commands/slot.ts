@@ -111,7 +111,8 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const before = book.tickets();
     const attempt = attempts.prepare(draft, account, `${before.run}.${number}`);
     const isStop = attempt.kind === "command" && attempt.request.effect === "stops";
-    const text = "text" in draft ? draft.text : "";
+    const words = "text" in draft ? draft.text : "";
+    const text = account.isDryRun && words !== "" ? `dry run: ${words}` : words;
     const asked = { number, isStop, user: account.name, userNo: account.number, text };
     const { state, action } = writeTicket(before, asked, clock.nowMs(), chance());
     const kept = book.adopt(state);
