@@ -316,6 +316,7 @@ async function opcua(options: OpcUaOptions, dependencies: Dependencies): Promise
     rights: dispatcher.rights,
     stopRequest,
     stations: dispatcher.stations,
+    permits: dispatcher.permits,
     holds: dispatcher.holds,
     catalogue,
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),

@@ -13,6 +13,7 @@ import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseKeeper } from "./leases/lease-keeper.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
+import type { PermitKeeper } from "./permits/permit-keeper.ts";
 
 /** Where a command runs. */
 export interface QueueOf {
@@ -25,6 +26,7 @@ export interface AdmissionParts extends Pick<Shared, "port" | "clock" | "robot" 
   readonly observations: Observations;
   readonly leases: Pick<LeaseKeeper, "refusalFor">;
   readonly holds: Pick<HoldKeeper, "refusalFor">;
+  readonly permits: Pick<PermitKeeper, "refusalFor">;
 }
 
 /** How long the service may take to say which robot a task chain is on. */
@@ -95,6 +97,8 @@ function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
   if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
   const held = effect === "moves" ? parts.holds.refusalFor(job.robotId) : null;
   if (held !== null) return held;
+  const notPermitted = effect === "moves" ? parts.permits.refusalFor(job.request, job.robotId) : null;
+  if (notPermitted !== null) return notPermitted;
   if (effect === "moves" && job.robotId !== null) {
     const robot = parts.robot(job.robotId);
     if (robot === undefined) return unheardOf(parts, job.robotId);

@@ -1,3 +1,4 @@
+import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/steady-wall.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
@@ -10,10 +11,12 @@ import { createObservations, type Observations } from "./evidence/observations.t
 import { createFleetLink } from "./fleet-link.ts";
 import { createHoldKeeper, type HoldKeeper } from "./holds/hold-keeper.ts";
 import type { Execution } from "./intake/execution.ts";
+import type { Job } from "./job.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "./leases/lease-keeper.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
+import { createPermitKeeper, type PermitKeeper } from "./permits/permit-keeper.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 /** Evidence and attribution: what robots send, held against commands. */
@@ -28,6 +31,7 @@ interface Evidence {
 interface Guards {
   readonly leases: LeaseKeeper;
   readonly holds: HoldKeeper;
+  readonly permits: PermitKeeper;
 }
 
 /** The files of this room, joined. */
@@ -53,24 +57,33 @@ export function composeCommands(parts: DispatcherParts): Composition {
   };
   const evidence = composeEvidence(shared, (id, text) => conclusion.foundLater(id, text));
   const ownStops = createOwnStops({ ...parts, begin: (accepted) => begin(accepted) });
-  const guards = composeGuards(shared, evidence, ownStops, (robotId) => refuseStarts(robotId));
+  const guards = composeGuards(shared, evidence, ownStops, {
+    onHold: (robotId) =>
+      refuseStarts((job) => (isConcerned(job, robotId) ? guards.holds.refusalFor(job.robotId) : null)),
+    onNoPermit: () => refuseStarts((job) => guards.permits.refusalFor(job.request, job.robotId)),
+  });
   const conclusion = createConclusion({ ...shared, ...evidence });
   const runner = createQueueRunner({ ...shared, ...evidence, ...guards, conclusion });
   const begin = createAcceptance({ ...shared, ...evidence, ...guards, conclusion, runner });
 
   const check = createCheck({ ...shared, ...evidence, ...guards });
 
-  /** A hold of this robot, or (null) of all, has begun: its starts are not sent any more. */
-  function refuseStarts(robotId: RobotId | null): void {
+  /** Starts that this refuses are not sent any more. */
+  function refuseStarts(refusalOf: (job: Job) => Outcome | null): void {
     for (const job of shared.running.values()) {
-      const isConcerned = robotId === null || job.robotId === robotId || job.queue === SERVICE_PICKS;
-      if (job.request.effect !== "moves" || !isConcerned) continue;
-      job.heldBack ??= guards.holds.refusalFor(job.robotId);
-      if (job.heldBack !== null) runner.withdraw(job, job.heldBack);
+      const refused = job.request.effect === "moves" ? refusalOf(job) : null;
+      if (refused === null) continue;
+      job.heldBack ??= refused;
+      runner.withdraw(job, job.heldBack);
     }
   }
 
   return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check };
+}
+
+/** Whether a hold of this robot, or (null) of all, is one of the job's robot, or may be. */
+function isConcerned(job: Job, robotId: RobotId | null): boolean {
+  return robotId === null || job.robotId === robotId || job.queue === SERVICE_PICKS;
 }
 
 function composeEvidence(shared: Shared, onLate: (commandId: string, text: string) => void): Evidence {
@@ -85,16 +98,24 @@ function composeEvidence(shared: Shared, onLate: (commandId: string, text: strin
   return { foreign, attribution, search, observations };
 }
 
+/** What is to be done about starts that have not left. */
+interface OnRefusal {
+  /** A hold of this robot, or (null) of all, has begun. */
+  readonly onHold: (robotId: RobotId | null) => void;
+  readonly onNoPermit: () => void;
+}
+
 function composeGuards(
   shared: Shared,
   { observations }: Evidence,
   ownStops: OwnStops,
-  refuseStarts: (robotId: RobotId | null) => void,
+  { onHold, onNoPermit }: OnRefusal,
 ): Guards {
   const refusedName = (robotId: RobotId) =>
     shared.robot(robotId) === undefined ? unheardOf(shared, robotId) : null;
   const common = { ...shared, observations, refusedName };
   const leases = createLeaseKeeper({ ...common, stopConveyors: ownStops.lapse });
-  const holds = createHoldKeeper({ ...common, refuseStarts, sendStop: ownStops.hold });
-  return { leases, holds };
+  const holds = createHoldKeeper({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
+  const permits = createPermitKeeper({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
+  return { leases, holds, permits };
 }

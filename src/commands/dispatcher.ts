@@ -2,6 +2,7 @@ import type { CommandRights } from "../contracts/command-rights.ts";
 import type { CommandRecords } from "../contracts/commander.ts";
 import type { Holds } from "../contracts/holds.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { Permits } from "../contracts/permits.ts";
 import type { Stations } from "../contracts/stations.ts";
 import { every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
@@ -25,6 +26,7 @@ export interface Dispatcher extends Execution, CommandRecords {
   /** The leases of stations. */
   readonly stations: Stations;
   readonly holds: Holds;
+  readonly permits: Permits;
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(aheadMs: number): void;
   /**
@@ -49,7 +51,7 @@ const LOOK_PERIOD_MS = 1_000;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const room = composeCommands(parts);
-  const { holds, leases, stopping } = room;
+  const { holds, leases, permits, stopping } = room;
   return {
     begin: room.begin,
     check: room.check,
@@ -60,11 +62,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     rights: commandRights(room.rights, parts.stations),
     stations: leases,
     holds,
+    permits,
     confirmClock: room.wall.confirm,
     fleetLink: room.link.set,
     observe(batch) {
       room.observations.observe(batch);
       holds.observed(batch.changes);
+      permits.observed(batch.changes);
       room.attribution.deliver(batch);
     },
     health: () => healthOf(room),
@@ -86,9 +90,11 @@ async function start(room: Composition): Promise<void> {
   await recoverCommands(room);
   // The record of their leases may not have reached the disk.
   for (const job of room.running.values()) room.leases.called(job);
+  room.permits.start();
   every(room.clock, LOOK_PERIOD_MS, room.stopping.signal, () => {
     leases.tick();
     holds.tick();
+    room.permits.tick();
     attribution.judge();
     room.foreign.tick();
   });
@@ -103,6 +109,7 @@ function healthOf(room: Composition): Health {
     waiting,
     leases: room.leases.count(),
     ...room.holds.figures(),
+    permitsMissing: room.permits.missing(),
     foreignMissions: room.attribution.foreignMissions(),
     foreignAlarms: room.foreign.count(),
     ...room.journal.figures(),

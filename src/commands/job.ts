@@ -31,7 +31,10 @@ export interface Job {
   unknownSinceMs: number | null;
   /** The start that left after this stop. Sent again, the stop would undo it. */
   overtakenBy: string | null;
-  /** The refusal of a start that was held before it left. It stays when the hold is lifted. */
+  /**
+   * The refusal of a start whose robot was held, or whose permit was lost, before it left. It stays when that
+   * is over.
+   */
   heldBack: Outcome | null;
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];

@@ -27,8 +27,13 @@ export interface StationOptions {
   readonly destinations: readonly string[];
   /** The users that may ask for its leases; absent: every user that may move the robot. */
   readonly users?: readonly Source[] | undefined;
-  /** A lease ends when the station sent no heartbeat for so long. */
+  /** A lease ends, and a permit is lost, when the station sent no heartbeat for so long. */
   readonly heartbeatMs: number;
+  /**
+   * Present: starts towards its destinations need the permit of its PLC. `pauseOnLoss`: robots that head
+   * there are paused when it is lost.
+   */
+  readonly permit?: { readonly pauseOnLoss: boolean } | undefined;
 }
 
 /** Times and bounds of the dispatcher, all in place. */

@@ -20,6 +20,8 @@ export interface OwnStops {
   lapse(lease: Pick<Lease, "robotId" | "station" | "owner" | "rolling">): void;
   /** Stops what a held robot does, for the owner of the hold. */
   hold(robotId: RobotId, stop: Stop, owner: Source): Promise<Outcome>;
+  /** Pauses a robot that heads for a station whose permit is lost, for the user that has written it. */
+  permit(robotId: RobotId, missionId: string, station: string, owner: Source): Promise<Outcome>;
 }
 
 /** How long a stop of the gateway's own may still leave. */
@@ -30,7 +32,7 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
   let sent = 0;
 
   function send(
-    cause: "lapse" | "hold",
+    cause: "lapse" | "hold" | "permit",
     robotId: RobotId,
     stop: Stop,
     onBehalfOf: OnBehalfOf,
@@ -73,6 +75,15 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
       const { outcome, code, message } = stopped;
       log.info({ robotId, stop, outcome, code, detail: message }, "a held robot was stopped");
       return stopped;
+    },
+    async permit(robotId, missionId, station, owner) {
+      const paused = await send("permit", robotId, { kind: "pause_mission", missionId }, { station, owner });
+      const { outcome, code, message } = paused;
+      log.info(
+        { station, robotId, missionId, outcome, code, detail: message },
+        "a robot was paused that heads for a station without its permit",
+      );
+      return paused;
     },
   };
 }

@@ -74,5 +74,6 @@ function requestOf({ catalogue }: Composition, { command, sentJson }: JournalRec
     identityField: null,
     conveyors: null,
     switches: [],
+    heading: null,
   };
 }

@@ -21,7 +21,7 @@ import { controlOptions, socketPath, socketPathProblem } from "./sections/contro
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
-import { stationOptions } from "./sections/stations.ts";
+import { stationNodes, stationOptions } from "./sections/stations.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
 export interface Config {
@@ -155,7 +155,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     opcua:
       file.opcua === undefined
         ? null
-        : opcUaOptions(file.opcua, gateway, file.fleet, Object.keys(file.stations), files),
+        : opcUaOptions(file.opcua, gateway, file.fleet, stationNodes(file.stations), files),
     web: file.web ?? null,
     control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),

@@ -112,6 +112,16 @@ export type EvidenceRule =
       readonly judge: (answers: readonly unknown[], baseline: unknown) => string | null;
     };
 
+/** Where a start sends its robot, as far as its request tells. */
+export type Heading =
+  /** To these goals: names of destinations, or codes of points. */
+  | { readonly kind: "goals"; readonly names: readonly string[] }
+  /**
+   * The robot goes on with this mission (empty: its current one), with its next goal, or with the mission
+   * behind it.
+   */
+  | { readonly kind: "mission" | "next_goal" | "next_mission"; readonly missionId: string };
+
 /** A request that has the operation's shape. */
 export interface ParsedRequest {
   /** Canonical proto3 JSON: camelCase, defaults left out. Equal requests have equal text. */
@@ -136,6 +146,8 @@ export interface ParsedRequest {
   readonly identityField: readonly string[] | null;
   /** The conveyors that it sets in motion and those that it stops, by index; null when it is about none. */
   readonly conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] } | null;
+  /** Null: nowhere, or nothing in the request tells. */
+  readonly heading: Heading | null;
   /**
    * What of its robot it sets going, or stops, by name: `conveyor 1`, `mission m-1`, `robot`. A start undoes
    * an earlier stop with which it has a name in common.

@@ -50,14 +50,14 @@ export interface Command extends CommandIdentity {
   readonly expiresAtMs?: number;
   /** Where it came from, for the audit log, as far as the protocol knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
-  /** For whom the gateway sends of itself: the owner of a lease that lapsed, or of a hold. */
+  /** For whom the gateway sends of itself: the owner of a lease that lapsed, of a hold, or of a permit. */
   readonly onBehalfOf?: OnBehalfOf;
 }
 
 /** For whom the gateway sends a command of itself. */
 export interface OnBehalfOf {
   readonly owner: Source;
-  /** The station of a lease; absent for a hold. */
+  /** The station of a lease or a permit; absent for a hold. */
   readonly station?: string;
 }
 

@@ -147,6 +147,12 @@ export const gatewayErrors = {
     advice:
       "Send fewer commands a second. `refused`: then send it under a new id. `unknown`: ask again with the same id.",
   },
+  NO_PERMIT: {
+    id: 1024,
+    class: "operator_mistake",
+    advice:
+      "Wait until the station's PLC permits robots (its tag Permit, with a heartbeat), then send it under a new id.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

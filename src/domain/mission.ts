@@ -85,3 +85,13 @@ export function currentGoal(mission: Mission): Goal | undefined {
 export function isTerminal(state: Coded<MissionStateName>): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
+
+/**
+ * Whether the robot may stand at the goal of a mission that has succeeded. A mission that was finished or
+ * skipped before its goal succeeds too (fleet-service-interface, UpdateMission and SkipGoal), and its robot
+ * stands somewhere else. Serves and carts say when they have arrived; others cannot.
+ */
+export function mayHaveArrived({ feedback }: Mission): boolean {
+  if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;
+  return feedback.status === "STATUS_ARRIVED";
+}

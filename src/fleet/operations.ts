@@ -70,7 +70,8 @@ function problemOf(message: string): Parsed {
 
 function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {
   const message = fromJson(method.desc.input, json);
-  const { effect, subject, repeat, evidence, identityField, conveyors, switches } = rule.judge(message);
+  const { effect, subject, repeat, evidence, identityField, conveyors, switches, heading } =
+    rule.judge(message);
   return {
     json: canonicalJson(method.desc.input, message),
     payload: sealRequest(method, message),
@@ -82,6 +83,7 @@ function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest
     identityField: identityField ?? null,
     conveyors: conveyors ?? null,
     switches: switches ?? [],
+    heading: heading ?? null,
   };
 }
 

@@ -24,13 +24,19 @@ export const testCatalogue: Catalogue = new Map(
         types: [{ family: "base", type: "BASE_TYPE_NAVIGATE" }],
         goals: [{ kind: "destination", destinationId: String(json.to) }],
       },
+      heading: { kind: "goals", names: String(json.to).split(",") },
     })),
     operation("Resume", "operator", (json) => ({
       ...onRobot(json),
       effect: "moves",
       evidence: { kind: "mission_state", missionId: String(json.mission), state: "STATE_RUNNING" },
+      heading: { kind: "mission", missionId: String(json.mission) },
     })),
-    operation("Skip", "operator", (json) => ({ ...onRobot(json), effect: "moves" })),
+    operation("Skip", "operator", (json) => ({
+      ...onRobot(json),
+      effect: "moves",
+      heading: { kind: "next_goal", missionId: "" },
+    })),
     operation("Halt", "operator", (json) => ({
       ...onRobot(json),
       effect: "stops",
@@ -111,6 +117,7 @@ function operation(
           identityField: null,
           conveyors: null,
           switches: [],
+          heading: null,
           ...describe(json),
         },
       };

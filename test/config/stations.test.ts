@@ -53,6 +53,38 @@ it.each<[string, string, string]>([
   expect(await folder.problems(`${minimal}${text}`)).toEqual([expect.stringContaining(problem)]);
 });
 
+it("a permit, and how conveyors turn to load, are the station's", async () => {
+  const more = ", permit: required, pauseOnLoss: true, load: CCW";
+  const config = await folder.config(`${minimal}${opcua}${station(more)}`);
+  expect(config.stations).toMatchObject([{ permit: { pauseOnLoss: true } }]);
+  expect(config.opcua?.stations).toEqual([{ name: "packing", needsPermit: true, load: "CCW" }]);
+  const plain = await folder.config(`${minimal}${opcua}${station("")}`);
+  expect(plain.stations).toMatchObject([{ permit: undefined }]);
+  expect(plain.opcua?.stations).toEqual([{ name: "packing", needsPermit: false, load: null }]);
+});
+
+it.each<[string, string, string]>([
+  [
+    "a permit without OPC UA",
+    `${mqtt}${station(", permit: required")}`,
+    "stations.packing.permit: nobody could give it: it is a tag, and there is no section opcua",
+  ],
+  [
+    "a permit that no user may write",
+    `${opcua}${mqtt}${station(", permit: required, clients: [hmi]")}`,
+    "stations.packing.permit: nobody could give it: clients are named, and no users",
+  ],
+  [
+    "pauseOnLoss without a permit",
+    `${opcua}${station(", pauseOnLoss: true")}`,
+    "stations.packing.pauseOnLoss: does nothing without a permit: add permit: required",
+  ],
+  ["another permit", `${opcua}${station(", permit: optional")}`, "stations.packing.permit:"],
+  ["another turn", `${opcua}${station(", load: LEFT")}`, "stations.packing.load:"],
+])("%s is a mistake", async (_what, text, problem) => {
+  expect(await folder.problems(`${minimal}${text}`)).toEqual([expect.stringContaining(problem)]);
+});
+
 it("users of a protocol that is off are unwise", async () => {
   expect(await folder.warnings(`${minimal}${mqtt}${station(", users: [line1]")}`)).toEqual([
     expect.stringContaining('stations.packing.users[0]: "line1" can send nothing: there is no section opcua'),

@@ -4,8 +4,8 @@ import {
   currentGoal,
   currentMission,
   isTerminal,
-  type Mission,
   type MissionQueue,
+  mayHaveArrived,
 } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StoredLease } from "../journal/journal.ts";
@@ -91,16 +91,6 @@ export function lapsed(leases: Leases, stations: readonly StationOptions[], nowM
     const station = stations.find(({ name }) => name === lease.station);
     return station !== undefined && nowMs - lease.beatAtMs > station.heartbeatMs;
   });
-}
-
-/**
- * A mission that was finished or skipped before its goal succeeds too (fleet-service-interface, UpdateMission
- * and SkipGoal), and its robot stands somewhere else. Serves and carts say when they have arrived; others
- * cannot.
- */
-function mayHaveArrived({ feedback }: Mission): boolean {
-  if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;
-  return feedback.status === "STATUS_ARRIVED";
 }
 
 /**

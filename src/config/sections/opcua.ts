@@ -168,7 +168,7 @@ export function opcUaOptions(
     readonly robots?: readonly RobotId[] | undefined;
     readonly families: Readonly<Record<RobotId, Family>>;
   },
-  stations: readonly string[],
+  stations: OpcUaOptions["stations"],
   files: NamedFiles,
 ): OpcUaOptions {
   const { host, port } = section.listen;

@@ -1,9 +1,13 @@
 import { z } from "zod";
 import type { StationOptions } from "../../commands/options.ts";
 import type { Source } from "../../domain/command.ts";
+import type { StationNode } from "../../northbound/opcua/options.ts";
 import { milliseconds, names } from "../fields.ts";
-import { type Finding, unwise } from "../finding.ts";
+import { type Finding, unwise, wrong } from "../finding.ts";
 import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
+
+/** Clockwise and counter-clockwise, as the service has them. */
+const turns = ["CW", "CCW"] as const;
 
 /** `stations:` each a PLC and the destinations that are its own. */
 export const stationsSection = z
@@ -23,8 +27,24 @@ export const stationsSection = z
         1_000,
         600_000,
         10_000,
-        "A lease ends, and the conveyors that the station started stop, when neither its Heartbeat changed nor a message came to its topic beat for so long.",
+        "A lease ends, and the conveyors that the station started stop, when neither its Heartbeat changed nor a message came to its topic beat for so long. A permit is lost when its Heartbeat did not change for so long.",
       ),
+      permit: z
+        .literal("required")
+        .optional()
+        .describe(
+          "required: no start towards the destinations leaves unless the station's PLC has written TRUE to its tag Permit, and its Heartbeat changes. No safety function.",
+        ),
+      pauseOnLoss: z
+        .boolean()
+        .optional()
+        .describe("Pauses each robot that heads for one of the destinations, once, when the permit is lost."),
+      load: z
+        .enum(turns)
+        .optional()
+        .describe(
+          "How a conveyor of a robot turns to take a load from the station; it turns the other way to unload. Gives the slot the motor commands 4 (load) and 5 (unload).",
+        ),
     }),
   )
   .default({})
@@ -34,11 +54,24 @@ export type StationsSection = z.output<typeof stationsSection>;
 
 /** What the section says, as the dispatcher wants it. */
 export function stationOptions(section: StationsSection): readonly StationOptions[] {
-  return Object.entries(section).map(([name, { destinations, users, clients, heartbeatMs }]) => ({
+  return Object.entries(section).map(([name, station]) => {
+    const { destinations, users, clients, heartbeatMs, permit, pauseOnLoss = false } = station;
+    return {
+      name,
+      destinations,
+      heartbeatMs,
+      users: users === undefined && clients === undefined ? undefined : namedSources(users, clients),
+      permit: permit === undefined ? undefined : { pauseOnLoss },
+    };
+  });
+}
+
+/** What the section says, as the OPC UA server wants it. */
+export function stationNodes(section: StationsSection): readonly StationNode[] {
+  return Object.entries(section).map(([name, { permit, load = null }]) => ({
     name,
-    destinations,
-    heartbeatMs,
-    users: users === undefined && clients === undefined ? undefined : namedSources(users, clients),
+    needsPermit: permit !== undefined,
+    load,
   }));
 }
 
@@ -53,10 +86,14 @@ function namedSources(users: readonly string[] = [], clients: readonly string[] 
 /** A station is a slot on OPC UA for users that log on there, and topics on MQTT for its clients. */
 export function stationFindings(section: StationsSection, sections: ProtocolSections): readonly Finding[] {
   const entries = Object.entries(section);
+  const permits = entries.flatMap(([name, station]) => permitFindings(name, station, sections));
   if (entries.length > 0 && sections.opcua === undefined && sections.mqtt === undefined) {
-    return [unwise(["stations"], "cannot be asked for: there is neither a section opcua nor mqtt")];
+    return [
+      ...permits,
+      unwise(["stations"], "cannot be asked for: there is neither a section opcua nor mqtt"),
+    ];
   }
-  return entries.flatMap(([station, { users = [], clients = [] }]) => [
+  const users = entries.flatMap(([station, { users = [], clients = [] }]) => [
     ...users.flatMap((name, place) =>
       unknownUserFindings(["stations", station, "users", place], "opcua", name, sections),
     ),
@@ -64,4 +101,25 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
       unknownUserFindings(["stations", station, "clients", place], "mqtt", name, sections),
     ),
   ]);
+  return [...permits, ...users];
+}
+
+/** A permit is a tag: where nobody can write it, no robot would ever come. */
+function permitFindings(
+  name: string,
+  { permit, pauseOnLoss, users, clients }: StationsSection[string],
+  { opcua }: ProtocolSections,
+): readonly Finding[] {
+  if (permit === undefined) {
+    const alone = "does nothing without a permit: add permit: required, or leave it out";
+    return pauseOnLoss === true ? [wrong(["stations", name, "pauseOnLoss"], alone)] : [];
+  }
+  const path = ["stations", name, "permit"];
+  if (opcua === undefined) {
+    return [wrong(path, "nobody could give it: it is a tag, and there is no section opcua")];
+  }
+  if (users !== undefined || clients === undefined) return [];
+  return [
+    wrong(path, "nobody could give it: clients are named, and no users; name the PLC's OPC UA user there"),
+  ];
 }

@@ -1,4 +1,4 @@
-import type { EvidenceRule, Subject } from "../../contracts/operation.ts";
+import type { EvidenceRule, Heading, Subject } from "../../contracts/operation.ts";
 import {
   AddTaskChainRequestSchema,
   CancelTaskChainRequestSchema,
@@ -10,6 +10,7 @@ import {
   ReassignTaskByAmrIdRequestSchema,
   ReassignTaskByTaskChainIdRequestSchema,
   ResumeRobotRequestSchema,
+  type Task,
 } from "../../wire/fleet/http/v1/task_pb.js";
 import {
   chainCanceled,
@@ -33,18 +34,18 @@ import {
 export const chainRules: ReadonlyMap<string, Rule> = new Map([
   [
     "AddTaskChain",
-    rule(AddTaskChainRequestSchema, "operator", ["task_chain", "tasks"], ({ taskChain }) => {
+    rule(AddTaskChainRequestSchema, "operator", ["task_chain", "tasks"], ({ taskChain, tasks }) => {
       const { amrId = 0, groupId = 0, taskSeq = "" } = taskChain ?? {};
       // Number 0, and a number with a group: the service picks the robot (wire-facts, Robots, maps, chains).
       const subject = amrId === 0 || groupId !== 0 ? fleetSubject : robotNumber(amrId);
       const identityField = ["taskChain", "taskSeq"];
-      return { ...moving(subject, chainWithReference(taskSeq)), identityField };
+      return { ...moving(subject, chainWithReference(taskSeq), headingOf(tasks)), identityField };
     }),
   ],
   [
     "ReassignTaskByAmrId",
     rule(ReassignTaskByAmrIdRequestSchema, "operator", ["amr_id"], ({ amrId, reassignTasks }) =>
-      moving(robotNumber(amrId), tasksReassigned({ amrId }, reassignTasks)),
+      moving(robotNumber(amrId), tasksReassigned({ amrId }, reassignTasks), headingOf(reassignTasks)),
     ),
   ],
   [
@@ -54,7 +55,11 @@ export const chainRules: ReadonlyMap<string, Rule> = new Map([
       "operator",
       ["task_chain_id"],
       ({ taskChainId, reassignTasks }) =>
-        moving(chain(taskChainId), tasksReassigned({ chainId: taskChainId }, reassignTasks)),
+        moving(
+          chain(taskChainId),
+          tasksReassigned({ chainId: taskChainId }, reassignTasks),
+          headingOf(reassignTasks),
+        ),
     ),
   ],
   [
@@ -91,7 +96,7 @@ export const chainRules: ReadonlyMap<string, Rule> = new Map([
   [
     "ResumeRobot",
     rule(ResumeRobotRequestSchema, "operator", ["amr_id"], ({ amrId }) => ({
-      ...moving(robotNumber(amrId), noEvidence),
+      ...moving(robotNumber(amrId), noEvidence, { kind: "mission", missionId: "" }),
       switches: ["robot"],
     })),
   ],
@@ -106,6 +111,11 @@ function chain(chainId: number): Subject {
   return { kind: "task_chain", chainId, find: robotOfChain(chainId) };
 }
 
-function moving(subject: Subject, evidence: EvidenceRule): Judgement {
-  return { effect: "moves", subject, repeat: never, evidence };
+function moving(subject: Subject, evidence: EvidenceRule, heading?: Heading): Judgement {
+  const judgement: Judgement = { effect: "moves", subject, repeat: never, evidence };
+  return heading === undefined ? judgement : { ...judgement, heading };
+}
+
+function headingOf(tasks: readonly Task[]): Heading {
+  return { kind: "goals", names: tasks.map(({ endPointCode }) => endPointCode) };
 }

@@ -1,4 +1,4 @@
-import type { EvidenceRule, Subject } from "../../contracts/operation.ts";
+import type { EvidenceRule, Heading, Subject } from "../../contracts/operation.ts";
 import type { Goal } from "../../domain/goal.ts";
 import type { MissionStateName, MissionType } from "../../domain/mission.ts";
 import {
@@ -38,13 +38,13 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
   [
     "CreateMission",
     rule(CreateMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
-      starting(robotId, ofMission(mission)),
+      starting(robotId, ofMission(mission), headingOf(mission && goalsOfMission(mission))),
     ),
   ],
   [
     "AppendMission",
     rule(AppendMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
-      starting(robotId, ofMission(mission)),
+      starting(robotId, ofMission(mission), headingOf(mission && goalsOfMission(mission))),
     ),
   ],
   [
@@ -53,7 +53,12 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
       CreateMissionWorkflowRequestSchema,
       "operator",
       ["robot_id", "mission_workflow"],
-      ({ robotId, missionWorkflow }) => starting(robotId, ofWorkflow(missionWorkflow)),
+      ({ robotId, missionWorkflow }) =>
+        starting(
+          robotId,
+          ofWorkflow(missionWorkflow),
+          headingOf(missionWorkflow && goalsOfWorkflow(missionWorkflow)),
+        ),
     ),
   ],
   [
@@ -65,7 +70,9 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
   ],
   [
     "SkipGoal",
-    rule(SkipGoalRequestSchema, "operator", ["robot_id"], ({ robotId }) => starting(robotId, noEvidence)),
+    rule(SkipGoalRequestSchema, "operator", ["robot_id"], ({ robotId }) =>
+      starting(robotId, noEvidence, { kind: "next_goal", missionId: "" }),
+    ),
   ],
   [
     "UpdateMission",
@@ -92,8 +99,15 @@ function robot(robotId: string): Subject {
   return { kind: "robot", robotId };
 }
 
-function starting(robotId: string, evidence: EvidenceRule): Judgement {
-  return { effect: "moves", subject: robot(robotId), repeat: never, evidence };
+function starting(robotId: string, evidence: EvidenceRule, heading?: Heading): Judgement {
+  const judgement: Judgement = { effect: "moves", subject: robot(robotId), repeat: never, evidence };
+  return heading === undefined ? judgement : { ...judgement, heading };
+}
+
+/** Undefined where the goals cannot be told: by tray, or by pose alone. */
+function headingOf(goals: readonly Goal[] | null | undefined): Heading | undefined {
+  const names = (goals ?? []).flatMap((goal) => (goal.kind === "destination" ? [goal.destinationId] : []));
+  return names.length === 0 ? undefined : { kind: "goals", names };
 }
 
 function ofMission(mission: Mission | undefined): EvidenceRule {
@@ -116,7 +130,9 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
     missionId: command?.missionId ?? "",
     state,
   });
-  const switches = [`mission ${command?.missionId ?? ""}`];
+  const missionId = command?.missionId ?? "";
+  const switches = [`mission ${missionId}`];
+  const goesOn: Heading = { kind: "mission", missionId };
   switch (command?.command) {
     case MissionCommand_Command.CANCEL:
       // A mission that has ended answers FAILED_PRECONDITION: it no longer needs canceling.
@@ -131,12 +147,26 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
       // FAILED_PRECONDITION would not tell a paused mission from one that has ended.
       return { effect: "stops", subject, repeat: repeatable(), evidence: seenAs("STATE_PAUSED"), switches };
     case MissionCommand_Command.RESUME:
-      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_RUNNING"), switches };
+      return {
+        effect: "moves",
+        subject,
+        repeat: never,
+        evidence: seenAs("STATE_RUNNING"),
+        switches,
+        heading: goesOn,
+      };
     case MissionCommand_Command.FINISH:
-      return { effect: "moves", subject, repeat: never, evidence: seenAs("STATE_SUCCEEDED"), switches };
+      return {
+        effect: "moves",
+        subject,
+        repeat: never,
+        evidence: seenAs("STATE_SUCCEEDED"),
+        switches,
+        heading: { kind: "next_mission", missionId },
+      };
     default:
       // A command that this version does not know is held back like the most dangerous one.
-      return { effect: "moves", subject, repeat: never, evidence: noEvidence, switches };
+      return { effect: "moves", subject, repeat: never, evidence: noEvidence, switches, heading: goesOn };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
-import type { EvidenceRule, ParsedRequest, RepeatRule, Subject } from "../../contracts/operation.ts";
+import type { EvidenceRule, Heading, ParsedRequest, RepeatRule, Subject } from "../../contracts/operation.ts";
 import type { Effect, Role } from "../../domain/command.ts";
 
 /** What one request of an operation does, and what may be known of it afterwards (design, Commands). */
@@ -11,6 +11,7 @@ export interface Judgement {
   readonly identityField?: readonly string[];
   readonly conveyors?: ParsedRequest["conveyors"];
   readonly switches?: ParsedRequest["switches"];
+  readonly heading?: Heading;
 }
 
 /** One row of the table of operations. */

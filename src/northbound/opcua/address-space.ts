@@ -1,18 +1,17 @@
 import type { ISessionContext, OPCUAServer } from "node-opcua";
 import type { Holds } from "../../contracts/holds.ts";
+import type { Permits } from "../../contracts/permits.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { every } from "../../platform/clock.ts";
 import { watchMethodWait } from "./commands/method-wait.ts";
 import { addMethods } from "./commands/methods.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
-import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
-import { createNodeBuilder, type NodeBuilder } from "./node-builder.ts";
-import { nodeName } from "./node-name.ts";
+import { createNodeBuilder } from "./node-builder.ts";
 import { buildBeforeRequests } from "./node-opcua/large-requests.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
@@ -24,6 +23,7 @@ import { addRobotTags, type RobotParts } from "./robot-tags.ts";
 import { addRobotsFolder } from "./robots-folder.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 import { openServiceLevel } from "./service-level.ts";
+import { addStationFolder } from "./station-folder.ts";
 
 /** What the server needs of the rest of the gateway. */
 export interface OpcUaParts
@@ -42,6 +42,7 @@ export interface OpcUaParts
   > {
   readonly facts: GatewayFacts;
   readonly stations: Stations;
+  readonly permits: Permits;
   readonly holds: Holds;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
@@ -84,12 +85,14 @@ export function openAddressSpace(
   refuseForeignMethods(server, addressSpace);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
-  const stations = addStations(builder, options.stations, {
+  const stations = addStationFolder(builder, options.stations, {
     stations: parts.stations,
+    permits: parts.permits,
     findRobot: (name, number) => space.find(name, number)?.robot(),
     slots,
+    tags: holds,
   });
-  for (const station of stations) writes.add(station);
+  for (const slot of stations.slots) writes.add(slot);
 
   const ageing: RobotParts["ageing"] = new Set();
   const placesAgeing: RobotParts["placesAgeing"] = new Set();
@@ -126,7 +129,7 @@ export function openAddressSpace(
     gateway.tick(nowMs, { robotCount: space.listedCount, robotsNotShown: space.refusedCount });
     for (const age of [...ageing, ...placesAgeing]) age(nowMs);
     for (const slot of writes.slots()) slot.tick();
-    for (const station of stations) station.showLease();
+    stations.tick();
   };
   tick();
   every(clock, TICK_MS, signal, tick);
@@ -144,14 +147,4 @@ function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, sig
   const { destinations, users } = options;
   const offersConfirm = users.some((user) => user.confirms);
   return { ...parts, tickets: memory.tickets, destinations, offersConfirm, signal };
-}
-
-function addStations(
-  builder: NodeBuilder,
-  names: readonly string[],
-  parts: StationParts,
-): readonly StationSlot[] {
-  if (names.length === 0) return [];
-  const folder = builder.root("Stations", "Every station of the configuration, with its slot");
-  return names.map((name) => addStationSlot(builder, builder.folder(folder, nodeName(name)), name, parts));
 }

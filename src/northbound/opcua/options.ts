@@ -35,6 +35,15 @@ export interface KnownRobot {
   readonly conveyorIndexes: readonly number[];
 }
 
+/** A station of the configuration, as far as its nodes depend on it. */
+export interface StationNode {
+  readonly name: string;
+  /** Whether starts towards it need its permit, so that it has the tags for that. */
+  readonly needsPermit: boolean;
+  /** How conveyors turn to load; null: its slot does not take load and unload. */
+  readonly load: "CW" | "CCW" | null;
+}
+
 /** Everything the OPC UA server is told. All values are already defaulted. */
 export interface OpcUaOptions {
   /** Address to listen on. */
@@ -59,8 +68,8 @@ export interface OpcUaOptions {
    */
   readonly insecureLoopback: { readonly role: Role } | null;
   readonly robots: readonly KnownRobot[];
-  /** Stations of the configuration by name: each has a slot. */
-  readonly stations: readonly string[];
+  /** Stations of the configuration: each has a slot, and tags. */
+  readonly stations: readonly StationNode[];
   /** Destinations by the number that PLCs without strings know them by. */
   readonly destinations: ReadonlyMap<number, string>;
   /** How many mission slots each robot has: each is for one program. */

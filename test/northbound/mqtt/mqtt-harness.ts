@@ -110,6 +110,7 @@ function operation(name: string, effect: Effect): Operation {
           identityField: null,
           conveyors: null,
           switches: [],
+          heading: null,
         },
       };
     },

@@ -114,6 +114,7 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
           identityField: null,
           conveyors: null,
           switches: [],
+          heading: null,
         },
       };
     },

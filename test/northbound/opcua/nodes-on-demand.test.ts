@@ -28,7 +28,7 @@ beforeAll(async () => {
       family: "cart" as const,
       conveyorIndexes: [0],
     })),
-    stations: ["dock"],
+    stations: [{ name: "dock", needsPermit: false, load: null }],
   });
   caller = await openSession(running.url);
 }, 60_000);

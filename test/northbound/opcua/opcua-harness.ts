@@ -15,6 +15,7 @@ import {
   type VariantOptions,
 } from "node-opcua";
 import type { Rights } from "../../../src/commands/rights.ts";
+import type { Permits } from "../../../src/contracts/permits.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
@@ -67,6 +68,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
     catalogue,
     records: { recall: async () => null },
     stations: noStations,
+    permits: noPermits,
     holds: createFakeHolds(),
     openMemory: createFakeDisk().open,
     stopRequest,
@@ -95,6 +97,13 @@ const noStations: Stations = {
   override: () => null,
   leaseOf: () => null,
   leased: () => null,
+};
+
+/** No station requires a permit. */
+const noPermits: Permits = {
+  write: () => null,
+  heartbeat() {},
+  permitOf: () => ({ isRequired: false, isGiven: true, reason: "" }),
 };
 
 export interface RunningServer {

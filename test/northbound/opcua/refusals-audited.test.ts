@@ -38,7 +38,7 @@ it("the audit log has who was refused by role, and what a method or a slot refus
       void told.push([source.name, requestId, operation, robotId, origin?.address, code, message]),
   };
   const server = await startServer(
-    { robots, stations: ["packing"], users: [operator, observer] },
+    { robots, stations: [{ name: "packing", needsPermit: false, load: null }], users: [operator, observer] },
     { audit, stations, accounts },
   );
   const scada = await openSession(server.url, { user: { name: "scada", password: "line secret" } });

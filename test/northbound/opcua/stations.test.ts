@@ -1,5 +1,5 @@
 import { StatusCodes } from "node-opcua";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
@@ -49,7 +49,11 @@ beforeEach(async () => {
   asked = [];
   lease = null;
   running = await startServer(
-    { robots, stations: ["packing"], destinations: new Map([[4, "Station A"]]) },
+    {
+      robots,
+      stations: [{ name: "packing", needsPermit: false, load: "CCW" }],
+      destinations: new Map([[4, "Station A"]]),
+    },
     { commander, clock, stations },
   );
   running.server.write({ changes: [robotChange("r1", "good")], events: [] });
@@ -129,7 +133,7 @@ it("ends another's lease for an engineer", async () => {
     secret: { kind: "plain", text: "a secret" },
   };
   running = await startServer(
-    { robots, stations: ["packing"], users: [chief] },
+    { robots, stations: [{ name: "packing", needsPermit: false, load: null }], users: [chief] },
     { commander, clock, stations },
   );
   running.server.write({ changes: [robotChange("r1", "good")], events: [] });
@@ -314,4 +318,20 @@ it("does not stop another robot's conveyor where the robot was refused", async (
   await plc.write([slot("Operation"), int32(40)], [slot("RequestId"), int32(ticket)]);
   expect(await shown("DoneId", "Outcome", "ErrorId")).toEqual([ticket, 4, 1000]);
   expect(commander.submitted).toHaveLength(0);
+});
+
+it("loads and unloads as the station's configuration says, and turns as it always did", async () => {
+  for (const [motor, told, command] of [
+    [4, "r1: load: conveyor 2: turn counter-clockwise", "COMMAND_CONVEYOR_MOTOR_CCW"],
+    [5, "r1: unload: conveyor 2: turn clockwise", "COMMAND_CONVEYOR_MOTOR_CW"],
+    [2, "r1: conveyor 2: turn clockwise", "COMMAND_CONVEYOR_MOTOR_CW"],
+    [1, "r1: conveyor 2: stop", "COMMAND_CONVEYOR_MOTOR_STOP"],
+  ] as const) {
+    await plc.write([slot("Command"), array(await plc.nextId(slot("NextId")), 40, 7, 2, motor)]);
+    const sent = await commander.next();
+    expect(JSON.parse(sent.command.requestJson).commands).toEqual([{ index: 2, command }]);
+    sent.end(succeeded(null));
+    await vi.waitFor(async () => expect(await shown("AcceptedText", "Outcome")).toEqual([told, 3]));
+  }
+  expect(await plc.write([slot("MotorCommand"), int32(6)])).toEqual([StatusCodes.BadOutOfRange]);
 });

@@ -7,11 +7,14 @@ import type { Writer } from "./writer.ts";
 /**
  * A number that the PLC changes as long as its program runs. Only a change is a sign of life: a driver
  * repeats the same number for ever.
+ *
+ * @param onBeat `isChange` is false for the first number of a session: a driver that connects again writes
+ *   the last one of a program that may have stopped
  */
 export function addHeartbeat(
   builder: NodeBuilder,
   folder: Folder,
-  onBeat: (account: Account) => void,
+  onBeat: (account: Account, isChange: boolean) => void,
 ): Parameter {
   const number = addNumberParameter({ builder, folder, latched: null }, "Heartbeat", () => true);
   return {
@@ -22,7 +25,9 @@ export function addHeartbeat(
     write(variant, range, writer: Writer): StatusCode {
       const before = number.value(writer.sessionId);
       const status = number.write(variant, range, writer);
-      if (status === StatusCodes.Good && number.value(writer.sessionId) !== before) onBeat(writer.account);
+      if (status === StatusCodes.Good && number.value(writer.sessionId) !== before) {
+        onBeat(writer.account, before !== undefined);
+      }
       return status;
     },
   };

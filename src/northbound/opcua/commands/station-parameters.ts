@@ -1,5 +1,5 @@
-import { isMotorCommand } from "./conveyor-slot.ts";
 import { missing } from "./draft.ts";
+import { isLoadCommand } from "./load-request.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import { addNumberParameter, addTextParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import {
@@ -29,7 +29,7 @@ export function addStationParameters(place: ParameterPlace, findRobot: FindRobot
   const robotNo = addNumberParameter(place, "RobotNo", (value) => value >= 0);
   const mission = addMissionParameters(place, isStationOperation);
   const conveyorIndex = addNumberParameter(place, "ConveyorIndex", (value) => value >= 0);
-  const motorCommand = addNumberParameter(place, "MotorCommand", isMotorCommand);
+  const motorCommand = addNumberParameter(place, "MotorCommand", isLoadCommand);
 
   return {
     all: [robotName, robotNo, ...mission.all, conveyorIndex, motorCommand],

@@ -1,10 +1,12 @@
+import type { Permits } from "../../../contracts/permits.ts";
 import type { Stations } from "../../../contracts/stations.ts";
 import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { conveyorRequest } from "./conveyor-slot.ts";
+import type { StationNode } from "../options.ts";
 import type { Draft } from "./draft.ts";
 import { addHeartbeat } from "./heartbeat.ts";
+import { loadRequest } from "./load-request.ts";
 import { missionRequest } from "./mission-request.ts";
 import { parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
@@ -25,6 +27,9 @@ import { addStationParameters } from "./station-parameters.ts";
 /** What a station's slot needs besides what every slot needs. */
 export interface StationParts {
   readonly stations: Stations;
+  readonly permits: Pick<Permits, "heartbeat">;
+  /** How conveyors turn to load; null: load and unload are refused. */
+  readonly load: StationNode["load"];
   readonly findRobot: FindRobot;
   readonly slots: SlotParts;
 }
@@ -40,13 +45,14 @@ export function addStationSlot(
   builder: NodeBuilder,
   station: Folder,
   stationName: string,
-  { stations, findRobot, slots: parts }: StationParts,
+  { stations, permits, load, findRobot, slots: parts }: StationParts,
 ): StationSlot {
   const folder = builder.folder(station, "Slot");
   const parameters = addStationParameters(parameterPlace(builder, folder, parts.offersConfirm), findRobot);
-  const heartbeat = addHeartbeat(builder, folder, (account) =>
-    stations.heartbeat(stationName, sourceOf(account)),
-  );
+  const heartbeat = addHeartbeat(builder, folder, (account, isChange) => {
+    stations.heartbeat(stationName, sourceOf(account));
+    if (isChange) permits.heartbeat(stationName, sourceOf(account));
+  });
   const tags = addSlotTags(builder, folder, parts);
   const lease = addStationLease(builder, folder, stationName, stations, () => parts.clock.nowMs());
 
@@ -63,7 +69,7 @@ export function addStationSlot(
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
     if (robot === undefined) return { text: "no robot", perform: () => noRobot(order.robotName) };
     lastOrdered = robot;
-    return leaseDraft(order, robot, lease, showLease) ?? robotDraft(order, robot, parts.destinations);
+    return leaseDraft(order, robot, lease, showLease) ?? robotDraft(order, robot, parts.destinations, load);
   }
 
   const slot = createSlot(
@@ -109,10 +115,11 @@ function robotDraft(
   { conveyorIndex, motorCommand, mission }: StationOrder,
   robot: MissionRobot,
   destinations: ReadonlyMap<number, string>,
+  load: StationNode["load"],
 ): Draft {
   const draft =
     mission.operation === stationOperations.conveyor
-      ? conveyorRequest(robot.robotId, conveyorIndex, motorCommand)
+      ? loadRequest(robot.robotId, conveyorIndex, motorCommand, load)
       : missionRequest(mission, robot, destinations);
   return "text" in draft ? { ...draft, text: `${robot.robotId}: ${draft.text}` } : draft;
 }

@@ -1,0 +1,179 @@
+import type { ParsedRequest } from "../../contracts/operation.ts";
+import type { Permits } from "../../contracts/permits.ts";
+import type { StateChange } from "../../domain/change.ts";
+import { quoted } from "../../domain/clip.ts";
+import type { Source } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Observations } from "../evidence/observations.ts";
+import type { StationOptions } from "../options.ts";
+import type { Shared } from "../parts.ts";
+import { gatewaySource, refusedRight, refusedStationUser, rightsAnywhere } from "../rights.ts";
+import { beaten, goalsOf, noPermit, type Permit, whyNotGiven, written } from "./permit.ts";
+import { createPermitPauses, type PermitPauses } from "./permit-pauses.ts";
+
+export interface PermitKeeperParts
+  extends Pick<Shared, "stations" | "rights" | "clock" | "log" | "audit" | "stopping"> {
+  readonly observations: Pick<Observations, "missions" | "sight" | "robots">;
+  /** A permit is lost: starts towards the station that have not left are to be refused. */
+  readonly refuseStarts: () => void;
+  /** Pauses a robot's mission for a station. Never rejects. */
+  readonly pause: (robotId: RobotId, missionId: string, station: string, owner: Source) => Promise<Outcome>;
+}
+
+/** What a start is about, as far as a permit is concerned. */
+export type GuardedStart = Pick<ParsedRequest, "heading">;
+
+/** Keeps the permits of stations that require one. */
+export interface PermitKeeper extends Permits {
+  /** The gateway runs: a permit that no PLC gives within its station's heartbeat counts as lost. */
+  start(): void;
+  /**
+   * The refusal of a start of this robot, or (null) of one that the service picks; null when every station
+   * that it leads to permits it.
+   */
+  refusalFor(start: GuardedStart, robotId: RobotId | null): Outcome | null;
+  /** What robots send, once the observations have it. */
+  observed(changes: readonly StateChange[]): void;
+  /** Finds permits whose heartbeat has lapsed. To be called about once a second. */
+  tick(): void;
+  /** Stations that require a permit which is not given. */
+  missing(): number;
+}
+
+/** A station that requires a permit. */
+interface Guarded {
+  readonly station: StationOptions;
+  readonly pauses: PermitPauses | null;
+  permit: Permit;
+  /** What was found last; `unknown` from the start until a PLC has had time to come back. */
+  found: "given" | "lost" | "unknown";
+}
+
+export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
+  const { clock } = parts;
+  const guards = new Map<string, Guarded>();
+  for (const station of parts.stations) {
+    if (station.permit !== undefined) guards.set(station.name, guardOf(station, parts));
+  }
+  let startedAtMs = Number.POSITIVE_INFINITY;
+  const anywhere = rightsAnywhere(parts.rights);
+
+  const whyNot = ({ permit, station }: Guarded) =>
+    whyNotGiven(permit, station.heartbeatMs, clock.monotonicMs());
+
+  /** Says and does what follows when the permit is another than before. */
+  function look(guard: Guarded, by: Source | null): void {
+    const reason = whyNot(guard);
+    if (reason === null) {
+      if (guard.found === "given") return;
+      guard.found = "given";
+      guard.pauses?.end();
+      tell(parts, guard, "given", "", by);
+      return;
+    }
+    if (guard.found === "lost" || (guard.found === "unknown" && isEarly(guard))) return;
+    guard.found = "lost";
+    tell(parts, guard, "lost", reason, by);
+    parts.refuseStarts();
+    guard.pauses?.begin();
+  }
+
+  /** A PLC that has said nothing yet may still be on its way back; one that has said FALSE is not. */
+  function isEarly({ permit, station }: Guarded): boolean {
+    if (permit.level?.isGiven === false) return false;
+    return clock.monotonicMs() - startedAtMs <= station.heartbeatMs;
+  }
+
+  function refusedWrite(station: StationOptions, source: Source): string | null {
+    const asked = { source, operation: null, role: "operator", robotId: null } as const;
+    return refusedStationUser(station, source) ?? refusedRight(anywhere, asked);
+  }
+
+  return {
+    start() {
+      startedAtMs = clock.monotonicMs();
+    },
+    write(name, source, isGiven) {
+      const guard = guards.get(name);
+      if (guard === undefined) return refusal("MALFORMED", `station ${quoted(name)} requires no permit`);
+      if (parts.stopping.signal.aborted) {
+        return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
+      }
+      const refused = refusedWrite(guard.station, source);
+      if (refused !== null) return refusal("NOT_ALLOWED", refused);
+      guard.permit = written(guard.permit, isGiven, source);
+      look(guard, source);
+      return null;
+    },
+    heartbeat(name, source) {
+      const guard = guards.get(name);
+      if (guard === undefined) return;
+      guard.permit = beaten(guard.permit, source, clock.monotonicMs());
+      look(guard, source);
+    },
+    permitOf(name) {
+      const guard = guards.get(name);
+      const reason = guard === undefined ? null : whyNot(guard);
+      return { isRequired: guard !== undefined, isGiven: reason === null, reason: reason ?? "" };
+    },
+    refusalFor(start, robotId) {
+      if (guards.size === 0 || start.heading === null) return null;
+      const goals = goalsOf(start, robotId === null ? undefined : parts.observations.missions(robotId));
+      for (const guard of guards.values()) {
+        const goal = goals.find((each) => guard.station.destinations.includes(each));
+        const reason = goal === undefined ? null : whyNot(guard);
+        if (goal !== undefined && reason !== null) return notPermitted(guard.station.name, goal, reason);
+      }
+      return null;
+    },
+    observed(changes) {
+      if (![...guards.values()].some(({ found, pauses }) => found === "lost" && pauses !== null)) return;
+      const robots = new Set(changes.flatMap((change) => ("robotId" in change ? [change.robotId] : [])));
+      for (const { pauses } of guards.values()) for (const robotId of robots) pauses?.look(robotId);
+    },
+    tick() {
+      for (const guard of guards.values()) {
+        look(guard, null);
+        guard.pauses?.tick();
+      }
+    },
+    missing: () => [...guards.values()].filter((guard) => whyNot(guard) !== null).length,
+  };
+}
+
+function guardOf(station: StationOptions, parts: PermitKeeperParts): Guarded {
+  const { name, destinations } = station;
+  const owner = () => guard.permit.level?.owner ?? gatewaySource;
+  const pause = (robotId: RobotId, missionId: string) => parts.pause(robotId, missionId, name, owner());
+  const pauses =
+    station.permit?.pauseOnLoss === true ? createPermitPauses({ ...parts, destinations, pause }) : null;
+  const guard: Guarded = { station, pauses, permit: noPermit, found: "unknown" };
+  return guard;
+}
+
+function notPermitted(station: string, goal: string, reason: string): Outcome {
+  const message = `station ${station} does not permit starts towards ${quoted(goal)}: ${reason} (stations.${station}.permit is required)`;
+  return refusal("NO_PERMIT", message);
+}
+
+/** Logs and audits that a permit is given, or lost. `by` null: found by the gateway. */
+function tell(
+  { clock, log, audit }: PermitKeeperParts,
+  { station, permit }: Guarded,
+  permitIs: "given" | "lost",
+  reason: string,
+  by: Source | null,
+): void {
+  const { protocol, name } = by ?? permit.level?.owner ?? gatewaySource;
+  log.info({ station: station.name, user: name, reason }, `permit ${permitIs}`);
+  audit({
+    at: new Date(clock.nowMs()).toISOString(),
+    event: "permit",
+    permit: permitIs,
+    station: station.name,
+    protocol,
+    user: name,
+    reason,
+  });
+}

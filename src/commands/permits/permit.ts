@@ -1,0 +1,70 @@
+import type { Heading, ParsedRequest } from "../../contracts/operation.ts";
+import { type Source, sourceKey } from "../../domain/command.ts";
+import { currentMission, isTerminal, type Mission, type MissionQueue } from "../../domain/mission.ts";
+import { goalsAhead } from "../../domain/station-sight.ts";
+
+/** What a station's PLC has written, and when it last showed that it runs. Times are monotonic. */
+export interface Permit {
+  /** Null: nothing was written since the gateway started. */
+  readonly level: { readonly isGiven: boolean; readonly owner: Source } | null;
+  /** The last heartbeat of each user of the station, by `sourceKey`. */
+  readonly beats: ReadonlyMap<string, number>;
+}
+
+export const noPermit: Permit = { level: null, beats: new Map() };
+
+/** The last word counts, of whichever user; the heartbeat of that user keeps it. */
+export function written(permit: Permit, isGiven: boolean, owner: Source): Permit {
+  return { ...permit, level: { isGiven, owner } };
+}
+
+export function beaten(permit: Permit, source: Source, nowMs: number): Permit {
+  return { ...permit, beats: new Map(permit.beats).set(sourceKey(source), nowMs) };
+}
+
+/** Why the permit is not given, in words that follow the station's name; null when it is. */
+export function whyNotGiven({ level, beats }: Permit, heartbeatMs: number, nowMs: number): string | null {
+  if (level === null) return "Permit has not been written since the gateway started";
+  if (!level.isGiven) return "Permit is FALSE";
+  const beatAtMs = beats.get(sourceKey(level.owner));
+  // A driver may repeat TRUE for a program that does not run: only a change of the heartbeat counts.
+  if (beatAtMs === undefined) return "Heartbeat has not changed since the gateway started";
+  return nowMs - beatAtMs > heartbeatMs ? `Heartbeat has not changed for ${heartbeatMs} ms` : null;
+}
+
+/**
+ * The names of the goals to which a start sends its robot, or may: those that it names, or those of the
+ * robot's missions that it lets go on. Empty where nothing tells.
+ *
+ * @param queue the missions of the robot; undefined where none are known
+ */
+export function goalsOf({ heading }: Pick<ParsedRequest, "heading">, queue: MissionQueue | undefined) {
+  if (heading === null) return [];
+  if (heading.kind === "goals") return heading.names;
+  if (queue === undefined) return [];
+  return missionsAfter(heading, queue).flatMap((mission) => namesAhead(mission));
+}
+
+/** The missions that go on with a start, each with the goals that it has still before it. */
+function missionsAfter(
+  heading: Exclude<Heading, { kind: "goals" }>,
+  queue: MissionQueue,
+): readonly Mission[] {
+  const { missions } = queue;
+  const current = currentMission(queue);
+  const named =
+    heading.missionId === "" ? current : missions.find((each) => each.missionId === heading.missionId);
+  if (named === undefined) return [];
+  if (heading.kind === "mission") return [named];
+  const skipped: Mission = { ...named, currentGoalIndex: named.currentGoalIndex + 1 };
+  if (heading.kind === "next_goal" && skipped.currentGoalIndex < named.goals.length) return [skipped];
+  // It ends the mission: the next one begins.
+  return missions
+    .slice(missions.indexOf(named) + 1)
+    .filter(({ state }) => !isTerminal(state))
+    .slice(0, 1);
+}
+
+function namesAhead(mission: Mission): readonly string[] {
+  return goalsAhead(mission).filter((name) => name !== null);
+}

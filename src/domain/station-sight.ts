@@ -1,0 +1,233 @@
+import {
+  currentGoal,
+  currentMission,
+  isTerminal,
+  type Mission,
+  type MissionQueue,
+  mayHaveArrived,
+} from "./mission.ts";
+import { type Quality, qualities } from "./quality.ts";
+import type { RobotId } from "./robot.ts";
+import type { RobotSight } from "./stops.ts";
+
+/** A robot as a station looks at it: the last that was seen of it, and how good that is. */
+export interface StationRobot extends RobotSight {
+  readonly robotId: RobotId;
+  readonly quality: Quality;
+}
+
+/** Where a robot is, for one station. */
+export type StationPlace =
+  /** It stands at a destination. `hasArrived`: its mission says so, and the robot waits there. */
+  | { readonly kind: "here"; readonly hasArrived: boolean }
+  /** It is to come, after so many other goals. `isRunning`: it drives now. */
+  | {
+      readonly kind: "coming";
+      readonly goalsBefore: number;
+      readonly isRunning: boolean;
+      readonly missionId: string;
+    }
+  /** `isBroken`: the last that it did was canceled, or failed. */
+  | { readonly kind: "elsewhere"; readonly isBroken: boolean };
+
+/** A conveyor of the robot that is here. Neither is true unless it is known to be true now. */
+export interface StationConveyor {
+  readonly index: number;
+  readonly isLoaded: boolean;
+  readonly isRolling: boolean;
+}
+
+/** What a station shows of robots. Nothing of it looks true that is not known to be true now. */
+export interface StationSight {
+  /** Good: it is known who is here, or that nobody is. */
+  readonly quality: Quality;
+  readonly here: { readonly robotId: RobotId; readonly hasArrived: boolean } | null;
+  /** Robots that are known to be here. */
+  readonly count: number;
+  readonly conveyors: readonly StationConveyor[];
+  /** Good: all of its conveyors are known. */
+  readonly conveyorQuality: Quality;
+  readonly next: { readonly robotId: RobotId; readonly goalsBefore: number } | null;
+  readonly nextQuality: Quality;
+}
+
+/** A robot that is at a station, or is to come, or was when it was seen last. */
+export interface StationCandidate {
+  readonly robot: StationRobot;
+  readonly place: StationPlace;
+}
+
+/** Before anything is known of any robot. */
+export const unknownSight: StationSight = {
+  quality: "unknown",
+  here: null,
+  count: 0,
+  conveyors: [],
+  conveyorQuality: "unknown",
+  next: null,
+  nextQuality: "unknown",
+};
+
+/** Whether all of it is good: what a PLC that drops status codes reads. */
+export function isValidSight({ quality, conveyorQuality }: StationSight): boolean {
+  return quality === "good" && conveyorQuality === "good";
+}
+
+/**
+ * Where a robot is, by the last that was seen of it: its task chain goes before its missions, and both before
+ * the point where the service saw it (fleet-service-interface, Mission status stream messages).
+ */
+export function placeAt(destinations: readonly string[], { missions, presence }: RobotSight): StationPlace {
+  const at = presence?.value;
+  const isSeenHere = at !== undefined && destinations.includes(at.position);
+  const standing: StationPlace = { kind: "here", hasArrived: false };
+  // The goals of a task chain are not shown, so only the point counts.
+  if (at !== undefined && at.taskChainId !== 0) {
+    return isSeenHere ? standing : { kind: "elsewhere", isBroken: false };
+  }
+  const queue = missions?.value;
+  const current = queue === undefined ? undefined : currentMission(queue);
+  if (queue !== undefined && current !== undefined && !isTerminal(current.state)) {
+    if (isDestined(current, destinations) && isArrived(current)) return { kind: "here", hasArrived: true };
+    return comingTo(destinations, queue) ?? { kind: "elsewhere", isBroken: false };
+  }
+  const last = queue?.missions.findLast(({ state }) => isTerminal(state));
+  const hasEndedHere =
+    last !== undefined &&
+    last.state === "STATE_SUCCEEDED" &&
+    isDestined(last, destinations) &&
+    mayHaveArrived(last);
+  if (hasEndedHere) return { kind: "here", hasArrived: isArrived(last) };
+  if (isSeenHere) return standing;
+  const isBroken = last !== undefined && last.state !== "STATE_SUCCEEDED";
+  return (queue && comingTo(destinations, queue)) ?? { kind: "elsewhere", isBroken };
+}
+
+/**
+ * What a station shows, of the robots that are or were at it, or on the way.
+ *
+ * - The robot that was shown stays until it has left; else the one whose id comes first is shown.
+ * - Nobody is known to be here only if each robot that may be is good, and the fleet is seen at all.
+ *
+ * @param fleetQuality of the robot that is known best
+ * @param shownBefore the robot that was shown last
+ */
+export function sightOf(
+  candidates: readonly StationCandidate[],
+  fleetQuality: Quality,
+  shownBefore: RobotId | null,
+): StationSight {
+  const inOrder = candidates.toSorted((a, b) => (a.robot.robotId < b.robot.robotId ? -1 : 1));
+  const good = inOrder.filter(({ robot }) => qualityOf(robot) === "good");
+  const doubtful = inOrder.filter(({ robot }) => qualityOf(robot) !== "good");
+  const standing = good.filter(({ place }) => place.kind === "here");
+  const shown = standing.find(({ robot }) => robot.robotId === shownBefore) ?? standing[0];
+  return {
+    ...hereOf(shown, standing.length, doubtful, fleetQuality),
+    ...nextOf(good, doubtful, fleetQuality),
+  };
+}
+
+/** The quality of all that tells where a robot is. */
+export function qualityOf({ quality, missions, presence }: StationRobot): Quality {
+  return worst([quality, missions?.quality ?? "good", presence?.quality ?? "good"]);
+}
+
+type Here = Pick<StationSight, "quality" | "here" | "count" | "conveyors" | "conveyorQuality">;
+
+function hereOf(
+  shown: StationCandidate | undefined,
+  count: number,
+  doubtful: readonly StationCandidate[],
+  fleetQuality: Quality,
+): Here {
+  if (shown === undefined) {
+    const doubt = doubtful.find(({ place }) => place.kind === "here") ?? doubtful[0];
+    const quality = doubt === undefined ? fleetQuality : qualityOf(doubt.robot);
+    return { quality, here: null, count: 0, conveyors: [], conveyorQuality: quality };
+  }
+  const { robot, place } = shown;
+  const hasArrived = place.kind === "here" && place.hasArrived;
+  return { quality: "good", here: { robotId: robot.robotId, hasArrived }, count, ...conveyorsOf(robot) };
+}
+
+function nextOf(
+  good: readonly StationCandidate[],
+  doubtful: readonly StationCandidate[],
+  fleetQuality: Quality,
+): Pick<StationSight, "next" | "nextQuality"> {
+  let next: StationSight["next"] = null;
+  for (const { robot, place } of good) {
+    if (place.kind !== "coming" || (next !== null && next.goalsBefore <= place.goalsBefore)) continue;
+    next = { robotId: robot.robotId, goalsBefore: place.goalsBefore };
+  }
+  if (next !== null) return { next, nextQuality: "good" };
+  const doubt = doubtful.find(({ place }) => place.kind === "coming");
+  return { next, nextQuality: doubt === undefined ? fleetQuality : qualityOf(doubt.robot) };
+}
+
+function conveyorsOf({ conveyors }: StationRobot): Pick<StationSight, "conveyors" | "conveyorQuality"> {
+  const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
+  // A message lists all conveyors: one that is lost since an earlier message is not there any more.
+  const listed = conveyors.filter(
+    ({ quality, stamp }) => quality !== "lost" || stamp.receivedAtMs === newestMs,
+  );
+  return {
+    conveyors: listed.map(({ value: { index, payload, operation }, quality }) => ({
+      index,
+      isLoaded: quality === "good" && payload === "PAYLOAD_STATE_LOADED",
+      isRolling: quality === "good" && operation === "OPERATION_STATE_ROLLING",
+    })),
+    conveyorQuality: worst(listed.map(({ quality }) => quality)),
+  };
+}
+
+/** The first place in the queue that leads to a destination; null when none does. */
+function comingTo(
+  destinations: readonly string[],
+  { missions, currentMissionIndex }: MissionQueue,
+): StationPlace | null {
+  let goalsBefore = 0;
+  for (const mission of missions.slice(Math.max(0, currentMissionIndex))) {
+    if (isTerminal(mission.state)) continue;
+    const goals = goalsAhead(mission);
+    const at = goals.findIndex((name) => name !== null && destinations.includes(name));
+    if (at !== -1) {
+      const { state, missionId } = mission;
+      const isRunning = state === "STATE_RUNNING" && mission === missions[currentMissionIndex];
+      return { kind: "coming", goalsBefore: goalsBefore + at, isRunning, missionId };
+    }
+    goalsBefore += goals.length;
+  }
+  return null;
+}
+
+/** Names of the goals before a mission, the one it heads for first; null: a pose. */
+export function goalsAhead(mission: Mission): readonly (string | null)[] {
+  const { goals, currentGoalIndex, type } = mission;
+  const kind = type !== null && type.family !== "none" ? String(type.type) : "";
+  // Of an automatic mission only the goal that the robot has chosen is one.
+  const chosen = currentGoal(mission);
+  const ahead = kind.endsWith("_AUTO")
+    ? chosen === undefined
+      ? []
+      : [chosen]
+    : [
+        ...goals.slice(Math.max(0, currentGoalIndex)),
+        ...(kind.endsWith("_PATROL") ? goals.slice(0, Math.max(0, currentGoalIndex)) : []),
+      ];
+  return ahead.map((goal) => (goal.kind === "destination" ? goal.destinationId : null));
+}
+
+function isDestined(mission: Mission, destinations: readonly string[]): boolean {
+  const goal = currentGoal(mission);
+  return goal?.kind === "destination" && destinations.includes(goal.destinationId);
+}
+
+function isArrived({ feedback }: Mission): boolean {
+  return feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";
+}
+
+function worst(list: readonly Quality[]): Quality {
+  return qualities[Math.max(0, ...list.map((each) => qualities.indexOf(each)))] ?? "unknown";
+}

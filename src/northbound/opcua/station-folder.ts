@@ -1,0 +1,41 @@
+import type { Permits } from "../../contracts/permits.ts";
+import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
+import type { NodeBuilder } from "./node-builder.ts";
+import { nodeName } from "./node-name.ts";
+import type { StationNode } from "./options.ts";
+import { addPermitTags, type PermitTagParts } from "./permit-tags.ts";
+
+export interface StationFolderParts extends Omit<StationParts, "permits" | "load"> {
+  readonly permits: Permits;
+  readonly tags: Omit<PermitTagParts, "permits">;
+}
+
+/** The folder `Stations`: each station with its slot and its tags. */
+export interface StationFolder {
+  readonly slots: readonly StationSlot[];
+  /** Shows what changes with time. To be called about once a second. */
+  tick(): void;
+}
+
+export function addStationFolder(
+  builder: NodeBuilder,
+  stations: readonly StationNode[],
+  parts: StationFolderParts,
+): StationFolder {
+  if (stations.length === 0) return { slots: [], tick() {} };
+  const root = builder.root("Stations", "Every station of the configuration, with its slot");
+  const shown = stations.map(({ name, needsPermit, load }) => {
+    const folder = builder.folder(root, nodeName(name));
+    const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
+    return { slot: addStationSlot(builder, folder, name, { ...parts, load }), permit };
+  });
+  return {
+    slots: shown.map(({ slot }) => slot),
+    tick() {
+      for (const { slot, permit } of shown) {
+        slot.showLease();
+        permit?.show();
+      }
+    },
+  };
+}

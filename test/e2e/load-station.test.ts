@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
+import { int32 } from "./plc.ts";
+
+const ROBOT = "cart-01";
+/** Longer than a machine that has much to do lets a PLC wait. */
+const HEARTBEAT_MS = 3_000;
+const on = { dataType: "Boolean", value: true } as const;
+const off = { dataType: "Boolean", value: false } as const;
+
+let harness: E2eHarness;
+let requests = 0;
+let beats = 0;
+let stopBeating: () => void = () => {};
+
+beforeAll(async () => {
+  const dock = {
+    destinations: ["Station A"],
+    heartbeatMs: HEARTBEAT_MS,
+    permit: "required",
+    pauseOnLoss: true,
+    load: "CCW",
+  };
+  harness = await openE2eHarness({ timeFactor: 2 }, { stations: { dock } });
+  await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
+});
+afterEach(() => stopBeating());
+afterAll(() => harness.close());
+
+const station = (name: string) => `Stations.dock.${name}`;
+const robot = (name: string) => `Robots.${ROBOT}.${name}`;
+
+function send(operation: string, request: object) {
+  requests += 1;
+  return harness.mqtt.send(operation, `p${requests}`, request);
+}
+
+const toStation = (destinationId: string) => ({
+  robotId: ROBOT,
+  mission: { baseMission: { navigateMission: { goal: { destinationId } } } },
+});
+const notPermitted = (reason: string) => ({
+  outcome: "refused",
+  code: "NO_PERMIT",
+  message: `station dock does not permit starts towards "Station A": ${reason} (stations.dock.permit is required)`,
+});
+
+/** The station's PLC lives: its heartbeat changes several times in its period. */
+function beginBeating(): void {
+  const beat = () => {
+    beats += 1;
+    void harness.plc.write([station("Slot.Heartbeat"), int32(beats)]);
+  };
+  beat();
+  const timer = setInterval(beat, HEARTBEAT_MS / 10);
+  stopBeating = () => clearInterval(timer);
+}
+
+test("without the permit nothing starts towards the station; with it, a loss pauses what heads there", async () => {
+  const never = notPermitted("Permit has not been written since the gateway started");
+  expect(await send("CreateMission", toStation("Station A"))).toMatchObject(never);
+  const slot = robot("MissionSlot.");
+  const ticket = await harness.plc.nextId(`${slot}NextId`);
+  await harness.plc.write([`${slot}CommandText`, { dataType: "String", value: `${ticket};1;Station A` }]);
+  await harness.plc.shows(`${slot}DoneId`, ticket);
+  expect(await harness.plc.value(`${slot}ErrorId`)).toBe(1024);
+  expect(await harness.plc.value(`${slot}ErrorText`)).toBe(never.message);
+  expect(await harness.plc.value(station("Permitted"))).toBe(false);
+
+  beginBeating();
+  expect(await harness.plc.write([station("Permit"), on])).toEqual(["Good"]);
+  await harness.plc.shows(station("Permitted"), true);
+  await harness.plc.shows(station("NotPermittedReason"), "");
+  const sent = await send("CreateMission", toStation("Station A"));
+  expect(sent).toMatchObject({ outcome: "succeeded" });
+  const missionId = String(sent.response?.mission_id);
+  await harness.plc.shows(robot("Mission.StateText"), "STATE_RUNNING");
+
+  await harness.plc.write([station("Permit"), off]);
+  await harness.plc.shows(station("NotPermittedReason"), "Permit is FALSE");
+  await harness.plc.shows(robot("Mission.StateText"), "STATE_PAUSED");
+  const resume = { robotId: ROBOT, missionCommand: { missionId, command: "COMMAND_RESUME" } };
+  expect(await send("UpdateMission", resume)).toMatchObject(notPermitted("Permit is FALSE"));
+
+  await harness.plc.write([station("Permit"), on]);
+  expect(await send("UpdateMission", resume)).toMatchObject({ outcome: "succeeded" });
+  await harness.plc.shows(robot("Mission.StateText"), "STATE_RUNNING");
+  stopBeating();
+  await harness.plc.shows(robot("Mission.StateText"), "STATE_PAUSED");
+  await harness.plc.shows(station("NotPermittedReason"), `Heartbeat has not changed for ${HEARTBEAT_MS} ms`);
+  // A driver that repeats TRUE for a program that stands renews nothing.
+  expect(await harness.plc.write([station("Permit"), on])).toEqual(["Good"]);
+  expect(await harness.plc.value(station("Permitted"))).toBe(false);
+  const cancel = { robotId: ROBOT, missionCommand: { missionId, command: "COMMAND_CANCEL" } };
+  expect(await send("UpdateMission", cancel)).toMatchObject({ outcome: "succeeded" });
+
+  const own = (await harness.audit()).filter(({ request_id }) => String(request_id).includes(".permit"));
+  expect(own.map(({ operation, on_behalf_of }) => [operation, on_behalf_of])).toEqual(
+    new Array(2).fill(["UpdateMission", { station: "dock", protocol: "opcua", user: "anonymous" }]),
+  );
+});
