@@ -6,6 +6,7 @@ import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake, type Intake } from "./commands/intake/intake.ts";
 import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
+import type { CurrentState } from "./contracts/fleet-view.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import type { OperationManual } from "./contracts/operation-manual.ts";
 import { createFanOut, type FanOut } from "./delivery/fan-out.ts";
@@ -40,6 +41,7 @@ import { createFleetState, type FleetState } from "./state/fleet-state.ts";
 import { createGatewayAlarms, type TellGatewayAlarm } from "./state/gateway-alarms.ts";
 import { createHoldView } from "./state/hold-view.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
+import { createStationView, type StationView } from "./state/station-view.ts";
 import { prepareStores, type Stores } from "./stores.ts";
 import { builtAt, version } from "./version.ts";
 
@@ -99,6 +101,7 @@ interface Dependencies extends GatewayParts {
   readonly audit: LineFile;
   readonly stores: Stores;
   readonly tellAlarm: TellGatewayAlarm;
+  readonly stationView: StationView;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
   readonly hang: () => Hang | null;
@@ -185,10 +188,11 @@ function build(
     log,
   });
   const view = createHoldView({ state, holdState: (robotId) => dispatcher.holds.holdState(robotId) });
-  const fanOut = createFanOut({ state: view, clock, log });
+  const stationView = stationViewOf(config, view, parts);
+  const fanOut = createFanOut({ state: stationView, clock, log });
   let isFleetLinkUp = false;
 
-  const tell = (batch: Batch) => dispatcher.observe(view.withHolds(batch));
+  const tell = (batch: Batch) => dispatcher.observe(stationView.withStations(view.withHolds(batch)));
   function hear(update: FleetUpdate): void {
     if (update.kind === "link") {
       isFleetLinkUp = update.state === "up";
@@ -248,6 +252,7 @@ function build(
     audit,
     stores,
     tellAlarm,
+    stationView,
     isFleetLinkUp: () => isFleetLinkUp,
     health: () => ({
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
@@ -260,6 +265,11 @@ function build(
     hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
   };
   return { dependencies, fleet };
+}
+
+/** What stations show and count, over all that robots show. */
+function stationViewOf({ gateway, stations }: Config, state: CurrentState, parts: GatewayParts): StationView {
+  return createStationView({ ...parts, stations, state, file: join(gateway.dataDir, "stations.json") });
 }
 
 /**
@@ -280,7 +290,8 @@ function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Prom
 }
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
-function commandIntake({ dispatcher, intake, audit, stores }: Dependencies, drainMs: number): Component {
+function commandIntake(dependencies: Dependencies, drainMs: number): Component {
+  const { dispatcher, intake, audit, stores, stationView } = dependencies;
   return {
     name: COMMANDS,
     health: () =>
@@ -289,6 +300,7 @@ function commandIntake({ dispatcher, intake, audit, stores }: Dependencies, drai
       ready();
       await aborted(signal);
       await dispatcher.close(drainMs);
+      await stationView.settled();
       await audit.close();
     },
   };
@@ -318,6 +330,7 @@ async function opcua(options: OpcUaOptions, dependencies: Dependencies): Promise
     stations: dispatcher.stations,
     permits: dispatcher.permits,
     holds: dispatcher.holds,
+    resetCounters: (station) => fanOut.offer(dependencies.stationView.reset(station)),
     catalogue,
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
     run: sessionId,

@@ -6,6 +6,7 @@ import type { Observed } from "./observed.ts";
 import type { Presence } from "./presence.ts";
 import type { Quality } from "./quality.ts";
 import type { Family, RobotId } from "./robot.ts";
+import type { StationShown } from "./station-visits.ts";
 import type { TaskChain } from "./task-chain.ts";
 
 /**
@@ -20,6 +21,8 @@ export type StateChange =
   | { readonly kind: "presence"; readonly robotId: RobotId; readonly observed: Observed<Presence> }
   /** What holds a robot now. */
   | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
+  /** What a station shows now. */
+  | { readonly kind: "station"; readonly station: string; readonly shown: StationShown }
   /** What holds all robots now. */
   | { readonly kind: "hold_all"; readonly hold: HoldState }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> }
@@ -33,6 +36,8 @@ export function changeKey(change: StateChange): string {
       return `conveyor/${change.observed.value.index}/${change.robotId}`;
     case "hold_all":
       return "hold_all";
+    case "station":
+      return `station/${change.station}`;
     case "task_chain":
     case "task_chain_evicted":
       return `task_chain/${change.chainId}`;

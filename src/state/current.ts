@@ -17,7 +17,7 @@ export function currentChange(
   reader: QualityReader,
   nowMs: number,
 ): StateChange {
-  if (change.kind === "hold" || change.kind === "hold_all") return change;
+  if (change.kind === "hold" || change.kind === "hold_all" || change.kind === "station") return change;
   if (change.kind === "task_chain_evicted") return change;
   if (change.kind === "task_chain") return chains.current(change.chainId, nowMs) ?? change;
   if (robot === undefined) return change;

@@ -70,6 +70,7 @@ it(
     await plc.until("Robots.AMR01.ReadyForCommand", true);
     expect(await plc.value("Robots.AMR02.RobotId")).toBe("cart-2");
     expect(await plc.nextId("Stations.line1.Slot.NextId")).toBeGreaterThan(0);
+    expect(await plc.value("Stations.line1.Permitted")).toBe(false);
 
     const slot = "Robots.AMR01.MissionSlot";
     const ticket = await plc.nextId(`${slot}.NextId`);

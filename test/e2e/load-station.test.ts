@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32 } from "./plc.ts";
 
@@ -21,7 +21,8 @@ beforeAll(async () => {
     pauseOnLoss: true,
     load: "CCW",
   };
-  harness = await openE2eHarness({ timeFactor: 2 }, { stations: { dock } });
+  const robots = { [ROBOT]: { number: 7 } };
+  harness = await openE2eHarness({ timeFactor: 2 }, { stations: { dock }, opcua: { robots } });
   await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
 });
 afterEach(() => stopBeating());
@@ -98,4 +99,72 @@ test("without the permit nothing starts towards the station; with it, a loss pau
   expect(own.map(({ operation, on_behalf_of }) => [operation, on_behalf_of])).toEqual(
     new Array(2).fill(["UpdateMission", { station: "dock", protocol: "opcua", user: "anonymous" }]),
   );
+});
+
+/** Waits until a list shows this; only scalars are compared as they change. */
+const showsList = (name: string, list: readonly boolean[]) =>
+  vi.waitFor(async () => expect(await harness.plc.value(station(name))).toEqual(list), 10_000);
+const conveyorsOn = (...indexes: readonly number[]) =>
+  Array.from({ length: 8 }, (_, index) => indexes.includes(index));
+const values = (...names: readonly string[]) =>
+  Promise.all(names.map((name) => harness.plc.value(station(name))));
+
+test("shows who comes and who is here, with its conveyors; counts the visit; says when it is not known", async () => {
+  const from = harness.mqtt.heard.entries.length;
+  beginBeating();
+  await harness.plc.write([station("Permit"), off], [station("Permit"), on]);
+  await harness.plc.shows(station("Permitted"), true);
+  await harness.plc.shows(station("Valid"), true);
+  expect(await values("RobotHere", "RobotHereNo", "RobotHereName")).toEqual([false, 0, ""]);
+
+  expect(await send("CreateMission", toStation("Station A"))).toMatchObject({ outcome: "succeeded" });
+  await harness.plc.shows(station("NextRobot"), true);
+  expect(await values("NextRobotNo", "NextRobotName", "NextRobotGoalsBefore")).toEqual([7, ROBOT, 0]);
+  await harness.plc.shows(station("RobotHere"), true);
+  expect(await values("RobotHereNo", "RobotHereName", "RobotsHere", "Valid")).toEqual([7, ROBOT, 1, true]);
+  await harness.plc.shows(station("NextRobot"), false);
+  const isHere = (payload: string) => JSON.parse(payload).state.robot_here === ROBOT;
+  const published = await harness.mqtt.on("stations/dock", isHere, from);
+  expect(JSON.parse(published.text)).toMatchObject({
+    station: "dock",
+    quality: "good",
+    state: { valid: true, robots_here: 1, next_robot: null },
+  });
+
+  const command = async (motor: number) => {
+    const ticket = await harness.plc.nextId(station("Slot.NextId"));
+    const value = [ticket, 40, 7, 1, motor, 0, 0, 0, 0, 0, 0, 0];
+    await harness.plc.write([station("Slot.Command"), { dataType: "Int32", arrayType: "Array", value }]);
+    await harness.plc.shows(station("Slot.DoneId"), ticket);
+    expect(await harness.plc.value(station("Slot.ErrorText"))).toBe("");
+  };
+  await command(4);
+  expect(await harness.plc.value(station("Slot.AcceptedText"))).toBe(
+    `${ROBOT}: load: conveyor 1: turn counter-clockwise`,
+  );
+  await showsList("Rolling", conveyorsOn(1));
+  await command(1);
+  await showsList("Rolling", conveyorsOn());
+
+  expect(await send("CreateMission", toStation("Station B"))).toMatchObject({ outcome: "succeeded" });
+  await harness.plc.shows(station("RobotHere"), false);
+  await harness.plc.shows(station("Counters.Cycles"), 1);
+  const [aborted, waiting, cycle] = await values(
+    "Counters.Aborted",
+    "Counters.WaitingLast",
+    "Counters.CycleLast",
+  );
+  expect(aborted).toBe(0);
+  expect(Number(waiting)).toBeGreaterThan(0);
+  expect(Number(cycle)).toBeGreaterThan(Number(waiting));
+  expect(await harness.plc.write([station("Counters.Reset"), on])).toEqual(["Good"]);
+  await harness.plc.shows(station("Counters.Cycles"), 0);
+  expect(await values("Counters.CycleTotal", "Counters.Reset")).toEqual([0, true]);
+
+  await harness.stopService();
+  await harness.plc.shows(station("Valid"), false);
+  for (const name of ["RobotHere", "Arrived", "NextRobot"]) {
+    const { status, value } = await harness.plc.read(station(name));
+    expect([status, value]).toEqual(["UncertainNoCommunicationLastUsableValue", false]);
+  }
 });

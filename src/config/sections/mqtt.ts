@@ -39,6 +39,7 @@ const topics = z
     taskChain: template(usual.taskChain, "A task chain."),
     hold: template(usual.hold, "What holds a robot."),
     holdAll: template(usual.holdAll, "What holds all robots."),
+    stationState: template(usual.stationState, "What a station shows."),
     event: template(usual.event, "What happened to a robot, one message each."),
     gatewayEvent: template(usual.gatewayEvent, "What happened that concerns no single robot."),
     tag: template(usual.tag, "One bare value."),

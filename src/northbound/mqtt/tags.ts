@@ -82,6 +82,7 @@ export function createTagWriter(
           show(topics.robot(change.robotId).tag("held"), String(change.hold.isHeld));
           break;
         case "hold_all":
+        case "station":
         case "task_chain":
         case "task_chain_evicted":
           break;

@@ -10,6 +10,7 @@ export interface TopicTemplates {
   readonly taskChain: string;
   readonly hold: string;
   readonly holdAll: string;
+  readonly stationState: string;
   readonly event: string;
   readonly gatewayEvent: string;
   readonly tag: string;
@@ -32,6 +33,7 @@ export const defaultTopicTemplates: TopicTemplates = {
   taskChain: "task_chains/{chain}",
   hold: "robots/{robot}/hold",
   holdAll: "hold",
+  stationState: "stations/{station}",
   event: "robots/{robot}/event/{kind}",
   gatewayEvent: "event/{kind}",
   tag: "robots/{robot}/tags/{tag}",
@@ -53,6 +55,7 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   taskChain: ["chain"],
   hold: ["robot"],
   holdAll: [],
+  stationState: ["station"],
   event: ["robot", "kind"],
   gatewayEvent: ["kind"],
   tag: ["robot", "tag"],

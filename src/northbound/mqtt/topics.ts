@@ -53,6 +53,8 @@ export interface Topics {
   readonly health: string;
   /** What holds all robots. */
   readonly holdAll: string;
+  /** What a station shows. */
+  station(name: string): string;
   /** The subscription that hears every client's commands. */
   readonly commandFilter: string;
   /** The subscription that hears what every client asks of stations. */
@@ -146,6 +148,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     status: under(templates.status),
     health: under(templates.health),
     holdAll: under(templates.holdAll),
+    station: (name) => fill(under(templates.stationState), "station", encodeLevel(name)),
     commandFilter: filterOf(under(templates.command)),
     stationFilter: filterOf(under(templates.station)),
     holdFilters: [filterOf(under(templates.holdCommand)), filterOf(under(templates.holdAllCommand))],

@@ -2,6 +2,7 @@ import type { StateChange } from "../../domain/change.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import { batteryState, conveyorState, envelope, holdPayload, missionState } from "./payloads.ts";
+import { stationPayload } from "./station-payload.ts";
 import type { TagWriter } from "./tags.ts";
 import type { Topics } from "./topics.ts";
 
@@ -98,6 +99,9 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           break;
         case "hold_all":
           say(topics.holdAll, holdPayload(null, change.hold, sessionId));
+          break;
+        case "station":
+          say(topics.station(change.station), stationPayload(change.station, change.shown, sessionId));
           break;
         case "task_chain": {
           const { observed, chainId } = change;

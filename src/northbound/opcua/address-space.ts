@@ -2,6 +2,8 @@ import type { ISessionContext, OPCUAServer } from "node-opcua";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { Stations } from "../../contracts/stations.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
 import { watchMethodWait } from "./commands/method-wait.ts";
 import { addMethods } from "./commands/methods.ts";
@@ -44,8 +46,15 @@ export interface OpcUaParts
   readonly stations: Stations;
   readonly permits: Permits;
   readonly holds: Holds;
+  /** Sets the counters of a station to 0. */
+  readonly resetCounters: (station: string) => void;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
+}
+
+/** Shows what belongs to no single robot. */
+export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold"> {
+  showStation(station: string, shown: StationShown): void;
 }
 
 const TICK_MS = 1_000;
@@ -62,7 +71,7 @@ export function openAddressSpace(
   parts: OpcUaParts,
   memory: Memory,
   signal: AbortSignal,
-): Pick<GatewayTags, "showLink" | "showHold"> {
+): ShownTags {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
@@ -90,7 +99,12 @@ export function openAddressSpace(
     permits: parts.permits,
     findRobot: (name, number) => space.find(name, number)?.robot(),
     slots,
-    tags: holds,
+    tags: {
+      ...holds,
+      rights: parts.rights,
+      resetCounters: parts.resetCounters,
+      nameOf: robotNaming(options),
+    },
   });
   for (const slot of stations.slots) writes.add(slot);
 
@@ -136,10 +150,20 @@ export function openAddressSpace(
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
   return {
     showHold: gateway.showHold,
+    showStation: stations.show,
     showLink(nowMs) {
       showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
       gateway.showLink(nowMs);
     },
+  };
+}
+
+/** By alias and number of the configuration; by id and 0 where it has none. */
+function robotNaming({ robots }: OpcUaOptions) {
+  const known = new Map(robots.map(({ robotId, alias, number }) => [robotId, { alias, number }]));
+  return (robotId: RobotId) => {
+    const { alias, number } = known.get(robotId) ?? { alias: null, number: null };
+    return { name: alias ?? robotId, number: number ?? 0 };
   };
 }
 

@@ -56,7 +56,7 @@ export interface NodeBuilder {
   /** A property that OPC UA itself has named. */
   property(parent: Folder, name: string, type: TagType): Tag;
   /** A fixed array of `length` values. */
-  list(parent: Folder, name: string, type: "Int32" | "String", length: number): Tag;
+  list(parent: Folder, name: string, type: "Boolean" | "Int32" | "String", length: number): Tag;
   enumeration(parent: Folder, name: string, table: EnumTable): EnumTag;
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;

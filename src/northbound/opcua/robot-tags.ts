@@ -28,7 +28,10 @@ import { isShown, statusOfQuality } from "./status.ts";
 const qualityTable = createEnumTable("Quality", qualities);
 
 /** The changes that concern one robot. */
-export type RobotChange = Exclude<StateChange, { kind: "task_chain" | "task_chain_evicted" | "hold_all" }>;
+export type RobotChange = Exclude<
+  StateChange,
+  { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "station" }
+>;
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {

@@ -5,12 +5,13 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
+import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import { type OpcUaParts, openAddressSpace } from "./address-space.ts";
+import { type OpcUaParts, openAddressSpace, type ShownTags } from "./address-space.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
@@ -52,7 +53,9 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let clients: ClientCertificates | null = null;
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
-  let gateway: ReturnType<typeof openAddressSpace> | null = null;
+  let gateway: ShownTags | null = null;
+  /** What stations show, which their nodes need when they are made. */
+  const stations = new Map<string, StationShown>();
 
   /** What is wrong for a time does not outlive it. */
   function condition(): Pick<Health, "state" | "detail"> {
@@ -73,7 +76,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       gateway?.showLink(parts.clock.nowMs());
       for (const change of batch.changes) {
         if (change.kind === "hold_all") gateway?.showHold(change.hold);
-        else space.apply(change);
+        else if (change.kind === "station") {
+          stations.set(change.station, change.shown);
+          gateway?.showStation(change.station, change.shown);
+        } else space.apply(change);
       }
     },
     health: () => ({
@@ -101,6 +107,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
         // there.
         gateway = openAddressSpace(server, space, options, parts, memory, signal);
+        for (const [station, shown] of stations) gateway.showStation(station, shown);
         // Last: it contains what the handlers throw that were put before node-opcua's.
         guarded = fence(server, parts.clock, log);
         await listen(server, options.port);

@@ -1,18 +1,21 @@
 import type { Permits } from "../../contracts/permits.ts";
+import type { StationShown } from "../../domain/station-visits.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import type { NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
 import type { StationNode } from "./options.ts";
 import { addPermitTags, type PermitTagParts } from "./permit-tags.ts";
+import { addStationTags, type StationTagParts } from "./station-tags.ts";
 
 export interface StationFolderParts extends Omit<StationParts, "permits" | "load"> {
   readonly permits: Permits;
-  readonly tags: Omit<PermitTagParts, "permits">;
+  readonly tags: Omit<PermitTagParts, "permits"> & StationTagParts;
 }
 
 /** The folder `Stations`: each station with its slot and its tags. */
 export interface StationFolder {
   readonly slots: readonly StationSlot[];
+  show(station: string, shown: StationShown): void;
   /** Shows what changes with time. To be called about once a second. */
   tick(): void;
 }
@@ -22,15 +25,17 @@ export function addStationFolder(
   stations: readonly StationNode[],
   parts: StationFolderParts,
 ): StationFolder {
-  if (stations.length === 0) return { slots: [], tick() {} };
+  if (stations.length === 0) return { slots: [], show() {}, tick() {} };
   const root = builder.root("Stations", "Every station of the configuration, with its slot");
   const shown = stations.map(({ name, needsPermit, load }) => {
     const folder = builder.folder(root, nodeName(name));
     const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
-    return { slot: addStationSlot(builder, folder, name, { ...parts, load }), permit };
+    const tags = addStationTags(builder, folder, name, parts.tags);
+    return { name, slot: addStationSlot(builder, folder, name, { ...parts, load }), permit, tags };
   });
   return {
     slots: shown.map(({ slot }) => slot),
+    show: (station, state) => shown.find(({ name }) => name === station)?.tags.show(state),
     tick() {
       for (const { slot, permit } of shown) {
         slot.showLease();

@@ -69,6 +69,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
     records: { recall: async () => null },
     stations: noStations,
     permits: noPermits,
+    resetCounters() {},
     holds: createFakeHolds(),
     openMemory: createFakeDisk().open,
     stopRequest,

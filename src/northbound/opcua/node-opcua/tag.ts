@@ -22,7 +22,7 @@ export interface TagTimes {
 }
 
 export type TagScalar = boolean | number | string | LocalizedText;
-export type TagList = readonly string[] | readonly number[];
+export type TagList = readonly string[] | readonly number[] | readonly boolean[];
 
 const nothing = new Variant(null);
 

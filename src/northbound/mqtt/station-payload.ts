@@ -1,0 +1,44 @@
+import { isValidSight } from "../../domain/station-sight.ts";
+import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
+
+/** What a station shows, for `stations/<station>`. Nothing looks true that is not known to be true now. */
+export function stationPayload(
+  station: string,
+  { sight, counters }: StationShown,
+  sessionId: string,
+): string {
+  const { here, next } = sight;
+  return JSON.stringify({
+    station,
+    quality: sight.quality,
+    session_id: sessionId,
+    state: {
+      valid: isValidSight(sight),
+      robot_here: here?.robotId ?? null,
+      robots_here: sight.count,
+      arrived: here?.hasArrived ?? false,
+      conveyors: sight.conveyors.map(({ index, isLoaded, isRolling }) => ({
+        index,
+        loaded: isLoaded,
+        rolling: isRolling,
+      })),
+      conveyors_quality: sight.conveyorQuality,
+      next_robot: next?.robotId ?? null,
+      next_robot_goals_before: next?.goalsBefore ?? null,
+      next_robot_quality: sight.nextQuality,
+      counters: countersOf(counters),
+    },
+  });
+}
+
+function countersOf(counters: StationCounters) {
+  return {
+    since: new Date(counters.sinceMs).toISOString(),
+    cycles: counters.cycles,
+    aborted: counters.aborted,
+    waiting_last_s: counters.waitingLastMs / 1_000,
+    waiting_total_s: counters.waitingTotalMs / 1_000,
+    cycle_last_s: counters.cycleLastMs / 1_000,
+    cycle_total_s: counters.cycleTotalMs / 1_000,
+  };
+}

@@ -1,0 +1,127 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { StateChange } from "../../src/domain/change.ts";
+import type { Quality } from "../../src/domain/quality.ts";
+import type { StationShown } from "../../src/domain/station-visits.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { createStationView, type StationView } from "../../src/state/station-view.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+let folder: string;
+let file: string;
+let clock = createManualClock();
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "station-view-"));
+  file = join(folder, "stations.json");
+  clock = createManualClock();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const stations = [
+  { name: "dock", destinations: ["P7"] },
+  { name: "gate", destinations: ["P8"] },
+];
+const open = (list = stations): StationView => {
+  const state = { snapshot: () => [], current: (change: StateChange) => change };
+  return createStationView({ stations: list, state, file, clock, log: silentLog });
+};
+const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: 0 };
+const robot = (quality: Quality): StateChange => ({ kind: "robot", robotId: "r1", family: "cart", quality });
+const at = (position: string): StateChange => {
+  const value = { amrId: 1, mapId: 1, position, stateId: "", taskChainId: 0, info: {} };
+  return { kind: "presence", robotId: "r1", observed: { value, stamp, quality: "good" } };
+};
+
+/** What these changes make the stations show: the name of each, and the robot that is here. */
+function see(view: StationView, ...changes: StateChange[]) {
+  return stationsOf(view.withStations({ changes, events: [] }).changes).map(({ station, shown }) => [
+    station,
+    shown.sight.here?.robotId ?? null,
+    shown.sight.quality,
+  ]);
+}
+function stationsOf(changes: readonly StateChange[]) {
+  return changes.flatMap((change) => (change.kind === "station" ? [change] : []));
+}
+function shownOf(view: StationView, name: string): StationShown {
+  const found = stationsOf(view.snapshot()).find(({ station }) => station === name);
+  if (found === undefined) throw new Error(`there is no station ${name}`);
+  return found.shown;
+}
+
+it("tells a station once that shows something else, and no other", () => {
+  const view = open();
+  expect(see(view, robot("good"))).toEqual([
+    ["dock", null, "good"],
+    ["gate", null, "good"],
+  ]);
+  expect(see(view, at("P1"))).toEqual([]);
+  expect(see(view, at("P7"))).toEqual([["dock", "r1", "good"]]);
+  expect(see(view, at("P7"))).toEqual([]);
+  expect(see(view, at("P8"))).toEqual([
+    ["dock", null, "good"],
+    ["gate", "r1", "good"],
+  ]);
+  expect(see(view, robot("stale"))).toEqual([
+    ["dock", null, "stale"],
+    ["gate", null, "stale"],
+  ]);
+});
+
+it("passes a batch on as it is where there are no stations", () => {
+  const batch = { changes: [robot("good")], events: [] };
+  expect(open([]).withStations(batch)).toBe(batch);
+});
+
+it("answers with what a station shows now, and with the very change while that is the same", () => {
+  const view = open();
+  see(view, robot("good"), at("P7"));
+  const [change] = stationsOf(view.snapshot());
+  if (change === undefined) throw new Error("it shows nothing");
+  expect(view.current(change)).toBe(change);
+  see(view, at("P1"));
+  expect(view.current(change)).toMatchObject({ shown: { sight: { here: null } } });
+  expect(view.current(robot("good"))).toEqual(robot("good"));
+});
+
+it("keeps what it has counted over a restart, and counts a visit that was cut off as aborted", async () => {
+  const first = open();
+  see(first, robot("good"), at("P7"));
+  clock.advance(2_000);
+  see(first, at("P1"));
+  see(first, at("P7"));
+  await first.settled();
+  const second = open();
+  expect(shownOf(second, "dock").counters).toMatchObject({ cycles: 1, aborted: 1, cycleLastMs: 2_000 });
+  expect(shownOf(second, "dock").sight).toMatchObject({ here: null, quality: "unknown" });
+  expect(shownOf(second, "gate").counters).toMatchObject({ cycles: 0, aborted: 0 });
+  see(second, robot("good"), at("P7"));
+  await second.settled();
+  expect(shownOf(open(), "dock").counters).toMatchObject({ cycles: 1, aborted: 2 });
+});
+
+it("counts from 0 again when it is reset, over a restart too", async () => {
+  const view = open();
+  see(view, robot("good"), at("P7"));
+  see(view, at("P1"));
+  clock.advance(1_000);
+  const [change] = stationsOf(view.reset("dock").changes);
+  expect(change?.shown.counters).toMatchObject({ cycles: 0, sinceMs: clock.nowMs() });
+  expect(view.reset("nope").changes).toEqual([]);
+  await view.settled();
+  expect(shownOf(open(), "dock").counters).toMatchObject({ cycles: 0, sinceMs: clock.nowMs() });
+});
+
+it.each(["", "[]", '{"dock":{"cycles":"many"}}', '{"dock":null}'])(
+  "begins at 0 with a file of %j",
+  async (text) => {
+    writeFileSync(file, text);
+    const view = open();
+    expect(shownOf(view, "dock").counters).toMatchObject({ cycles: 0, aborted: 0 });
+    see(view, robot("good"), at("P7"));
+    await view.settled();
+    expect(JSON.parse(readFileSync(file, "utf8")).dock).toMatchObject({ cycles: 0, isVisited: true });
+  },
+);
