@@ -127,6 +127,18 @@ describe("a start towards a station that requires a permit", () => {
     expect(left.outcome?.outcome).toBe("succeeded");
   });
 
+  it("is not sent after a wait for a connection in which the heartbeat has become too old", async () => {
+    const harness = await open();
+    await permit(harness);
+    const start = await go(harness, "A");
+    await harness.clock.settle(HEARTBEAT_MS);
+    expect(harness.call(0).mayLeave()).toBe(true);
+    await harness.clock.settle(1);
+    expect(harness.call(0).mayLeave()).toBe(false);
+    await harness.call(0).answer({ kind: "not_sent", message: "it must not leave", byStop: true });
+    expect(start.outcome).toMatchObject(refusedFor(LAPSED ?? ""));
+  });
+
   it("stops and reads pass", async () => {
     const harness = await open();
     await harness.see(missions("AMR01", 1, mission("m1", "A")));

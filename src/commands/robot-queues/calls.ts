@@ -8,6 +8,7 @@ import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import type { Job } from "../job.ts";
 import type { LeaseKeeper } from "../leases/lease-keeper.ts";
 import type { Shared } from "../parts.ts";
+import type { PermitKeeper } from "../permits/permit-keeper.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
 export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
@@ -15,6 +16,7 @@ export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "
   readonly observations: Pick<Observations, "missions">;
   readonly attribution: Attribution;
   readonly leases: Pick<LeaseKeeper, "called">;
+  readonly permits: Pick<PermitKeeper, "refusalFor">;
   /** The commands that run beside the one in flight of this queue. */
   readonly besides: (queue: string) => readonly Job[];
 }
@@ -74,6 +76,16 @@ export function createCalls(parts: CallParts): Calls {
     parts.search.watch(id, evidence, robotId, baseline, clock.nowMs());
   }
 
+  /** Asked at the moment at which the call would leave: a permit lapses with time alone. */
+  function guardOf(job: Job): () => boolean {
+    const mayLeave = order.guard(job);
+    if (job.request.effect !== "moves") return mayLeave;
+    return () => {
+      job.heldBack ??= parts.permits.refusalFor(job.request, job.robotId);
+      return mayLeave();
+    };
+  }
+
   function send(job: Job): Promise<CallEnding> {
     const { effect, payload } = job.request;
     const isStop = effect === "stops";
@@ -82,7 +94,7 @@ export function createCalls(parts: CallParts): Calls {
     return port.call(payload, options.callDeadlineMs, leaveWithinMs, {
       isStop,
       ...(effect === "reads" ? {} : { robot: job.queue }),
-      mayLeave: order.guard(job),
+      mayLeave: guardOf(job),
       leaves: () => order.leave(job),
     });
   }
@@ -105,7 +117,7 @@ export function createCalls(parts: CallParts): Calls {
       if (ending.kind === "refused" || ending.kind === "not_sent") order.withdraw(job);
       if (ending.kind === "unknown") job.unknownSinceMs ??= clock.monotonicMs();
       if (ending.kind === "ok") claimMissions(attribution, job, ending.missionIds ?? []);
-      // The hold is the reason why it was not sent, not the stop that came with the hold.
+      // The hold, or the permit, is the reason why it was not sent, not the stop that came with it.
       if (ending.kind === "not_sent" && job.heldBack !== null) {
         return { kind: "sought", id: job.id, outcome: job.heldBack };
       }

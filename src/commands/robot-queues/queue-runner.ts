@@ -14,7 +14,7 @@ import { stepQueue } from "./step-queue.ts";
 
 export interface QueueRunnerParts
   extends AdmissionParts,
-    Omit<CallParts, "besides" | "leases" | "observations">,
+    Omit<CallParts, "besides" | "leases" | "observations" | "permits">,
     Pick<Shared, "journal"> {
   readonly search: EvidenceSearch;
   readonly leases: Pick<LeaseKeeper, "refusalFor" | "called" | "ended">;
