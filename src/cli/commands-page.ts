@@ -185,6 +185,7 @@ const outcomeTables = [
   "|---|---|",
   "| 1 | the gateway could not be reached; nothing has left |",
   "| 6 | also when the gateway was lost before it reported the outcome |",
+  "| 64 | its options are malformed; nothing has left |",
   "| 78 | the configuration that it was given does not name a socket |",
   "",
   "## Codes",

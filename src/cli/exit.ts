@@ -5,8 +5,8 @@ import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
 
 /**
- * Exit codes of sysexits.h, for service managers. `usage`: an answer is missing or wrong. `data`: a newer
- * program has written the data folder. `unavailable`: `check --online` found something wrong.
+ * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.
+ * `data`: a newer program has written the data folder. `unavailable`: `check --online` found something wrong.
  */
 export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, unavailable: 69, config: 78 } as const;
 
@@ -19,6 +19,17 @@ export class Refused extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join("; "));
     this.problems = problems;
+  }
+}
+
+/** Why a command cannot be carried out, as a sentence. */
+export class NotPossible extends Error {
+  override readonly name = "NotPossible";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = exitCodes.failure) {
+    super(message);
+    this.exitCode = exitCode;
   }
 }
 
@@ -38,11 +49,18 @@ export type PortOption = (wanted: PortTaken | PortRefused) => string;
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const wanted = portWanted(error);
-  const isPlain = [FolderLocked, FolderNotMade, StoreTooNew].some((known) => error instanceof known);
+  const isPlain = [FolderLocked, FolderNotMade, NotPossible, StoreTooNew].some(
+    (known) => error instanceof known,
+  );
   const reason = error instanceof Error && isPlain ? error.message : describeError(error);
   const line = wanted === null ? reason : portLine(wanted, portOption(wanted));
   process.stderr.write(`fleetgate: ${line}\n`);
-  process.exit(error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure);
+  process.exit(exitCodeOf(error));
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof NotPossible) return error.exitCode;
+  return error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure;
 }
 
 function portLine(wanted: PortTaken | PortRefused, option: string): string {

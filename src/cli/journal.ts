@@ -4,7 +4,7 @@ import { Command, Option } from "commander";
 import { readDataDir } from "../config/control-socket.ts";
 import { lockFolder } from "../platform/folder-lock.ts";
 import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
-import { fail } from "./exit.ts";
+import { exitCodes, fail, NotPossible } from "./exit.ts";
 
 interface Options {
   readonly config?: string;
@@ -36,9 +36,10 @@ export function journalCommand(): Command {
 
 async function findFolder({ config, data }: Options): Promise<string> {
   if (data !== undefined) return data;
-  if (config === undefined) throw new Error("name the data folder: --data <folder> or --config <file>");
+  if (config === undefined)
+    throw new NotPossible("name the data folder: --data <folder> or --config <file>", exitCodes.usage);
   const found = await readDataDir(config, process.env);
-  if (!found.ok) throw new Error(found.problem);
+  if (!found.ok) throw new NotPossible(found.problem, exitCodes.config);
   return found.path;
 }
 
@@ -52,7 +53,7 @@ async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
   // A backup has no journal.
   const shown = discards ? ["journal", "opcua"] : ["journal"];
   if (!shown.some((name) => existsSync(join(dataDir, name))))
-    throw new Error(`${dataDir} is no gateway's data folder`);
+    throw new NotPossible(`${dataDir} is no gateway's data folder`);
   // What it creates belongs to the folder's owner: the service could not write a file of root's.
   const lock = await lockFolder(dataDir, STOP_FIRST);
   const losses = confirmLosses(dataDir);

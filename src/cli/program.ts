@@ -3,6 +3,7 @@ import { version } from "../version.ts";
 import { callCommand } from "./call.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
+import { exitCodes } from "./exit.ts";
 import { exportCommand } from "./export/command.ts";
 import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
@@ -14,10 +15,9 @@ import { watchCommand } from "./watch.ts";
 
 /** `fleetgate` with all its subcommands. */
 export function createProgram(): Command {
-  return new Command("fleetgate")
+  const program = new Command("fleetgate")
     .description("Edge gateway between a robot fleet service and the plant: gRPC to MQTT and OPC UA.")
     .version(version)
-    .showHelpAfterError("(add --help for the options)")
     .addCommand(initCommand())
     .addCommand(runCommand())
     .addCommand(checkCommand())
@@ -29,4 +29,14 @@ export function createProgram(): Command {
     .addCommand(simulateCommand())
     .addCommand(demoCommand())
     .addCommand(watchCommand());
+  refuseMalformed(program);
+  return program;
+}
+
+/** A command that is added takes over no settings. */
+function refuseMalformed(command: Command): void {
+  command
+    .showHelpAfterError("(add --help for the options)")
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage));
+  for (const each of command.commands) refuseMalformed(each);
 }

@@ -195,9 +195,9 @@ function apiKeyProblem(text: string): string | null {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-  } catch (error) {
-    // The parser's message quotes the text, and the text is a secret: the kind of error must do.
-    return `is no JSON document (${error instanceof Error ? error.name : "unreadable"})`;
+  } catch {
+    // The parser's message quotes the text, and the text is a secret.
+    return "is no JSON document: let it be the file that the fleet's operator handed out, as it is";
   }
   if (parsed === null || typeof parsed !== "object")
     return "is no API key document: it must be a JSON object";

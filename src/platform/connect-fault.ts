@@ -36,9 +36,14 @@ const noProtocol: Judge = ({ key }) => ({
   what: "the server speaks another protocol on this port",
   advice: `let ${key} name the other port; the ports for gRPC and for HTTPS may be swapped`,
 });
+/** No name server has to know that name: the machine's own file does. */
+const LOCAL_NAME_ADVICE = 'let /etc/hosts have the line "127.0.0.1 localhost"';
 const noName: Judge = ({ key, host }) => ({
   what: `the name ${host} cannot be resolved`,
-  advice: `correct the name in ${key}, or let this machine's name server know it`,
+  advice:
+    host === "localhost"
+      ? LOCAL_NAME_ADVICE
+      : `correct the name in ${key}, or let this machine's name server know it`,
 });
 const noRoute: Judge = ({ host, port }) => ({
   what: "no way leads there",
@@ -53,7 +58,10 @@ const judges: Readonly<Record<string, Judge>> = {
   ENOTFOUND: noName,
   EAI_AGAIN: ({ host }) => ({
     what: `the name ${host} cannot be resolved: no name server answers`,
-    advice: "look at the name servers of this machine (/etc/resolv.conf)",
+    advice:
+      host === "localhost"
+        ? LOCAL_NAME_ADVICE
+        : "look at the name servers of this machine (/etc/resolv.conf)",
   }),
   ECONNREFUSED: ({ key, host, port }) => ({
     what: "nothing listens there (ECONNREFUSED)",

@@ -200,7 +200,7 @@ rights:
   });
 
   it.each([
-    ["not JSON, s3cr3t", "is no JSON document"],
+    ["not JSON, s3cr3t", "is no JSON document: let it be the file that the fleet's operator handed out"],
     ['"s3cr3t"', "must be a JSON object"],
     ['{"api_key":"s3cr3t","scope":5}', "scope, secret must be there, as text"],
   ])("whose API key document is %j says why, and does not quote it", async (content, reason) => {

@@ -50,7 +50,7 @@ export async function tryKey(
       };
     case "limited":
       return {
-        part: wrong(part, trial.message, "wait 5 minutes, and look which other program uses the same key"),
+        part: wrong(part, trial.message, limitedAdvice(trial.retryAfterMs)),
         jwt: null,
       };
     default:
@@ -63,6 +63,15 @@ export async function tryKey(
         jwt: null,
       };
   }
+}
+
+/** The service counts for a key and an address, whichever program asks (fleet-service-interface, Limits). */
+function limitedAdvice(retryAfterMs: number | null): string {
+  const time = retryAfterMs === null ? "5 minutes" : `${Math.ceil(retryAfterMs / 1000)} s`;
+  return (
+    `wait ${time} before the next check: each asks for a token, and the service gives 20 in 5 minutes; ` +
+    "if it stays so, another program uses the same key"
+  );
 }
 
 /** Opens one stream for its first message. */

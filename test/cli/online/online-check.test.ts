@@ -174,7 +174,11 @@ it("asks for one token, never for two", async () => {
   await strict.stop();
   expect(first.get("token")?.state).toBe("ok");
   expect(first.get("stream")?.state).toBe("ok");
-  expect(second.get("token")).toMatchObject({ state: "wrong", detail: expect.stringContaining("429") });
+  expect(second.get("token")).toMatchObject({
+    state: "wrong",
+    detail: expect.stringContaining("429"),
+    advice: expect.stringMatching(/^wait .+ before the next check: each asks for a token/),
+  });
 });
 
 describe("check --online, of this machine", () => {
