@@ -26,8 +26,8 @@ export interface FunctionBlock {
 }
 
 const frame =
-  /^FUNCTION_BLOCK (\w+)\n(?:\(\* (.*) \*\)\n)?((?:VAR(?:_INPUT|_OUTPUT)?(?: RETAIN)?\n[^]*?\nEND_VAR\n)+)\n([^]*?)END_FUNCTION_BLOCK\n$/;
-const sectionFrame = /^(VAR(?:_INPUT|_OUTPUT)?)( RETAIN)?\n([^]*?)\nEND_VAR$/gm;
+  /^FUNCTION_BLOCK (\w+)\n(?:\(\* (.*) \*\)\n)?((?:VAR(?:_INPUT|_OUTPUT)?(?: RETAIN)?\n[\s\S]*?\nEND_VAR\n)+)\n([\s\S]*?)END_FUNCTION_BLOCK\n$/;
+const sectionFrame = /^(VAR(?:_INPUT|_OUTPUT)?)( RETAIN)?\n([\s\S]*?)\nEND_VAR$/gm;
 const line = /^ *([\w, ]+?) *: *(.+?)(?: := (\w+))?; *(?:\(\* (.*) \*\))?$/;
 
 /**

@@ -50,7 +50,7 @@ function typeText(type: string): string {
  * not one. Comments stay as they are.
  */
 function withLocalMarks(body: string, names: ReadonlySet<string>): string {
-  return body.replaceAll(/\(\*[^]*?\*\)|(?<![.#\w])([A-Za-z_]\w*)/g, (found, word: string | undefined) =>
+  return body.replaceAll(/\(\*[\s\S]*?\*\)|(?<![.#\w])([A-Za-z_]\w*)/g, (found, word: string | undefined) =>
     word !== undefined && names.has(word) ? `#${word}` : found,
   );
 }

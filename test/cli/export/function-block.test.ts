@@ -31,7 +31,7 @@ const unescaped = (text: string) =>
 test("PLCopen XML has the same block: its variables, and its statements word for word", () => {
   const xml = files["FG_Command.xml"];
   const block = readFunctionBlock(FG_COMMAND);
-  const [, body = ""] = /<body><ST><xhtml [^>]*>([^]*?)<\/xhtml><\/ST><\/body>/.exec(xml) ?? [];
+  const [, body = ""] = /<body><ST><xhtml [^>]*>([\s\S]*?)<\/xhtml><\/ST><\/body>/.exec(xml) ?? [];
   expect(unescaped(body)).toBe(block.body);
   const variables = [...xml.matchAll(/<variable name="(\w+)"><type>(.*?)<\/type>/g)];
   expect(variables.map(([, name]) => name)).toEqual(
@@ -53,7 +53,7 @@ test("PLCopen XML has the same block: its variables, and its statements word for
 test("SCL has the same statements, with its marks of local variables and its own names of types", () => {
   const scl = files["FG_Command.scl"].replaceAll("\r\n", "\n");
   const block = readFunctionBlock(FG_COMMAND);
-  const [, statements = ""] = /\nBEGIN\n([^]*)END_FUNCTION_BLOCK\n$/.exec(scl) ?? [];
+  const [, statements = ""] = /\nBEGIN\n([\s\S]*)END_FUNCTION_BLOCK\n$/.exec(scl) ?? [];
   const plain = statements.replaceAll(/^ {4}/gm, "").replaceAll(/(?<!T)#/g, "");
   expect(plain.trim()).toBe(block.body.trim());
   expect(statements).toContain("#silence(IN := #active AND NOT #accepted AND NOT #closing, PT := T#5s);");
