@@ -62,6 +62,8 @@ export interface CommandsHarness {
   readonly held: Array<string | null>;
   /** Sends a command and lets everything happen that needs no time. */
   send(operation: string, request: object, more?: Partial<Command>): Promise<Sent>;
+  /** A dry run: what `send` would be refused with, or `checked`. */
+  check(operation: string, request: object, more?: Partial<Command>): Promise<Outcome>;
   call(place: number): Call;
   see(...changes: StateChange[]): Promise<void>;
   /** The same of events, as the fleet state makes them. */
@@ -162,6 +164,20 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   dispatcher.fleetLink(parts.isLinkUp ?? true);
 
   let requests = 0;
+  function commandOf(operation: string, request: object, more: Partial<Command>): Command {
+    requests += 1;
+    return {
+      source: plc,
+      requestId: `r${requests}`,
+      operation,
+      effect: "moves",
+      robotId: null,
+      requestJson: JSON.stringify(request),
+      startByMs: clock.nowMs() + 10_000,
+      ...more,
+    };
+  }
+
   return {
     clock,
     dispatcher,
@@ -173,26 +189,19 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     quality,
     held,
     async send(operation, request, more = {}) {
-      requests += 1;
       const sent: Sent = { stages: [], outcome: null };
-      const command: Command = {
-        source: plc,
-        requestId: `r${requests}`,
-        operation,
-        effect: "moves",
-        robotId: null,
-        requestJson: JSON.stringify(request),
-        startByMs: clock.nowMs() + 10_000,
-        ...more,
-      };
       void intake
-        .submit(envelopeOf(command, clock.nowMs()), null, (stage) => sent.stages.push(stage))
+        .submit(envelopeOf(commandOf(operation, request, more), clock.nowMs()), null, (stage) =>
+          sent.stages.push(stage),
+        )
         .then((outcome) => {
           sent.outcome = outcome;
         });
       await clock.settle(0);
       return sent;
     },
+    check: (operation, request, more = {}) =>
+      intake.check(envelopeOf(commandOf(operation, request, more), clock.nowMs())),
     call(place) {
       const call = calls[place];
       if (call === undefined) throw new Error(`there is no call ${place}, only ${calls.length}`);

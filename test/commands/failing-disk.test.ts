@@ -18,6 +18,10 @@ describe("a disk that fails", () => {
       message: "it was not sent: the journal failed (Error: no space left on device)",
       retrySafe: true,
     });
+    expect(await harness.check("Go", { robot: "AMR01" })).toMatchObject({
+      outcome: "refused",
+      message: "the journal fails",
+    });
     const change = await harness.send("Register", { name: "hook" });
     expect(change.outcome?.code).toBe("JOURNAL_FAILED");
     expect(harness.dispatcher.health()).toMatchObject({

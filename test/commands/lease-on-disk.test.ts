@@ -71,7 +71,11 @@ describe("a lease is on the disk before it is granted", () => {
     const asked = told(leases.ask("Dock", plc, "AMR01"));
     behave(disk);
     await harness.clock.settle(1_000);
-    expect(asked.outcome).toMatchObject({ outcome: "refused", code: "JOURNAL_FAILED" });
+    expect(asked.outcome).toMatchObject({
+      outcome: "refused",
+      code: "JOURNAL_FAILED",
+      message: "the lease was not granted: the disk did not take it",
+    });
     expect(leases.leaseOf("AMR01")).toBeNull();
     expect(harness.events.filter(({ kind }) => kind === "lease")).toEqual([]);
     const anew = told(leases.ask("Dock", scada, "AMR01"));
@@ -93,7 +97,11 @@ describe("a lease is on the disk before it is granted", () => {
       for (const { land } of waiting) land();
       await harness.clock.settle(0);
     }
-    expect(asked.outcome).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
+    expect(asked.outcome).toMatchObject({
+      outcome: "refused",
+      code: "NOT_AT_STATION",
+      message: "the lease ended while it was recorded: ask again",
+    });
     expect(leases.leaseOf("AMR01")).toBeNull();
     expect(harness.events.filter(({ kind }) => kind === "lease")).toEqual([]);
   });

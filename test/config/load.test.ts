@@ -75,6 +75,7 @@ opcua: { users: { line1: { password: line1, role: operator } } }
         role: "operator",
         number: null,
         confirms: false,
+        isDryRun: false,
         secret: { kind: "scrypt", text: hash },
       },
     ]);

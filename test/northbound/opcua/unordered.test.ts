@@ -226,6 +226,7 @@ describe("a command as one text", () => {
     ["go;Dock C", "CommandText is not of the form ticket;operation;destination"],
     ["1;Dock C;Dock B", "Operation 1 has at most 1 destinations"],
     ["12;m-1;m-2", "Operation 12 is for one mission"],
+    ["17;7;8", "Operation 17 is for one task chain"],
     ["1", "Destination is missing, and DestinationNo too: one of them says where to"],
   ])("is refused with a reason: %s", async (rest, reason) => {
     const ticket = await nextId();
