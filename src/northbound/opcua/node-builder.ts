@@ -38,6 +38,7 @@ interface MethodArgument {
   readonly dataType: DataType;
   /** What it is, for people. */
   readonly text: string;
+  readonly isList?: boolean;
 }
 
 /** Answers a call. `objectPath` is the object that it was called on. */
@@ -135,6 +136,6 @@ export function createNodeBuilder(
   };
 }
 
-function argument({ name, dataType, text }: MethodArgument) {
-  return { name, dataType, description: { text } };
+function argument({ name, dataType, text, isList = false }: MethodArgument) {
+  return { name, dataType, valueRank: isList ? 1 : -1, description: { text } };
 }

@@ -66,7 +66,7 @@ export function addRobotTags(
   robotId: RobotId,
   { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains, missionSlots }: RobotParts,
 ): RobotTags {
-  methods.addRobot(folder, robotId);
+  methods.addRobot(folder, robotId, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
   const robot = addSummaryTags(builder, folder, robotId, nowMs, ageing);
   const hold = addHoldTags(builder, folder, robotId, holds);

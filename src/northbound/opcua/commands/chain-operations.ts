@@ -1,5 +1,5 @@
 import type { Draft, RequestDraft } from "./draft.ts";
-import type { MissionParameters, MissionRobot, SlotOperation } from "./slot-operation.ts";
+import type { Argument, MissionParameters, MissionRobot, SlotOperation } from "./slot-operation.ts";
 
 type MissionCommand = "COMMAND_CANCEL" | "COMMAND_PAUSE" | "COMMAND_RESUME" | "COMMAND_FINISH";
 
@@ -12,47 +12,57 @@ export const chainOperations: readonly SlotOperation[] = [
   ofMission(11, "Pause", "pause", true, "COMMAND_PAUSE"),
   ofMission(12, "Resume", "resume", false, "COMMAND_RESUME"),
   ofMission(13, "Finish", "finish", false, "COMMAND_FINISH"),
-  ofChain(14, "CancelChain", "cancel task chain", true, cancelChain(false)),
-  ofRobot(15, "PauseNow", "pause the robot now", true, pauseRobot(true)),
-  ofRobot(16, "ResumeNow", "resume the robot", false, resumeRobot),
-  ofChain(17, "ConfirmTask", "confirm the waiting task of task chain", false, confirmTask),
-  ofChain(18, "ForceCancelChain", "cancel by force task chain", true, cancelChain(true)),
-  ofRobot(19, "PauseAtWaypoint", "pause the robot at the next waypoint", true, pauseRobot(false)),
+  ofChain(14, "CancelChain", "cancel task chain", true, "CancelTaskChain", cancelChain(false)),
+  ofRobot(15, "PauseNow", "pause the robot now", true, "PauseRobot", pauseRobot(true)),
+  ofRobot(16, "ResumeNow", "resume the robot", false, "ResumeRobot", resumeRobot),
+  ofChain(17, "ConfirmTask", "confirm the waiting task of task chain", false, "FinishTaskChain", confirmTask),
+  ofChain(18, "ForceCancelChain", "cancel by force task chain", true, "CancelTaskChain", cancelChain(true)),
+  ofRobot(
+    19,
+    "PauseAtWaypoint",
+    "pause the robot at the next waypoint",
+    true,
+    "PauseRobot",
+    pauseRobot(false),
+  ),
 ];
 
 type MakeDraft = (text: string, parameters: MissionParameters, robot: MissionRobot) => Draft;
 
+type Row = readonly [number: number, name: string, text: string, isStop: boolean, operation: string];
+
 function row(
-  number: number,
-  name: string,
-  text: string,
-  isStop: boolean,
-  argument: SlotOperation["argument"],
+  [number, name, text, isStop, operation]: Row,
+  argument: Argument,
   make: MakeDraft,
 ): SlotOperation {
   const draft = (parameters: MissionParameters, robot: MissionRobot) => make(text, parameters, robot);
-  return { number, name, text, argument, family: null, isStop, draft };
+  return { number, name, operation, text, argument, family: null, isStop, draft };
 }
 
-function ofChain(number: number, name: string, text: string, isStop: boolean, make: MakeDraft) {
-  return row(number, name, text, isStop, "task_chain", make);
+function ofChain(...[number, name, text, isStop, operation, make]: [...Row, MakeDraft]): SlotOperation {
+  return row([number, name, text, isStop, operation], "task_chain", make);
 }
 
-function ofRobot(number: number, name: string, text: string, isStop: boolean, make: MakeDraft) {
-  return row(number, name, text, isStop, "nothing", make);
+function ofRobot(...[number, name, text, isStop, operation, make]: [...Row, MakeDraft]): SlotOperation {
+  return row([number, name, text, isStop, operation], "nothing", make);
 }
 
 function ofMission(number: number, name: string, text: string, isStop: boolean, command: MissionCommand) {
-  return row(number, name, text, isStop, "mission", (_text, { targetMissionId }, robot) => {
-    const isUnnamed = targetMissionId === "";
-    const pause = isUnnamed && command === "COMMAND_PAUSE" ? robot.pauseNow() : null;
-    if (pause !== null) return pause;
-    const missionId = isUnnamed ? robot.currentMissionId : targetMissionId;
-    if (missionId === null && !isStop) {
-      return { problem: "TargetMissionId is empty, and no current mission of the robot is known" };
-    }
-    return missionRequest(text, robot, command, missionId);
-  });
+  return row(
+    [number, name, text, isStop, "UpdateMission"],
+    "mission",
+    (_text, { targetMissionId }, robot) => {
+      const isUnnamed = targetMissionId === "";
+      const pause = isUnnamed && command === "COMMAND_PAUSE" ? robot.pauseNow() : null;
+      if (pause !== null) return pause;
+      const missionId = isUnnamed ? robot.currentMissionId : targetMissionId;
+      if (missionId === null && !isStop) {
+        return { problem: "TargetMissionId is empty, and no current mission of the robot is known" };
+      }
+      return missionRequest(text, robot, command, missionId);
+    },
+  );
 }
 
 /**

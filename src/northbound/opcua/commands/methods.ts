@@ -5,18 +5,22 @@ import {
   StatusCodes,
   type Variant,
 } from "node-opcua";
-import type { Envelope } from "../../../contracts/commander.ts";
+import type { Envelope, EnvelopeRequest } from "../../../contracts/commander.ts";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
 import type { CommandStage, Source } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
+import type { Draft } from "./draft.ts";
+import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
+import { type TypedMethod, typedMethods } from "./typed-methods.ts";
 
 /** What methods need of the rest of the server. */
 export interface MethodParts
@@ -29,8 +33,11 @@ export interface MethodParts
 
 /** Methods for clients that can call: one for each operation, shared by every object that has it. */
 export interface Methods {
-  /** Gives a robot's object the operations that are about one robot, its name filled in. */
-  addRobot(robot: Folder, robotId: RobotId): void;
+  /**
+   * Gives a robot's object the operations that are about one robot, its name filled in, and the methods with
+   * typed arguments. `know` is asked when one is called.
+   */
+  addRobot(robot: Folder, robotId: RobotId, know: () => MissionRobot): void;
 }
 
 const SCOPE = "call";
@@ -41,14 +48,17 @@ const inputs = [
     text: "Yours, unique: with your user it names the command",
   },
 ] as const;
-const requestInputs = [
-  {
-    name: "ExpiresAt",
-    dataType: DataType.DateTime,
-    text: "Not sent after this time; required for what moves a robot",
-  },
-  { name: "Request", dataType: DataType.String, text: "The request as proto3 JSON" },
-] as const;
+const expiryInput = {
+  name: "ExpiresAt",
+  dataType: DataType.DateTime,
+  text: "Not sent after this time; required for what moves a robot",
+} as const;
+const requestInput = {
+  name: "Request",
+  dataType: DataType.String,
+  text: "The request as proto3 JSON",
+} as const;
+const noRobot: Draft = { problem: "it is a method of a robot: call it on the robot's object" };
 /** An expiry further ahead is no expiry: somebody has written a constant. */
 const LONGEST_EXPIRY_MS = 3_600_000;
 /** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
@@ -69,14 +79,43 @@ const outputs = [
 /** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
 export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   const folder = builder.root("Operations", "The operations of the fleet service, to be called");
-  const robotIds = new Map<string, RobotId>();
+  const typedFolder = builder.root("RobotMethods", "The methods of a robot, to be called on its object");
+  const robots = new Map<string, { readonly robotId: RobotId; readonly know: () => MissionRobot }>();
   const ofRobots: MethodNode[] = [];
 
   function add(name: string, summary: string, hasRequest: boolean, run: Run): MethodNode {
-    const given = hasRequest ? [...inputs, ...requestInputs] : inputs;
+    const given = hasRequest ? [...inputs, expiryInput, requestInput] : inputs;
     return builder.method(folder, name, summary, { inputs: given, outputs }, (values, context, objectPath) =>
-      guarded(name, context, values, robotIds.get(objectPath) ?? null, run),
+      guarded(name, context, values, robots.get(objectPath)?.robotId ?? null, run),
     );
+  }
+
+  function addTyped(typed: TypedMethod): MethodNode {
+    const given = [...inputs, expiryInput, ...typed.inputs];
+    const { name, text } = typed;
+    return builder.method(
+      typedFolder,
+      name,
+      text,
+      { inputs: given, outputs },
+      (values, context, objectPath) => {
+        const robot = robots.get(objectPath)?.know() ?? null;
+        return guarded(name, context, values, robot?.robotId ?? null, runTyped(typed, values, robot));
+      },
+    );
+  }
+
+  /** Nothing that can be done is a request that cannot be read: it has its place in the audit log. */
+  function runTyped(typed: TypedMethod, values: readonly Variant[], robot: MissionRobot | null): Run {
+    return (call, waitMs) => {
+      const given = values.slice(2).map(({ value }) => value);
+      const draft = robot === null ? noRobot : typed.draft(given, robot);
+      if (!("request" in draft)) {
+        return submitCall(parts, call, typed.operation, { unreadable: problemOf(draft) }, waitMs);
+      }
+      // The draft names its robot, by whichever of its names the operation has.
+      return submitCall(parts, { ...call, robotId: null }, draft.operation, { json: draft.request }, waitMs);
+    };
   }
 
   /** Whatever a handler does wrong is an answer, and in the log: node-opcua would tell nobody. */
@@ -101,33 +140,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     }
   }
 
-  /** The outcome, or the stage when the caller must not wait any longer. */
-  async function inTime(outcome: Promise<Outcome>, waitMs: number, progress: Progress) {
-    const told = await noLaterThan(parts.clock, waitMs, outcome, null);
-    return told === null ? pending(progress.stage) : answered(told);
-  }
-
   function runOperation({ name }: DescribedOperation): Run {
-    return ({ account, requestId, expiresAtMs, text, robotId, progress }, waitMs) => {
-      const envelope: Envelope = {
-        source: sourceOf(account),
-        requestId,
-        // Apart from the ids of slots, which nobody may take in advance.
-        scope: SCOPE,
-        operation: name,
-        request: { text },
-        calledOn: robotId,
-        expiry: { atMs: expiresAtMs, lacks: lackOf(expiresAtMs, parts.clock.nowMs()) },
-        origin: account.origin ?? {},
-      };
-      const onStage = (stage: CommandStage) => {
-        progress.stage = stage;
-      };
-      const ended = account.isDryRun
-        ? parts.commander.check(envelope)
-        : parts.commander.submit(envelope, parts.signal, onStage);
-      return inTime(ended, waitMs, progress);
-    };
+    return (call, waitMs) => submitCall(parts, call, name, { text: call.text }, waitMs);
   }
 
   const queryOutcome: Run = ({ account, requestId, progress }, waitMs) => {
@@ -138,7 +152,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const found = recalled.then(
       (outcome) => outcome ?? refusal("UNKNOWN_REQUEST", "no command of yours with this RequestId is known"),
     );
-    return inTime(found, waitMs, progress);
+    return inTime(parts.clock, found, waitMs, progress);
   };
 
   for (const operation of parts.catalogue.values()) {
@@ -147,13 +161,51 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   }
   const query = add("QueryOutcome", "What became of a command that was called before", false, queryOutcome);
   ofRobots.push(query);
+  const typedNodes = typedMethods.map(addTyped);
 
   return {
-    addRobot(robot, robotId) {
-      robotIds.set(robot.path, robotId);
-      for (const method of ofRobots) builder.share(robot, method);
+    addRobot(robot, robotId, know) {
+      robots.set(robot.path, { robotId, know });
+      for (const method of [...ofRobots, ...typedNodes]) builder.share(robot, method);
     },
   };
+}
+
+function submitCall(
+  parts: MethodParts,
+  { account, requestId, expiresAtMs, robotId, progress }: Call,
+  operation: string,
+  request: EnvelopeRequest,
+  waitMs: number,
+): Promise<CallMethodResultOptions> {
+  const envelope: Envelope = {
+    source: sourceOf(account),
+    requestId,
+    // Apart from the ids of slots, which nobody may take in advance.
+    scope: SCOPE,
+    operation,
+    request,
+    calledOn: robotId,
+    expiry: { atMs: expiresAtMs, lacks: lackOf(expiresAtMs, parts.clock.nowMs()) },
+    origin: account.origin ?? {},
+  };
+  const onStage = (stage: CommandStage) => {
+    progress.stage = stage;
+  };
+  const ended = account.isDryRun
+    ? parts.commander.check(envelope)
+    : parts.commander.submit(envelope, parts.signal, onStage);
+  return inTime(parts.clock, ended, waitMs, progress);
+}
+
+/** The outcome, or the stage when the caller must not wait any longer. */
+async function inTime(clock: Clock, outcome: Promise<Outcome>, waitMs: number, progress: Progress) {
+  const told = await noLaterThan(clock, waitMs, outcome, null);
+  return told === null ? pending(progress.stage) : answered(told);
+}
+
+function problemOf(draft: Draft): string {
+  return "problem" in draft ? draft.problem : "it is no request of the fleet service";
 }
 
 interface Call {

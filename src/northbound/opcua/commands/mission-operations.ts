@@ -54,15 +54,17 @@ function missionOperation(row: Row, isAppended: boolean): SlotOperation {
   const [ownNumber, ownName, field, ownText, argument, family] = row;
   const number = isAppended ? ownNumber + APPEND : ownNumber;
   const text = isAppended ? `then ${ownText}` : ownText;
+  const operation = isAppended ? "AppendMission" : "CreateMission";
   return {
     number,
+    operation,
     name: isAppended ? `Then${ownName}` : ownName,
     text,
     argument,
     family,
     isStop: false,
     draft: goingDraft({ number, text, argument, family }, (robot, fields) => ({
-      operation: isAppended ? "AppendMission" : "CreateMission",
+      operation,
       json: { mission: { [wrapperOf(family, robot.family)]: { [field]: fields } } },
     })),
   };
@@ -70,15 +72,17 @@ function missionOperation(row: Row, isAppended: boolean): SlotOperation {
 
 function workflowOperation([number, name, field, ownText, argument, family]: Row): SlotOperation {
   const text = `workflow: ${ownText}`;
+  const operation = "CreateMissionWorkflow";
   return {
     number,
     name,
+    operation,
     text,
     argument,
     family,
     isStop: false,
     draft: goingDraft({ number, text, argument, family }, (_robot, fields) => ({
-      operation: "CreateMissionWorkflow",
+      operation,
       json: { missionWorkflow: { [`${family}Workflow`]: { [field]: fields } } },
     })),
   };
@@ -126,5 +130,5 @@ function starting(number: number, name: string, text: string, operation: string)
     request: { robotId },
     missionId: null,
   });
-  return { number, name, text, argument: "nothing", family: null, isStop: false, draft };
+  return { number, name, operation, text, argument: "nothing", family: null, isStop: false, draft };
 }

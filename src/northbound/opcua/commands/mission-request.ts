@@ -11,7 +11,7 @@ import {
 import { wholeNumber } from "./written-ticket.ts";
 
 /** Every value of `Operation` that a mission slot and a station slot have in common. */
-const slotOperations: ReadonlyMap<number, SlotOperation> = new Map(
+export const slotOperations: ReadonlyMap<number, SlotOperation> = new Map(
   [...missionOperations, ...chainOperations].map((operation) => [operation.number, operation]),
 );
 
@@ -39,7 +39,8 @@ export function mostPlaces(operation: number): number {
   return known === undefined ? Number.POSITIVE_INFINITY : placesInUse(known);
 }
 
-const nothing = {
+/** Parameters of which none is written. */
+export const noParameters = {
   destination: "",
   destinationNos: [],
   destinations: [],
@@ -50,7 +51,7 @@ const nothing = {
 
 /** A mission as numbers only: the operation, and what it is about: destinations until the first 0. */
 export function numberedMission(operation: number, numbers: readonly number[]): MissionParameters {
-  const given = { ...nothing, operation };
+  const given = { ...noParameters, operation };
   const known = slotOperations.get(operation);
   if (known?.isStop) return given;
   if (known?.argument === "pose") return { ...given, pose: numbers.slice(0, POSE_LENGTH) };
@@ -67,7 +68,7 @@ export function missionOfFields(fields: readonly string[]): MissionParameters | 
   const [first = "", ...names] = fields;
   const operation = wholeNumber(first);
   if (operation === null) return { problem: "CommandText is not of the form ticket;operation;destination" };
-  const given = { ...nothing, operation };
+  const given = { ...noParameters, operation };
   const known = slotOperations.get(operation);
   switch (known?.argument) {
     case "mission":

@@ -40,6 +40,8 @@ export interface SlotOperation {
   readonly number: number;
   /** Its method's name, in one word. */
   readonly name: string;
+  /** What it becomes of the fleet service. A stop that nothing can be named for becomes another one. */
+  readonly operation: string;
   /** For people, as it begins `AcceptedText`. */
   readonly text: string;
   readonly argument: Argument;

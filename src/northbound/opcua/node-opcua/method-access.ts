@@ -16,8 +16,9 @@ import {
 } from "node-opcua";
 import type { CommandRights } from "../../../contracts/command-rights.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
-import { roles } from "../../../domain/command.ts";
+import { type Role, roles } from "../../../domain/command.ts";
 import { sourceOf } from "../commands/source-of.ts";
+import { typedMethods } from "../commands/typed-methods.ts";
 import type { Account } from "../security.ts";
 
 /**
@@ -69,7 +70,7 @@ function typeOf(object: UAObject | UAObjectType): UAObjectType | null {
 }
 
 /**
- * Lets UserExecutable say of each operation whether the user may call it, for some robot at least;
+ * Lets UserExecutable say of each method whether the user may call it, for some robot at least;
  * QueryOutcome is for every user.
  */
 export function showWhoMayCall(
@@ -79,9 +80,16 @@ export function showWhoMayCall(
   accountOf: (context: ISessionContext) => Account | null,
   rights: Pick<CommandRights, "refusedOperation">,
 ): void {
-  for (const { name, role } of catalogue.values()) {
-    const method = addressSpace.findNode(`ns=${namespaceIndex};s=Operations.${name}`);
-    if (method === null) throw new Error(`the operation ${name} has no method`);
+  const ofOperations = [...catalogue.values()].map(
+    ({ name, role }) => [`Operations.${name}`, name, role] as const,
+  );
+  const ofRobots = typedMethods.map(({ name, operation }) => {
+    const role: Role = catalogue.get(operation)?.role ?? "operator";
+    return [`RobotMethods.${name}`, operation, role] as const;
+  });
+  for (const [path, name, role] of [...ofOperations, ...ofRobots]) {
+    const method = addressSpace.findNode(`ns=${namespaceIndex};s=${path}`);
+    if (method === null) throw new Error(`there is no method ${path}`);
     const mayCall = (context: ISessionContext | null) => {
       const account = context === null ? null : accountOf(context);
       if (account === null || roles.indexOf(account.role) < roles.indexOf(role)) return false;
