@@ -9,6 +9,7 @@ import { type Quality, qualities } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import {
   placeAt,
+  qualityOf,
   type StationCandidate,
   type StationRobot,
   type StationSight,
@@ -68,20 +69,22 @@ export function createStationView({ stations, state, file, clock, log }: Station
   );
   let fleetQuality: Quality = "unknown";
 
-  function candidate(robotId: RobotId, destinations: readonly string[]): StationCandidate | undefined {
+  function robotOf(robotId: RobotId): StationRobot | undefined {
     const seen = robots.get(robotId);
-    if (seen === undefined) return undefined;
-    const robot: StationRobot = { ...seen, robotId, conveyors: [...seen.conveyors.values()] };
-    return { robot, place: placeAt(destinations, robot) };
+    return seen && { ...seen, robotId, conveyors: [...seen.conveyors.values()] };
   }
 
   /** Whether the robots that may be at the station are others, or known otherwise. */
-  function note({ candidates, destinations, visits }: Station, robotId: RobotId): boolean {
-    const next = candidate(robotId, destinations);
-    const isVisitor = visits.visit?.robotId === robotId;
-    if (next === undefined || next.place.kind === "elsewhere") return candidates.delete(robotId) || isVisitor;
-    candidates.set(robotId, next);
-    return true;
+  function note({ candidates, destinations, visits }: Station, robot: StationRobot): boolean {
+    const { robotId } = robot;
+    const mayBeHere = candidates.has(robotId) || visits.visit?.robotId === robotId;
+    // Most robots have nothing to do with most stations.
+    if (!mayBeHere && !isBound(robot, destinations)) return false;
+    const place = placeAt(destinations, robot);
+    if (place.kind === "elsewhere") return candidates.delete(robotId) || mayBeHere;
+    const before = candidates.get(robotId);
+    candidates.set(robotId, { robot, place });
+    return before === undefined || !isStillComing(before, { robot, place });
   }
 
   /** The change of a station that shows something else than before; null when it does not. */
@@ -89,7 +92,8 @@ export function createStationView({ stations, state, file, clock, log }: Station
     const { sight, visits, candidates, destinations } = station;
     const shownBefore = visits.visit?.robotId ?? sight.here?.robotId ?? null;
     station.sight = sightOf([...candidates.values()], fleetQuality, shownBefore);
-    const visitor = visits.visit === null ? undefined : candidate(visits.visit.robotId, destinations);
+    const robot = visits.visit === null ? undefined : robotOf(visits.visit.robotId);
+    const visitor = robot && { robot, place: placeAt(destinations, robot) };
     station.visits = followVisits(visits, station.sight, visitor, clock.monotonicMs());
     if (
       station.visits.counters !== visits.counters ||
@@ -117,14 +121,14 @@ export function createStationView({ stations, state, file, clock, log }: Station
     },
     withStations(batch) {
       if (book.size === 0) return batch;
-      const touched = see(robots, batch.changes);
-      if (touched.size === 0) return batch;
+      const touched = Array.from(see(robots, batch.changes), robotOf).filter((robot) => robot !== undefined);
+      if (touched.length === 0) return batch;
       const bestBefore = fleetQuality;
       fleetQuality = bestOf(robots);
       const fresh: StateChange[] = [];
       for (const station of book.values()) {
         let isOther = fleetQuality !== bestBefore;
-        for (const robotId of touched) isOther = note(station, robotId) || isOther;
+        for (const robot of touched) isOther = note(station, robot) || isOther;
         const change = isOther ? refresh(station) : null;
         if (change !== null) fresh.push(change);
       }
@@ -139,6 +143,24 @@ export function createStationView({ stations, state, file, clock, log }: Station
     },
     settled: memory.settled,
   };
+}
+
+/** Whether a robot is on its way as it was before: then the station shows the same as before. */
+function isStillComing(before: StationCandidate, now: StationCandidate): boolean {
+  const [a, b] = [before.place, now.place];
+  if (a.kind !== "coming" || b.kind !== "coming" || a.goalsBefore !== b.goalsBefore) return false;
+  return qualityOf(before.robot) === qualityOf(now.robot);
+}
+
+/** Whether a robot was seen at one of the destinations, or has a mission with one of them. */
+function isBound({ missions, presence }: StationRobot, destinations: readonly string[]): boolean {
+  if (presence !== undefined && destinations.includes(presence.value.position)) return true;
+  for (const { goals } of missions?.value.missions ?? []) {
+    for (const goal of goals) {
+      if (goal.kind === "destination" && destinations.includes(goal.destinationId)) return true;
+    }
+  }
+  return false;
 }
 
 function changeOf({ name, sight, visits: { counters } }: Station): StateChange {
