@@ -231,10 +231,10 @@ describe("pauseOnLoss", () => {
     expect(sent(harness)).toEqual(["Halt m1", "Halt m1"]);
   });
 
-  it("after a start waits one heartbeat for the PLC to come back, and not if that writes FALSE", async () => {
+  it("after a start waits 30 s for the PLC to come back, and not if that writes FALSE", async () => {
     const late = await open(true);
     await late.see(onTheWay());
-    await late.clock.settle(HEARTBEAT_MS);
+    await late.clock.settle(30_000);
     expect(sent(late)).toEqual([]);
     await late.clock.settle(2_000);
     expect(sent(late)).toEqual(["Halt m1"]);

@@ -9,6 +9,7 @@ import { int32, openPlc, type Plc, text } from "./plc.ts";
 const ROBOT = "cart-01";
 const HEARTBEAT_MS = 1_500;
 const on = { dataType: "Boolean", value: true } as const;
+const off = { dataType: "Boolean", value: false } as const;
 
 let folder: string;
 let simulator: RunningSimulator;
@@ -18,7 +19,7 @@ let beat = 0;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "fleetgate-permit-"));
-  simulator = await startSimulator({ dataDir: join(folder, "fleet"), seed: 7, timeFactor: 1 });
+  simulator = await startSimulator({ dataDir: join(folder, "fleet"), seed: 7, timeFactor: 0.2 });
 });
 afterEach(async () => {
   await plc.close();
@@ -56,7 +57,7 @@ async function sendRobot(): Promise<unknown> {
   return plc.value(`${slot}.ErrorId`);
 }
 
-test("a restart of the gateway takes the permit: the robot on its way is paused when the PLC stays away", async () => {
+test("a restart of the gateway takes the permit, and pauses a robot on its way if the PLC then writes FALSE", async () => {
   await start();
   await permitRobots();
   await plc.shows(station("Permitted"), true);
@@ -69,6 +70,8 @@ test("a restart of the gateway takes the permit: the robot on its way is paused 
   expect(await plc.value(station("Permit"))).toBe(false);
   expect(await plc.value(station("Permitted"))).toBe(false);
   expect(await sendRobot()).toBe(1024);
+  expect(await plc.value(`Robots.${ROBOT}.Mission.StateText`)).toBe("STATE_RUNNING");
+  await plc.write([station("Permit"), off]);
   await plc.shows(`Robots.${ROBOT}.Mission.StateText`, "STATE_PAUSED");
   await permitRobots();
   await plc.shows(station("Permitted"), true);

@@ -26,7 +26,7 @@ export type GuardedStart = Pick<ParsedRequest, "heading">;
 
 /** Keeps the permits of stations that require one. */
 export interface PermitKeeper extends Permits {
-  /** The gateway runs: a permit that no PLC gives within its station's heartbeat counts as lost. */
+  /** The gateway runs: a permit that no PLC gives while it may be on its way back counts as lost. */
   start(): void;
   /**
    * The refusal of a start of this robot, or (null) of one that the service picks; null when every station
@@ -49,6 +49,9 @@ interface Guarded {
   /** What was found last; `unknown` from the start until a PLC has had time to come back. */
   found: "given" | "lost" | "unknown";
 }
+
+/** The OPC UA server may take seconds to listen, and a PLC as long to try again. */
+const COMES_BACK_MS = 30_000;
 
 export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
   const { clock } = parts;
@@ -82,7 +85,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
   /** A PLC that has said nothing yet may still be on its way back; one that has said FALSE is not. */
   function isEarly({ permit, station }: Guarded): boolean {
     if (permit.level?.isGiven === false) return false;
-    return clock.monotonicMs() - startedAtMs <= station.heartbeatMs;
+    return clock.monotonicMs() - startedAtMs <= Math.max(COMES_BACK_MS, station.heartbeatMs);
   }
 
   function refusedWrite(station: StationOptions, source: Source): string | null {
