@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
@@ -6,16 +6,18 @@ import { fail, Refused, refuse } from "../exit.ts";
 import { isThere } from "../new-file.ts";
 import { port } from "../option.ts";
 import { openTerminal } from "../terminal.ts";
-import type { Ports } from "./configuration-text.ts";
+import { instanceOf, type Ports } from "./configuration-text.ts";
 import { interview, type PasswordFiles } from "./interview.ts";
 import { planOf } from "./plan.ts";
-import { type Given, questions } from "./questions.ts";
+import { type AnswerName, type Given, questions } from "./questions.ts";
 import { reportOf } from "./report.ts";
-import { refusePlace, writePlan } from "./written-files.ts";
+import { placeProblem, refusePlace, writePlan } from "./written-files.ts";
 
 /** Where the unit of the Debian package looks. */
 const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
 const SERVICE_DATA = "/var/lib/fleetgate";
+/** Of the units `fleetgate@`, each with a folder of its own. */
+const INSTANCES_DATA = "/var/lib/fleetgate-instances";
 
 type Options = Given & PasswordFiles & Ports & { readonly config?: string; readonly data?: string };
 
@@ -59,9 +61,8 @@ async function init(options: Options): Promise<void> {
     options;
   const isService = config === undefined && (await isThere(dirname(SERVICE_CONFIG)));
   const path = config ?? (isService ? SERVICE_CONFIG : "fleetgate.yaml");
-  // The unit may write there and nowhere else.
   const isBeside = dirname(resolve(path)) === dirname(SERVICE_CONFIG);
-  const dataDir = data ?? (isBeside ? SERVICE_DATA : "data");
+  const dataDir = data ?? usualDataDir(instanceOf(path), isBeside);
   const files = {
     ...(mqttPasswordFile === undefined ? {} : { mqttPasswordFile }),
     ...(opcuaPasswordFile === undefined ? {} : { opcuaPasswordFile }),
@@ -77,10 +78,23 @@ async function init(options: Options): Promise<void> {
     terminal.say(`For ${path}. Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.`);
     return terminal;
   };
-  const answers = await interview(flags, files, process.stdin.isTTY ? openHere : null);
+  const isInTheWay = (name: AnswerName, answer: string) => placeProblem(path, name, answer);
+  const answers = await interview(flags, files, process.stdin.isTTY ? openHere : null, isInTheWay);
   const plan = await planOf(path, dataDir, answers, ports);
   const written = await undisturbed(() => writePlan(plan, refuseFaults));
-  process.stdout.write(reportOf(plan, written, answers, ports, resolve(path) === SERVICE_CONFIG));
+  process.stdout.write(reportOf(plan, written, answers, ports, isBeside ? unitOf(instanceOf(path)) : null));
+}
+
+/**
+ * A unit may write there and nowhere else. Elsewhere, what a further gateway has lies in a folder of its own.
+ */
+function usualDataDir(instance: string | null, isBeside: boolean): string {
+  if (instance === null) return isBeside ? SERVICE_DATA : "data";
+  return isBeside ? join(INSTANCES_DATA, instance) : join(instance, "data");
+}
+
+function unitOf(instance: string | null): string {
+  return instance === null ? "fleetgate" : `fleetgate@${instance}`;
 }
 
 /** Rejects with Refused for a configuration with which the gateway would not start. */

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { basename } from "node:path";
 import { parse } from "yaml";
 import { type Given, listOf, outerHosts } from "./questions.ts";
 
@@ -9,27 +10,44 @@ export interface Ports {
   readonly webPort?: number;
 }
 
-/** The files that `fleetgate init` writes, relative to the configuration. */
-export const fileNames = {
-  apiKey: "secrets/api-key.json",
-  fleetCa: "fleet-ca.pem",
-  mqttCa: "mqtt-ca.pem",
-  brokerCertificate: "mqtt-broker.pem",
-  brokerKey: "secrets/mqtt-broker.key",
-  brokerPassword: "secrets/mqtt-password",
-  mqttPassword: (user: string) => `secrets/mqtt-${user}`,
-  opcuaPassword: (user: string) => `secrets/opcua-${user}`,
-} as const;
+/** The name of a configuration with which a machine has one gateway. */
+const ONLY = "fleetgate";
+
+/** What the files of a gateway are called by; null for the only one of a machine. */
+export function instanceOf(path: string): string | null {
+  const name = basename(path).replace(/\.ya?ml$/, "");
+  return name === ONLY ? null : name;
+}
+
+/**
+ * The files that `fleetgate init` writes, relative to the configuration. A further gateway's have a folder.
+ */
+export function fileNamesOf(path: string) {
+  const instance = instanceOf(path);
+  const folder = instance === null ? "" : `${instance}/`;
+  return {
+    apiKey: `${folder}secrets/api-key.json`,
+    fleetCa: `${folder}fleet-ca.pem`,
+    mqttCa: `${folder}mqtt-ca.pem`,
+    brokerCertificate: `${folder}mqtt-broker.pem`,
+    brokerKey: `${folder}secrets/mqtt-broker.key`,
+    brokerPassword: `${folder}secrets/mqtt-password`,
+    mqttPassword: (user: string) => `${folder}secrets/mqtt-${user}`,
+    opcuaPassword: (user: string) => `${folder}secrets/opcua-${user}`,
+  } as const;
+}
+type FileNames = ReturnType<typeof fileNamesOf>;
 
 /** A configuration of the keys that its reader needs, each with what it is for. */
 export function configurationText(path: string, dataDir: string, given: Given, ports: Ports): string {
+  const names = fileNamesOf(path);
   const sections = [
     head(path),
     gateway(dataDir, given),
-    fleet(given),
-    given.mqtt === "embedded" ? embedded(given, ports) : null,
-    given.mqtt === "embedded" || given.mqtt === "off" ? null : plantBroker(given),
-    given.opcua === "on" ? opcua(given, ports) : null,
+    fleet(given, names),
+    given.mqtt === "embedded" ? embedded(given, ports, names) : null,
+    given.mqtt === "embedded" || given.mqtt === "off" ? null : plantBroker(given, names),
+    given.opcua === "on" ? opcua(given, ports, names) : null,
     web(ports),
     rights(given),
   ];
@@ -51,12 +69,12 @@ function gateway(dataDir: string, given: Given): string {
   dataDir: ${scalar(dataDir)}`;
 }
 
-function fleet(given: Given): string {
+function fleet(given: Given, names: FileNames): string {
   const chosen = listOf(given.robots || given.locations || "");
   const kind = given.robots ? "robots" : "locations";
   const ca = `
   # Trust this authority instead of the system's.
-  ca: ${fileNames.fleetCa}`;
+  ca: ${scalar(names.fleetCa)}`;
   return `fleet:
   grpc:
     # host:port of the fleet service. Always TLS.
@@ -64,18 +82,18 @@ function fleet(given: Given): string {
   # Base URL of the task chain, robot and map operations.
   https: ${scalar(given.fleetHttps)}
   # The API key document: JSON with api_key, scope and secret.
-  credentials: ${fileNames.apiKey}${given.fleetCa ? ca : ""}
+  credentials: ${scalar(names.apiKey)}${given.fleetCa ? ca : ""}
   # What the gateway is for: robots by id, or all robots of locations.
   ${kind}: [${chosen.map(scalar).join(", ")}]`;
 }
 
-function embedded(given: Given, { mqttPort }: Ports): string {
+function embedded(given: Given, { mqttPort }: Ports, names: FileNames): string {
   const user = given.mqttUser ?? "";
   const hosts = outerHosts(given.host ?? "");
   const tls = `
   # The certificate signs itself: clients need it as their authority.
-  certificate: ${fileNames.brokerCertificate}
-  key: ${fileNames.brokerKey}`;
+  certificate: ${scalar(names.brokerCertificate)}
+  key: ${scalar(names.brokerKey)}`;
   return `mqtt:
   # A broker inside the gateway (MQTT 3.1.1).
   broker: embedded
@@ -83,7 +101,7 @@ ${listen(hosts, mqttPort ?? usualBrokerPort(hosts))}${hosts.length > 0 ? tls : "
   # Who may log in. The file holds the password or its hash; fleetgate passwd makes one.
   users:
     ${scalar(user)}:
-      password: ${fileNames.mqttPassword(user)}`;
+      password: ${scalar(names.mqttPassword(user))}`;
 }
 
 /** 8883 is registered for MQTT over TLS. */
@@ -91,17 +109,17 @@ export function usualBrokerPort(hosts: readonly string[]): number {
   return hosts.length > 0 ? 8_883 : 1_883;
 }
 
-function plantBroker(given: Given): string {
+function plantBroker(given: Given, names: FileNames): string {
   const user = given.mqttUser
     ? `
   # The gateway's own user there, and the file of its password.
   username: ${scalar(given.mqttUser)}
-  password: ${fileNames.brokerPassword}`
+  password: ${scalar(names.brokerPassword)}`
     : "";
   const ca = given.mqttCa
     ? `
   # Trust this authority instead of the system's.
-  ca: ${fileNames.mqttCa}`
+  ca: ${scalar(names.mqttCa)}`
     : "";
   return `mqtt:
   # The plant's broker.
@@ -111,10 +129,10 @@ function plantBroker(given: Given): string {
     enabled: false`;
 }
 
-function opcua(given: Given, { opcuaPort }: Ports): string {
+function opcua(given: Given, { opcuaPort }: Ports, names: FileNames): string {
   const user = given.opcuaUser ?? "";
   const [first, ...others] = outerHosts(given.host ?? "");
-  const names =
+  const hostNames =
     first === undefined
       ? ""
       : `
@@ -122,11 +140,11 @@ function opcua(given: Given, { opcuaPort }: Ports): string {
   hostname: ${scalar(first)}
   alternateHostnames: [${others.map(scalar).join(", ")}]`;
   return `opcua:
-${listen(outerHosts(given.host ?? ""), opcuaPort ?? 4_840)}${names}
+${listen(outerHosts(given.host ?? ""), opcuaPort ?? 4_840)}${hostNames}
   # Who may log on. The file holds the password or its hash; fleetgate passwd makes one.
   users:
     ${scalar(user)}:
-      password: ${fileNames.opcuaPassword(user)}
+      password: ${scalar(names.opcuaPassword(user))}
       # observer, operator or engineer
       role: ${scalar(given.opcuaRole)}`;
 }

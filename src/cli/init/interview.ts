@@ -4,7 +4,7 @@ import { hashPassword, isPasswordHash } from "../../platform/password.ts";
 import { Refused } from "../exit.ts";
 import { askNewPassword, inventPassword } from "../new-password.ts";
 import type { Terminal } from "../terminal.ts";
-import { type Given, type Question, questions } from "./questions.ts";
+import { type AnswerName, type Given, type Question, questions } from "./questions.ts";
 import { passwordFileProblem } from "./source-file.ts";
 
 /** The files of passwords that flags name. */
@@ -27,6 +27,9 @@ export interface Interview {
   readonly opcuaPassword: KeptPassword | null;
 }
 
+/** Why an answer cannot be carried out here, though it is a good one; null when it can be. */
+export type Obstacle = (name: AnswerName, answer: string) => Promise<string | null>;
+
 /**
  * Completes the answers: by questions if one is needed that no flag gives, else by what no answer means.
  * @param openTerminal null: nobody can be asked
@@ -36,13 +39,14 @@ export async function interview(
   flags: Given,
   files: PasswordFiles,
   openTerminal: (() => Terminal) | null,
+  obstacle: Obstacle = async () => null,
 ): Promise<Interview> {
-  await refuseWrongFlags(flags, files);
+  await refuseWrongFlags(flags, files, obstacle);
   const missing = whatIsMissing(flags, files);
   if (missing.length > 0 && openTerminal === null) throw new Refused(missing);
   const terminal = missing.length > 0 ? (openTerminal?.() ?? null) : null;
   try {
-    const given = await completed(flags, terminal);
+    const given = await completed(flags, terminal, obstacle);
     const isEmbedded = given.mqtt === "embedded";
     return {
       given,
@@ -64,14 +68,17 @@ export async function interview(
 }
 
 /** Before the first question: nobody answers ten of them to be refused at the end. */
-async function refuseWrongFlags(flags: Given, files: PasswordFiles): Promise<void> {
+async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Obstacle): Promise<void> {
   const problems: string[] = [];
   const given = withUsual(flags);
+  const isTwice = Boolean(flags.robots) && flags.locations !== undefined;
+  if (isTwice) problems.push("--robots and --locations: give one of the two");
   for (const question of questions) {
     const answer = flags[question.name];
     if (answer === undefined) continue;
-    const problem = await question.problem(answer);
+    const problem = (await question.problem(answer)) ?? (await obstacle(question.name, answer));
     if (problem !== null) problems.push(`${question.flag}: ${problem}`);
+    else if (isTwice && (question.name === "robots" || question.name === "locations")) continue;
     else if (!question.applies(given) && answer !== "")
       problems.push(`${question.flag}: is of no use with the other answers; leave it out`);
   }
@@ -110,21 +117,26 @@ function withUsual(flags: Given): Given {
   return given;
 }
 
-async function completed(flags: Given, terminal: Terminal | null): Promise<Given> {
+async function completed(flags: Given, terminal: Terminal | null, obstacle: Obstacle): Promise<Given> {
   if (terminal === null) return withUsual(flags);
   let given: Given = flags;
   for (const question of questions) {
     if (given[question.name] !== undefined || !question.applies(given)) continue;
-    given = { ...given, [question.name]: await ask(terminal, question, question.usual(given)) };
+    given = { ...given, [question.name]: await ask(terminal, question, question.usual(given), obstacle) };
   }
   return given;
 }
 
-async function ask(terminal: Terminal, question: Question, usual: string | null): Promise<string> {
+async function ask(
+  terminal: Terminal,
+  question: Question,
+  usual: string | null,
+  obstacle: Obstacle,
+): Promise<string> {
   const hint = usual === null || usual === "" ? "" : ` [${usual}]`;
   for (;;) {
     const answer = (await terminal.ask(`${question.text}${hint}: `)) || (usual ?? "");
-    const problem = await question.problem(answer);
+    const problem = (await question.problem(answer)) ?? (await obstacle(question.name, answer));
     if (problem === null) return answer;
     terminal.say(`  ${problem}`);
   }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { secretAccess } from "../new-file.ts";
-import { configurationText, fileNames, type Ports } from "./configuration-text.ts";
+import { configurationText, fileNamesOf, type Ports } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
 import type { Plan, PlannedFile } from "./written-files.ts";
@@ -13,6 +13,7 @@ export async function planOf(
   { given, mqttPassword, opcuaPassword }: Interview,
   ports: Ports,
 ): Promise<Plan> {
+  const fileNames = fileNamesOf(path);
   const files: PlannedFile[] = [];
   const add = (name: string, text: string, isSecret: boolean) =>
     files.push({ path: join(dirname(resolve(path)), name), text, isSecret });

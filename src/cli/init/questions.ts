@@ -5,7 +5,7 @@ import { fleetSection } from "../../config/sections/fleet.ts";
 import { gatewaySection } from "../../config/sections/gateway.ts";
 import { mqttSection } from "../../config/sections/mqtt.ts";
 import { roles } from "../../domain/command.ts";
-import { certificateFileProblem, keyFileProblem } from "./source-file.ts";
+import { authorityFileProblem, keyFileProblem } from "./source-file.ts";
 
 /** Answers as they were typed or given by flags, by the name of the option. */
 export type Given = Readonly<Partial<Record<AnswerName, string>>>;
@@ -84,7 +84,7 @@ export const questions: readonly Question[] = [
     text: "File of the authority of its certificate (PEM), which is copied; empty: the system's",
     applies: always,
     usual: () => "",
-    problem: (answer) => (answer === "" ? null : certificateFileProblem(answer)),
+    problem: (answer) => (answer === "" ? null : authorityFileProblem(answer)),
   },
   {
     name: "apiKey",
@@ -169,7 +169,7 @@ export const questions: readonly Question[] = [
     text: "File of the authority of the broker's certificate (PEM), which is copied; empty: the system's",
     applies: ({ mqtt = "" }) => mqtt.startsWith("mqtts:"),
     usual: () => "",
-    problem: (answer) => (answer === "" ? null : certificateFileProblem(answer)),
+    problem: (answer) => (answer === "" ? null : authorityFileProblem(answer)),
   },
   {
     name: "opcuaUser",
@@ -206,12 +206,18 @@ export function outerHosts(answer: string): readonly string[] {
 
 function hostProblem(answer: string): string | null {
   const hosts = listOf(answer);
-  const wrong = hosts.find(
-    (host) => isIP(host) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9-.]*[A-Za-z0-9])?$/.test(host),
-  );
-  if (hosts.length === 0 || wrong !== undefined) return "write host names and addresses, separated by commas";
+  if (hosts.length === 0) return "write host names and addresses, separated by commas";
+  const wrong = hosts.find((host) => isIP(host) === 0 && !isHostName(host));
+  if (wrong !== undefined) return `${wrong} is neither a host name nor an address`;
   const open = hosts.find((host) => host === "0.0.0.0" || host === "::");
   return open === undefined ? null : `${open} reaches no machine: write the address or name that clients use`;
+}
+
+/** As RFC 1123 has it. Its last part is no number: that would be an address with a mistake. */
+function isHostName(text: string): boolean {
+  const parts = text.split(".");
+  const isPart = (part: string) => /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(part);
+  return text.length <= 253 && parts.every(isPart) && !/^\d+$/.test(parts.at(-1) ?? "");
 }
 
 /** The name is a level of a topic, a name of OPC UA, and part of a file's name. */

@@ -1,24 +1,27 @@
-import { fileNames, type Ports, usualBrokerPort } from "./configuration-text.ts";
+import { fileNamesOf, type Ports, usualBrokerPort } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
 import type { Plan, Written } from "./written-files.ts";
 
-/** What was written, the passwords that were invented, and what to do next. */
+/**
+ * What was written, the passwords that were invented, and what to do next.
+ * @param unit the unit of systemd that reads this configuration; null: none does
+ */
 export function reportOf(
   plan: Plan,
   written: Written,
   answers: Interview,
   ports: Ports,
-  isService: boolean,
+  unit: string | null,
 ): string {
   const blocks = [
     ...fileLines(plan, written),
     ...passwordLines(answers),
-    ...addressLines(answers, ports),
-    ...accessLines(plan, isService),
+    ...addressLines(plan, answers, ports),
+    ...accessLines(plan, unit),
     "",
     "Next:",
-    ...nextLines(plan, isService),
+    ...nextLines(plan, unit),
   ];
   return `${blocks.join("\n")}\n`;
 }
@@ -45,7 +48,7 @@ function passwordLines({ given, mqttPassword, opcuaPassword }: Interview): reado
     : ["", ...invented, "Note it now: the gateway keeps a hash only, and nobody can read it again."];
 }
 
-function addressLines({ given }: Interview, ports: Ports): readonly string[] {
+function addressLines({ path }: Plan, { given }: Interview, ports: Ports): readonly string[] {
   const hosts = outerHosts(given.host ?? "");
   const host = hosts[0] ?? "localhost";
   const shown = host.includes(":") ? `[${host}]` : host;
@@ -54,26 +57,31 @@ function addressLines({ given }: Interview, ports: Ports): readonly string[] {
   const lines = [
     ...(given.mqtt === "embedded"
       ? [
-          `MQTT clients connect to ${broker}${isOpen ? `, with ${fileNames.brokerCertificate} as their authority` : ""}`,
+          `MQTT clients connect to ${broker}${isOpen ? `, with ${fileNamesOf(path).brokerCertificate} as their authority` : ""}`,
         ]
       : []),
     ...(given.opcua === "on"
       ? [`OPC UA clients connect to opc.tcp://${shown}:${ports.opcuaPort ?? 4_840}`]
       : []),
   ];
+  if (given.mqtt === "off" && given.opcua === "off") {
+    lines.push(
+      "Both MQTT and OPC UA are off: the plant sees nothing of the robots, and can send no command.",
+    );
+  }
   return lines.length === 0 ? [] : ["", ...lines];
 }
 
-function accessLines({ secretAccess }: Plan, isService: boolean): readonly string[] {
-  if (!isService || secretAccess.group !== null) return [];
+function accessLines({ secretAccess }: Plan, unit: string | null): readonly string[] {
+  if (unit === null || secretAccess.group !== null) return [];
   return [
     "",
     "The secrets belong to this user: the user as whom the gateway runs must be able to read them.",
   ];
 }
 
-function nextLines({ path }: Plan, isService: boolean): readonly string[] {
-  return isService
-    ? [`  sudo fleetgate check --config ${path} --online`, "  sudo systemctl enable --now fleetgate"]
+function nextLines({ path }: Plan, unit: string | null): readonly string[] {
+  return unit !== null
+    ? [`  sudo fleetgate check --config ${path} --online`, `  sudo systemctl enable --now ${unit}`]
     : [`  fleetgate check --config ${path} --online`, `  fleetgate run --config ${path}`];
 }

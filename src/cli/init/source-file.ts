@@ -1,13 +1,26 @@
+import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { FileKind } from "../../config/fields.ts";
 import { contentProblem, fileProblem, firstLine } from "../../config/named-files.ts";
 import { isPasswordHash } from "../../platform/password.ts";
 import { newPasswordProblem } from "../new-password.ts";
 
-/** Why a file is no certificate, and cannot be copied; null when it can. */
-export function certificateFileProblem(path: string): Promise<string | null> {
-  return problemOf(path, "certificate");
+/** Why a file is no certificate of an authority, and cannot be copied; null when it can. */
+export async function authorityFileProblem(path: string): Promise<string | null> {
+  const problem = await problemOf(path, "certificate");
+  if (problem !== null) return problem;
+  const certificates = (await readFile(path, "utf8")).match(CERTIFICATES) ?? [];
+  const issuers: string[] = [];
+  for (const pem of certificates) {
+    const { ca, issuer, subject } = new X509Certificate(pem);
+    // One that signs itself is its own authority.
+    if (ca || issuer === subject) return null;
+    issuers.push(/^CN=(.*)$/m.exec(issuer)?.[1] ?? issuer.replaceAll("\n", ", "));
+  }
+  return `${path} holds a server's own certificate: give that of the authority that issued it (${issuers.join(", ")})`;
 }
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The same for an API key document. Its content is never quoted. */
 export function keyFileProblem(path: string): Promise<string | null> {

@@ -4,6 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { Refused } from "../exit.ts";
 import { type Access, isThere, publicAccess, whyNotWritten, writeNewFile } from "../new-file.ts";
+import { fileNamesOf } from "./configuration-text.ts";
+import type { AnswerName } from "./questions.ts";
 import { isShippedExample } from "./shipped-example.ts";
 
 /** A file that the configuration names. */
@@ -72,6 +74,26 @@ export async function refusePlace(path: string): Promise<void> {
   });
 }
 
+/**
+ * Why the file that an answer asks for cannot be written; null when it can be, or has that content already.
+ * Nobody answers ten questions to be refused at the end.
+ */
+export async function placeProblem(config: string, name: AnswerName, answer: string): Promise<string | null> {
+  if (answer === "") return null;
+  const names = fileNamesOf(config);
+  const copies: Partial<Record<AnswerName, string>> = {
+    fleetCa: names.fleetCa,
+    apiKey: names.apiKey,
+    mqttCa: names.mqttCa,
+  };
+  const copy = copies[name];
+  const made = name === "opcuaUser" ? names.opcuaPassword(answer) : copy;
+  if (made === undefined) return null;
+  const path = join(dirname(resolve(config)), made);
+  const isSame = copy !== undefined && (await textOf(path)) === (await textOf(answer));
+  return isSame || !(await isThere(path)) ? null : inTheWay(path);
+}
+
 /** Files that are there already, with the content that they are to have. */
 async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string[]> {
   const found = await Promise.all(
@@ -117,7 +139,7 @@ async function makeFolderFor(
   for (const folder of missing) undo.push(() => rmdir(folder));
   await makeFolder(dirname(path));
   if (group === null) return;
-  const secrets = join(dirname(resolve(configPath)), "secrets");
+  const secrets = join(dirname(resolve(configPath)), dirname(fileNamesOf(configPath).apiKey));
   for (const folder of missing) {
     const isForSecrets = folder === secrets;
     if (isForSecrets) await chown(folder, 0, group);

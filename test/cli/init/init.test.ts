@@ -4,14 +4,15 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Refused } from "../../../src/cli/exit.ts";
 import { refuseFaults } from "../../../src/cli/init/command.ts";
-import { interview, type PasswordFiles } from "../../../src/cli/init/interview.ts";
+import { interview, type Obstacle, type PasswordFiles } from "../../../src/cli/init/interview.ts";
 import { planOf } from "../../../src/cli/init/plan.ts";
 import type { Given } from "../../../src/cli/init/questions.ts";
-import { refusePlace, type Written, writePlan } from "../../../src/cli/init/written-files.ts";
+import { placeProblem, refusePlace, type Written, writePlan } from "../../../src/cli/init/written-files.ts";
 import { openTerminal } from "../../../src/cli/terminal.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { isPassword } from "../../../src/platform/password.ts";
+import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { endPrograms, fleetgate, newFolder, TEST_TIMEOUT_MS } from "../program.ts";
 import { piped, typed } from "../typed.ts";
 
@@ -56,6 +57,72 @@ function files(): Readonly<Record<string, string>> {
       .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
   );
 }
+
+it("gives a further gateway of a folder files and data of its own", async () => {
+  const args = (id: string) => [
+    ...["init", "--config", `etc/${id}.yaml`, "--id", id, "--fleet", "fleet.example.com:443"],
+    ...["--api-key", "key.json", "--robots", "cart-1"],
+  ];
+  expect(piped(folder, args("fleetgate"))).toMatchObject({ code: 0 });
+  expect(piped(folder, args("hall4"))).toMatchObject({ code: 0 });
+  const loaded = await loadConfig(join(folder, "etc/hall4.yaml"), {}, createCatalogue());
+  expect(loaded).toMatchObject({ ok: true, warnings: [] });
+  expect(loaded.ok && loaded.config.gateway.dataDir).toBe(join(folder, "etc/hall4/data"));
+  expect(readdirSync(join(folder, "etc/hall4/secrets")).sort()).toEqual(["api-key.json", "opcua-line1"]);
+});
+
+it("says at the answer, and not at the end, that a file is in the way", async () => {
+  const path = join(folder, "etc", "fleetgate.yaml");
+  const authority = join(folder, "ca.pem");
+  writeFileSync(authority, (await createAuthority(Date.now())).certificate);
+  mkdirSync(join(folder, "etc/secrets"), { recursive: true });
+  writeFileSync(join(folder, "etc/fleet-ca.pem"), "another");
+  writeFileSync(join(folder, "etc/secrets/api-key.json"), "another");
+  const isInTheWay: Obstacle = (name, answer) => placeProblem(path, name, answer);
+  const asked = interview(needed({ fleetCa: authority }), {}, null, isInTheWay);
+  await expect(asked).rejects.toMatchObject({
+    problems: [
+      expect.stringMatching(/^--fleet-ca: .*etc\/fleet-ca.pem is in the way/),
+      expect.stringMatching(/^--api-key: .*etc\/secrets\/api-key.json is in the way/),
+    ],
+  });
+  const key = join(folder, "key.json");
+  copyFileSync(key, join(folder, "etc/secrets/api-key.json"));
+  expect(await placeProblem(path, "apiKey", key)).toBeNull();
+});
+
+it("refuses a server's own certificate as the authority, and names what issued it", async () => {
+  const authority = await createAuthority(Date.now());
+  const { certificate } = await createServerCertificate(authority, ["fleet.example.com"], Date.now());
+  const fleetCa = join(folder, "server.pem");
+  writeFileSync(fleetCa, certificate);
+  expect(await problems({ fleetCa })).toEqual([
+    expect.stringMatching(/^--fleet-ca: .* holds a server's own certificate: .*\(Fleetgate simulator CA/),
+  ]);
+  // The authority beside it is enough.
+  writeFileSync(fleetCa, `${certificate}\n${authority.certificate}`);
+  expect(await problems({ fleetCa })).toEqual([]);
+});
+
+it.each(["300.1.2.3", "10.0.0", "gw1..plant", "-gw1", "gw_1", `${"a".repeat(64)}.plant`])(
+  "refuses a host that can be none: %s",
+  async (host) => {
+    expect(await problems({ host })).toEqual([`--host: ${host} is neither a host name nor an address`]);
+  },
+);
+
+it("wants robots or locations, and says so once", async () => {
+  expect(await problems({ locations: "hall-1" })).toEqual(["--robots and --locations: give one of the two"]);
+});
+
+it("says that nobody sees the robots where both protocols are off", () => {
+  const { code, out } = piped(folder, [
+    ...["init", "--config", "etc/fleetgate.yaml", "--id", "plant1", "--fleet", "fleet.example.com:443"],
+    ...["--api-key", "key.json", "--robots", "cart-1", "--opcua", "off"],
+  ]);
+  expect(code).toBe(0);
+  expect(out).toContain("Both MQTT and OPC UA are off: the plant sees nothing of the robots");
+});
 
 it("says which flags are missing where nobody can be asked, and writes nothing", async () => {
   const before = files();
