@@ -7,9 +7,9 @@ const timed = ["test/cli/demo.test.ts", "test/cli/run.test.ts"];
 const machines = ["test/package/*.test.ts"];
 /** Half a minute and more each, the longest first. */
 const long = [
+  "test/daemon/slot-crash.test.ts",
   "test/daemon/decidability-modes.test.ts",
   "test/daemon/lost-stores.test.ts",
-  "test/daemon/slot-crash.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
   "test/cli/surroundings.test.ts",
   "test/daemon/full-disk.test.ts",
@@ -24,21 +24,25 @@ const long = [
  * What runs in the test's own process, and leaves nothing behind there: a worker loads the modules once, and
  * keeps what it has compiled for the next file. To load and compile node-opcua takes seconds a file.
  */
-const rooms = [
-  ...["commands", "config", "contract", "delivery", "domain", "fleet", "northbound", "platform"],
-  ...["simulator", "state"],
-].map((room) => `test/${room}/**/*.test.ts`);
+const kept = [
+  "test/*.test.ts",
+  ...["commands", "config", "contract", "delivery", "domain", "fleet", "northbound", "platform"].map(all),
+  ...["simulator", "state"].map(all),
+];
+function all(room: string): string {
+  return `test/${room}/**/*.test.ts`;
+}
 
 /**
- * Begins with the files that take longest, so that no worker is idle at the end. Those of the rooms stay
- * together: a worker is kept for the next file of its own project only.
+ * Begins with the files that take longest, so that no worker is idle at the end. Those whose worker is
+ * kept stay together: it is kept for the next file of its own project only.
  */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId, project }: TestSpecification) => {
       const place = long.findIndex((name) => moduleId.endsWith(`/${name}`));
-      const isRoom = project.name === "rooms";
-      return (place < 0 ? long.length : place) + (isRoom ? long.length : 0);
+      const isKept = project.name === "kept";
+      return (place < 0 ? long.length : place) + (isKept ? long.length : 0);
     };
     const sorted = await super.sort(files);
     return sorted.sort((one, other) => placeOf(one) - placeOf(other));
@@ -62,7 +66,7 @@ export default defineConfig({
           ...shared,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...timed, ...machines, ...rooms],
+          exclude: [...timed, ...machines, ...kept],
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
@@ -70,8 +74,8 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          name: "rooms",
-          include: rooms,
+          name: "kept",
+          include: kept,
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
