@@ -47,6 +47,15 @@ const exempt: Readonly<Record<string, string>> = {
   "Sending it again can move nothing twice": "describes an argument",
   "The service's answer; empty when there was none": "describes an argument",
   "The outcome is not final yet: ask QueryOutcome": "describes an argument",
+  "it is no request of the fleet service": "no method is made for such an operation",
+  "The logical position of the conveyor": "describes an argument",
+  "Display name of a destination": "describes an argument",
+  "Display names of destinations, in their order": "describes an argument",
+  "Empty: the current mission": "describes an argument",
+  "0: the chain that the robot executes": "describes an argument",
+  "Turns a conveyor": "describes a method",
+  "Stops a conveyor": "describes a method",
+  "As Operation \0 of a slot: \0": "describes a method",
 };
 
 const sources = filesOf("src").filter((path) => places.some((place) => path.startsWith(place)));
