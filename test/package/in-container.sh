@@ -212,9 +212,11 @@ remove_keeps_data() {
     [ -e /var/lib/fleetgate-instances/hall2/journal/data.mdb ]
     [ -e /etc/fleetgate/fleetgate.yaml ]
     [ ! -e /usr/lib/fleetgate ]
+    # What ran before runs again.
     sudo dpkg -i fleetgate_*_amd64.deb
-    sudo systemctl start fleetgate
     eventually healthy
+    systemctl is-enabled fleetgate
+    eventually curl -sf http://localhost:8081/healthz
     $plant mission cart-01 first | grep '"duplicate":true'
 }
 
