@@ -97,7 +97,8 @@ it.skipIf(!haveStrace)(
 it.skipIf(!haveStrace)(
   "a planted defect is found: commands that do not wait for the sync",
   async () => {
-    expect(unsynced(await trace("sync"))).toHaveLength(COMMANDS);
+    // Some are on the disk by luck before they leave, if the process is held up in between.
+    expect(unsynced(await trace("sync")).length).toBeGreaterThan(COMMANDS / 4);
     expect(sent()).toHaveLength(COMMANDS);
   },
   60_000,
