@@ -1,12 +1,9 @@
 import type { StatusCode } from "node-opcua";
 import { type Battery, batteryStateNames, chargeMethodNames } from "../../domain/battery.ts";
 import { codeNumber } from "../../domain/coded.ts";
-import { createEnumTable } from "./enumeration.ts";
+import { batteryTags } from "./model/battery.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./node-opcua/tag.ts";
-
-const stateTable = createEnumTable("BatteryState", batteryStateNames);
-const methodTable = createEnumTable("ChargeMethod", chargeMethodNames);
 
 /** A robot's `Battery` folder. */
 export interface BatteryTags {
@@ -17,20 +14,17 @@ export interface BatteryTags {
 /** Adds the folder under a robot. */
 export function addBatteryTags(builder: NodeBuilder, robot: Folder): BatteryTags {
   const folder = builder.folder(robot, "Battery");
-  const chargePercent = builder.tag(folder, "ChargePercent", "Int32");
-  const state = builder.enumeration(folder, "State", stateTable);
-  const chargeMethod = builder.enumeration(folder, "ChargeMethod", methodTable);
-  const charging = builder.tag(folder, "Charging", "Boolean");
+  const tags = builder.tags(folder, batteryTags);
 
   return {
     show(battery, status, times) {
-      chargePercent.set(battery.chargePercent, status, times);
-      state.set(codeNumber(batteryStateNames, battery.state), status, times);
-      chargeMethod.set(codeNumber(chargeMethodNames, battery.chargeMethod), status, times);
-      charging.set(battery.state === "STATE_CHARGING", status, times);
+      tags.ChargePercent.set(battery.chargePercent, status, times);
+      tags.State.set(codeNumber(batteryStateNames, battery.state), status, times);
+      tags.ChargeMethod.set(codeNumber(chargeMethodNames, battery.chargeMethod), status, times);
+      tags.Charging.set(battery.state === "STATE_CHARGING", status, times);
     },
     fail(status, times) {
-      for (const tag of [chargePercent, state, chargeMethod, charging]) tag.fail(status, times);
+      for (const tag of Object.values(tags)) tag.fail(status, times);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Observed } from "../../domain/observed.ts";
 import { currentTask, type TaskChain, taskCount, waitsForConfirmation } from "../../domain/task-chain.ts";
+import { chainTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./node-opcua/tag.ts";
 import { isShown, statusOfQuality } from "./status.ts";
@@ -25,14 +26,8 @@ interface Place {
 /** Adds the folder under a robot. */
 export function addChainTags(builder: NodeBuilder, robot: Folder): ChainTags {
   const folder = builder.folder(robot, "TaskChain");
-  const id = builder.tag(folder, "Id", "Int32");
-  const statusText = builder.tag(folder, "Status", "String");
-  const count = builder.tag(folder, "TaskCount", "Int32");
-  const taskIndex = builder.tag(folder, "CurrentTaskIndex", "Int32");
-  const taskType = builder.tag(folder, "CurrentTaskType", "String");
-  const taskPoint = builder.tag(folder, "CurrentTaskPoint", "String");
-  const waits = builder.tag(folder, "WaitsForConfirmation", "Boolean");
-  const ofChain = [statusText, count, taskIndex, taskType, taskPoint, waits];
+  const { Id: id, ...tags } = builder.tags(folder, chainTags);
+  const ofChain = Object.values(tags);
   let chain: Observed<TaskChain> | undefined;
   let seen: Place | null = null;
 
@@ -65,12 +60,12 @@ export function addChainTags(builder: NodeBuilder, robot: Folder): ChainTags {
     status: StatusCode,
     times: TagTimes,
   ): void {
-    statusText.set(word, status, times);
-    count.set(tasks, status, times);
-    taskIndex.set(task?.index ?? -1, status, times);
-    taskType.set(task?.type ?? "", status, times);
-    taskPoint.set(task?.point ?? "", status, times);
-    waits.set(waitsForConfirmation(task, position), status, times);
+    tags.Status.set(word, status, times);
+    tags.TaskCount.set(tasks, status, times);
+    tags.CurrentTaskIndex.set(task?.index ?? -1, status, times);
+    tags.CurrentTaskType.set(task?.type ?? "", status, times);
+    tags.CurrentTaskPoint.set(task?.point ?? "", status, times);
+    tags.WaitsForConfirmation.set(waitsForConfirmation(task, position), status, times);
   }
 
   return {

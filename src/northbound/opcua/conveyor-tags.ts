@@ -7,14 +7,9 @@ import {
   operationStateNames,
   payloadStateNames,
 } from "../../domain/conveyor.ts";
-import { createEnumTable } from "./enumeration.ts";
+import { conveyorTags } from "./model/conveyor.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./node-opcua/tag.ts";
-
-const operationTable = createEnumTable("ConveyorOperation", operationStateNames);
-const payloadTable = createEnumTable("ConveyorPayload", payloadStateNames);
-const healthTable = createEnumTable("ConveyorHealth", healthStateNames);
-const installationTable = createEnumTable("ConveyorInstallation", installationStateNames);
 
 /** One folder of a cart's `Conveyors`, named by the conveyor's index. */
 export interface ConveyorTags {
@@ -25,24 +20,19 @@ export interface ConveyorTags {
 /** Adds the folder of conveyor `index`. */
 export function addConveyorTags(builder: NodeBuilder, conveyors: Folder, index: number): ConveyorTags {
   const folder = builder.folder(conveyors, String(index));
-  const operation = builder.enumeration(folder, "Operation", operationTable);
-  const payload = builder.enumeration(folder, "Payload", payloadTable);
-  const health = builder.enumeration(folder, "Health", healthTable);
-  const installation = builder.enumeration(folder, "Installation", installationTable);
-  const rolling = builder.tag(folder, "Rolling", "Boolean");
-  const loaded = builder.tag(folder, "Loaded", "Boolean");
+  const tags = builder.tags(folder, conveyorTags);
 
   return {
     show(conveyor, status, times) {
-      operation.set(codeNumber(operationStateNames, conveyor.operation), status, times);
-      payload.set(codeNumber(payloadStateNames, conveyor.payload), status, times);
-      health.set(codeNumber(healthStateNames, conveyor.health), status, times);
-      installation.set(codeNumber(installationStateNames, conveyor.installation), status, times);
-      rolling.set(conveyor.operation === "OPERATION_STATE_ROLLING", status, times);
-      loaded.set(conveyor.payload === "PAYLOAD_STATE_LOADED", status, times);
+      tags.Operation.set(codeNumber(operationStateNames, conveyor.operation), status, times);
+      tags.Payload.set(codeNumber(payloadStateNames, conveyor.payload), status, times);
+      tags.Health.set(codeNumber(healthStateNames, conveyor.health), status, times);
+      tags.Installation.set(codeNumber(installationStateNames, conveyor.installation), status, times);
+      tags.Rolling.set(conveyor.operation === "OPERATION_STATE_ROLLING", status, times);
+      tags.Loaded.set(conveyor.payload === "PAYLOAD_STATE_LOADED", status, times);
     },
     fail(status, times) {
-      for (const tag of [operation, payload, health, installation, rolling, loaded]) tag.fail(status, times);
+      for (const tag of Object.values(tags)) tag.fail(status, times);
     },
   };
 }

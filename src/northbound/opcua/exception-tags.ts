@@ -1,11 +1,9 @@
 import type { StatusCode } from "node-opcua";
 import { amrExceptionOf } from "../../domain/amr-exception.ts";
 import type { Presence } from "../../domain/presence.ts";
+import { exceptionTags, LISTED_EXCEPTIONS } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, type TagTimes } from "./node-opcua/tag.ts";
-
-/** How many exceptions are shown: the first. */
-const LISTED = 8;
 
 /** A robot's `AmrException` folder, as the field of the online list is called. */
 export interface ExceptionTags {
@@ -16,23 +14,21 @@ export interface ExceptionTags {
 /** Adds the folder under a robot. */
 export function addExceptionTags(builder: NodeBuilder, robot: Folder): ExceptionTags {
   const folder = builder.folder(robot, "AmrException");
-  const exception = builder.list(folder, "Exception", "String", LISTED);
-  const exceptionCodes = builder.list(folder, "ExceptionCodes", "String", LISTED);
-  const level = builder.tag(folder, "Level", "Int32");
+  const tags = builder.tags(folder, exceptionTags);
 
   return {
     show(presence, status, times) {
       const found = amrExceptionOf(presence);
-      exception.setList(filled(found.exception), status, times);
-      exceptionCodes.setList(filled(found.exceptionCodes), status, times);
-      level.set(found.level, status, times);
+      tags.Exception.setList(filled(found.exception), status, times);
+      tags.ExceptionCodes.setList(filled(found.exceptionCodes), status, times);
+      tags.Level.set(found.level, status, times);
     },
     fail(status, times) {
-      for (const tag of [exception, exceptionCodes, level]) tag.fail(status, times);
+      for (const tag of Object.values(tags)) tag.fail(status, times);
     },
   };
 }
 
 function filled(texts: readonly string[]): readonly string[] {
-  return Array.from({ length: LISTED }, (_unused, place) => fittingText(texts[place] ?? ""));
+  return Array.from({ length: LISTED_EXCEPTIONS }, (_unused, place) => fittingText(texts[place] ?? ""));
 }

@@ -1,6 +1,7 @@
 import { StatusCodes } from "node-opcua";
 import type { HoldState } from "../../domain/hold.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
+import { gatewayTags, gatewayType } from "./model/gateway.ts";
 import type { NodeBuilder } from "./node-builder.ts";
 
 /** What the gateway knows of itself, asked for when it is shown. */
@@ -41,16 +42,10 @@ export function addGatewayTags(
   facts: GatewayFacts,
   holdParts: HoldTagParts,
 ): GatewayTags {
-  const folder = builder.root("Gateway", "What the gateway says of itself");
+  const folder = builder.root("Gateway", gatewayType);
   const hold = addHoldTags(builder, folder, null, holdParts);
-  const heartbeat = builder.tag(folder, "Heartbeat", "Int32");
-  const fleetLinkUp = builder.tag(folder, "FleetLinkUp", "Boolean");
-  const robotCount = builder.tag(folder, "RobotCount", "Int32");
-  const robotsNotShown = builder.tag(folder, "RobotsNotShown", "Int32");
-  const version = builder.tag(folder, "Version", "String");
-  const sessionId = builder.tag(folder, "SessionId", "String");
-  const configHash = builder.tag(folder, "ConfigHash", "String");
-  const startTime = builder.tag(folder, "StartTime", "String");
+  const tags = builder.tags(folder, gatewayTags);
+  const startTime = new Date(facts.startedAtMs);
   const good = StatusCodes.Good;
   let count = 0;
   let shownLink: boolean | null = null;
@@ -62,21 +57,21 @@ export function addGatewayTags(
       if (isUp === shownLink) return;
       shownLink = isUp;
       const now = new Date(nowMs);
-      fleetLinkUp.set(isUp, good, { source: now, server: now });
+      tags.FleetLinkUp.set(isUp, good, { source: now, server: now });
     },
     tick(nowMs, figures) {
       const now = new Date(nowMs);
       const times = { source: now, server: now };
       count = count === LAST_HEARTBEAT ? 0 : count + 1;
-      heartbeat.set(count, good, times);
+      tags.Heartbeat.set(count, good, times);
       shownLink = facts.fleetLinkUp();
-      fleetLinkUp.set(shownLink, good, times);
-      robotCount.set(figures.robotCount, good, times);
-      robotsNotShown.set(figures.robotsNotShown, good, times);
-      version.set(facts.version, good, times);
-      sessionId.set(facts.sessionId, good, times);
-      configHash.set(facts.configHash, good, times);
-      startTime.set(new Date(facts.startedAtMs).toISOString(), good, times);
+      tags.FleetLinkUp.set(shownLink, good, times);
+      tags.RobotCount.set(figures.robotCount, good, times);
+      tags.RobotsNotShown.set(figures.robotsNotShown, good, times);
+      tags.Version.set(facts.version, good, times);
+      tags.SessionId.set(facts.sessionId, good, times);
+      tags.ConfigHash.set(facts.configHash, good, times);
+      tags.StartTime.set(startTime, good, times);
     },
   };
 }

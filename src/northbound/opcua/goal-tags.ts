@@ -1,10 +1,9 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Goal } from "../../domain/goal.ts";
+import { goalTags, LISTED_GOALS } from "./model/mission.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { isTooLong, type TagTimes } from "./node-opcua/tag.ts";
 
-/** How many goals of a mission are shown: the first. */
-const LISTED_GOALS = 16;
 const MILLI = 1_000;
 const LARGEST_INT32 = 2_147_483_647;
 
@@ -15,9 +14,7 @@ export interface GoalTags {
 }
 
 export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
-  const names = builder.list(folder, "Goals", "String", LISTED_GOALS);
-  const xs = builder.list(folder, "GoalXMm", "Int32", LISTED_GOALS);
-  const ys = builder.list(folder, "GoalYMm", "Int32", LISTED_GOALS);
+  const { Goals: names, GoalXMm: xs, GoalYMm: ys } = builder.tags(folder, goalTags);
 
   return {
     show(goals, status, times) {

@@ -7,6 +7,7 @@ import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { roleRefusal } from "./commands/role-refusal.ts";
+import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import type { Account } from "./security.ts";
@@ -24,8 +25,6 @@ export interface HoldTags {
   show(hold: HoldState): void;
 }
 
-/** Users that `HeldBy` shows; of more, the longest. */
-const HOLDERS_SHOWN = 8;
 /** Characters: at most 254 bytes, which a STRING of a PLC takes. */
 const LONGEST_HOLDER = 80;
 
@@ -36,11 +35,8 @@ export function addHoldTags(
   robotId: RobotId | null,
   { holds, audit, addWritable, clock }: HoldTagParts,
 ): HoldTags {
-  const holdTag = builder.parameter(folder, "Hold", "Boolean");
-  const releaseTag = builder.parameter(folder, "HoldRelease", "String");
-  const held = builder.tag(folder, "Held", "Boolean");
-  const heldBy = builder.list(folder, "HeldBy", "String", HOLDERS_SHOWN);
-  const stored = builder.tag(folder, "HoldStored", "Boolean");
+  const tags = builder.tags(folder, holdTags);
+  const { Hold: holdTag, HoldRelease: releaseTag, Held: held, HeldBy: heldBy, HoldStored: stored } = tags;
   const good = StatusCodes.Good;
   let lastRefused = "";
 

@@ -1,36 +1,45 @@
-import {
-  type AddressSpace,
-  type CallMethodResultOptions,
+import type {
+  AddressSpace,
+  CallMethodResultOptions,
   DataType,
-  type INamespace,
-  type ISessionContext,
-  type RolePermissionTypeOptions,
-  type UAMethod,
-  type UAObject,
-  type Variant,
+  INamespace,
+  ISessionContext,
+  RolePermissionTypeOptions,
+  UAMethod,
+  UAObject,
+  Variant,
 } from "node-opcua";
-import { createEnumerations, type EnumTable, type EnumTag } from "./enumeration.ts";
+import type { EnumTag } from "./enumeration.ts";
+import { localized, textsOf, textsOfNamed } from "./localized.ts";
+import type { EnumModel } from "./model/enum-model.ts";
+import {
+  isAnyOf,
+  type ObjectMember,
+  type ObjectModel,
+  objectMember,
+  type TagModel,
+  type TagTable,
+  type TagType,
+  tagModel,
+} from "./model/member.ts";
+import type { Text } from "./model/text.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
-import { Tag } from "./node-opcua/tag.ts";
-
-/** The scalar types that every PLC knows. */
-type TagType = "Boolean" | "Int32" | "Double" | "String";
+import type { Tag } from "./node-opcua/tag.ts";
+import { createSharedProperties } from "./shared-properties.ts";
+import { createTypeNodes } from "./type-nodes.ts";
+import { createVariables, type GivenTag, isEnumeration } from "./variables.ts";
 
 /** An object of the address space under which tags stand; its path is its string NodeId. */
 export interface Folder {
   readonly node: UAObject;
   readonly path: string;
+  /** Its type; null: a plain folder, whose tags have no description. */
+  readonly model: ObjectModel | null;
 }
 
 /** A method that may stand under many objects. */
 export interface MethodNode {
   readonly node: UAMethod;
-}
-
-interface TagOptions {
-  readonly length?: number | null;
-  readonly isWritable?: boolean;
-  readonly kind?: "tag" | "property";
 }
 
 interface MethodArgument {
@@ -48,17 +57,25 @@ type MethodHandler = (
   objectPath: string,
 ) => Promise<CallMethodResultOptions>;
 
+/** What the builder makes of a table of tags. */
+export type Tags<T extends TagTable> = {
+  readonly [Name in keyof T]: T[Name] extends { readonly enumeration: EnumModel } ? EnumTag : Tag;
+};
+
 /** Makes nodes with stable string NodeIds: the path of names, joined with dots. */
 export interface NodeBuilder {
-  /** A folder directly under Objects. */
-  root(name: string, description: string): Folder;
+  /** An object directly under Objects, with its type or a description alone. */
+  root(name: string, type: ObjectModel | Text | string): Folder;
+  /** An object as the type of its parent declares it. */
   folder(parent: Folder, name: string): Folder;
+  /** Gives an object, built as another type, this one, which extends it. */
+  retype(folder: Folder, model: ObjectModel): Folder;
+  /** All tags of a table. */
+  tags<T extends TagTable>(parent: Folder, table: T): Tags<T>;
   tag(parent: Folder, name: string, type: TagType): Tag;
-  /** A property that OPC UA itself has named. */
-  property(parent: Folder, name: string, type: TagType): Tag;
   /** A fixed array of `length` values. */
-  list(parent: Folder, name: string, type: "Boolean" | "Int32" | "String", length: number): Tag;
-  enumeration(parent: Folder, name: string, table: EnumTable): EnumTag;
+  list(parent: Folder, name: string, type: TagType, length: number): Tag;
+  enumeration(parent: Folder, name: string, model: EnumModel): EnumTag;
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
   /** A method; `handle` must not reject. */
@@ -80,41 +97,70 @@ export function createNodeBuilder(
   writers: RolePermissionTypeOptions[],
 ): NodeBuilder {
   const nodes = createLeanNodes(addressSpace, namespace);
-  const enumerations = createEnumerations(nodes, namespace);
+  const variables = createVariables(nodes, createSharedProperties(namespace), writers);
+  const types = createTypeNodes(addressSpace, namespace, nodes, variables);
 
-  function addTag(
-    parent: Folder,
-    name: string,
-    type: TagType,
-    { length = null, isWritable = false, kind = "tag" }: TagOptions = {},
-  ): Tag {
-    const options = { dataType: DataType[type], length, writers: isWritable ? writers : null, kind };
-    const variable = nodes.variable(parent.node, `${parent.path}.${name}`, name, options);
-    return new Tag(variable, DataType[type], length !== null);
+  /** A tag of a type has its texts; it must be what the type says. */
+  function modelOf({ model, path }: Folder, name: string, given: GivenTag): TagModel | GivenTag {
+    const known = model === null ? undefined : tagModel(model, name);
+    if (known === undefined) return given;
+    const isSame =
+      known.type === given.type &&
+      known.length === given.length &&
+      known.isWritable === given.isWritable &&
+      known.enumeration === given.enumeration;
+    if (!isSame) throw new Error(`${path}.${name} is not as its type declares it`);
+    return known;
+  }
+  function plain(parent: Folder, name: string, given: GivenTag): Tag {
+    return variables.tag(parent.node, `${parent.path}.${name}`, name, modelOf(parent, name, given));
   }
 
   return {
-    root(name, description) {
+    root(name, type) {
+      const text = typeof type === "string" ? { en: type, de: type } : type;
+      const isTyped = typeof type !== "string" && "tags" in type;
       const node = namespace.addObject({
         organizedBy: addressSpace.rootFolder.objects,
-        typeDefinition: "FolderType",
+        typeDefinition: isTyped ? types.idOf(type) : "FolderType",
         browseName: name,
         nodeId: `s=${name}`,
-        description,
+        ...(isTyped ? textsOf(name, type) : { description: localized(text) }),
+        eventNotifier: isTyped && type.isNotifier === true ? 1 : 0,
       });
-      return { node, path: name };
+      return { node, path: name, model: isTyped ? type : null };
     },
     folder(parent, name) {
       const path = `${parent.path}.${name}`;
-      return { node: nodes.folder(parent.node, path, name), path };
+      const member = parent.model === null ? undefined : objectMember(parent.model, name);
+      const node = nodes.object(parent.node, path, name, {
+        type: member === undefined ? null : types.idOf(member.model),
+        texts: member === undefined ? null : memberTexts(name, parent, member),
+        isNotifier: member?.model.isNotifier === true,
+      });
+      return { node, path, model: member?.model ?? null };
     },
-    tag: (parent, name, type) => addTag(parent, name, type),
-    property: (parent, name, type) => addTag(parent, name, type, { kind: "property" }),
-    list: (parent, name, type, length) => addTag(parent, name, type, { length }),
-    enumeration: (parent, name, table) =>
-      enumerations.add(parent.node, `${parent.path}.${name}`, name, table),
-    parameter: (parent, name, type, length) =>
-      addTag(parent, name, type, { length: length ?? null, isWritable: true }),
+    retype(folder, model) {
+      nodes.retype(folder.node, types.idOf(model));
+      return { ...folder, model };
+    },
+    tags(parent, table) {
+      const made = Object.entries(table).map(([name, model]): [string, Tag | EnumTag] => {
+        return [name, variables.any(parent.node, `${parent.path}.${name}`, name, model)];
+      });
+      return Object.fromEntries(made) as Tags<typeof table>;
+    },
+    tag: (parent, name, type) => plain(parent, name, { type }),
+    list: (parent, name, type, length) => plain(parent, name, { type, length }),
+    enumeration(parent, name, enumeration) {
+      const model = modelOf(parent, name, { type: "Int32", enumeration });
+      if (!isEnumeration(model)) throw new Error(`${parent.path}.${name} is no enumeration`);
+      return variables.enumeration(parent.node, `${parent.path}.${name}`, name, model);
+    },
+    parameter(parent, name, type, length) {
+      const given = { type, isWritable: true } as const;
+      return plain(parent, name, length === undefined ? given : { ...given, length });
+    },
     method(parent, name, description, { inputs, outputs }, handle) {
       const node = namespace.addMethod(parent.node, {
         browseName: name,
@@ -131,9 +177,15 @@ export function createNodeBuilder(
       return { node };
     },
     share(parent, { node }) {
-      nodes.share(parent.node, node);
+      nodes.share(parent.node, node, "component");
     },
   };
+}
+
+/** Of any number of objects each has a name of its own. */
+function memberTexts(name: string, { model }: Folder, member: ObjectMember) {
+  const isNamed = model !== null && isAnyOf(model, member);
+  return isNamed ? textsOfNamed(member) : textsOf(name, member);
 }
 
 function argument({ name, dataType, text, isList = false }: MethodArgument) {

@@ -3,6 +3,7 @@ import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { permitTags } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
@@ -28,9 +29,7 @@ export function addPermitTags(
   station: string,
   { permits, audit, addWritable, clock }: PermitTagParts,
 ): PermitTags {
-  const permit = builder.parameter(folder, "Permit", "Boolean");
-  const permitted = builder.tag(folder, "Permitted", "Boolean");
-  const reason = builder.tag(folder, "NotPermittedReason", "String");
+  const tags = builder.tags(folder, permitTags);
   const path = `${folder.path}.Permit`;
   const good = StatusCodes.Good;
   let lastRefused = "";
@@ -42,8 +41,8 @@ export function addPermitTags(
 
   function show(): void {
     const state = permits.permitOf(station);
-    permitted.set(state.isGiven, good, times());
-    reason.set(fittingText(state.reason), good, times());
+    tags.Permitted.set(state.isGiven, good, times());
+    tags.NotPermittedReason.set(fittingText(state.reason), good, times());
   }
 
   /** A PLC may write in every cycle: the same refusal again has no line of its own. */
@@ -63,12 +62,12 @@ export function addPermitTags(
       tellRefused(account, variant.value, refused);
       return refused.code === "NOT_ALLOWED" ? StatusCodes.BadUserAccessDenied : StatusCodes.BadShutdown;
     }
-    permit.set(variant.value, good, times());
+    tags.Permit.set(variant.value, good, times());
     show();
     return good;
   });
 
-  permit.set(false, good, times());
+  tags.Permit.set(false, good, times());
   show();
   return { show };
 }

@@ -1,5 +1,6 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Presence } from "../../domain/presence.ts";
+import { ageTags, coordinateTags, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { Tag, TagTimes } from "./node-opcua/tag.ts";
 
@@ -13,16 +14,9 @@ export interface PositionTags {
 /** Adds the folder under a robot. */
 export function addPositionTags(builder: NodeBuilder, robot: Folder): PositionTags {
   const folder = builder.folder(robot, "Position");
-  const amrId = builder.tag(folder, "AmrId", "Int32");
-  const mapId = builder.tag(folder, "MapId", "Int32");
-  const pointCode = builder.tag(folder, "PointCode", "String");
-  const stateId = builder.tag(folder, "StateId", "String");
-  const taskChainId = builder.tag(folder, "TaskChainId", "Int32");
-  const x = builder.tag(folder, "X", "Double");
-  const y = builder.tag(folder, "Y", "Double");
-  const heading = builder.tag(folder, "Heading", "Double");
-  const ageSeconds = builder.tag(folder, "AgeSeconds", "Double");
-  const every = [amrId, mapId, pointCode, stateId, taskChainId, x, y, heading];
+  const tags = builder.tags(folder, listTags);
+  const { X: x, Y: y, Heading: heading } = builder.tags(folder, coordinateTags);
+  const { AgeSeconds: ageSeconds } = builder.tags(folder, ageTags);
   const places = [
     [x, "x"],
     [y, "y"],
@@ -32,11 +26,11 @@ export function addPositionTags(builder: NodeBuilder, robot: Folder): PositionTa
   return {
     ageSeconds,
     show(presence, status, times) {
-      amrId.set(presence.amrId, status, times);
-      mapId.set(presence.mapId, status, times);
-      pointCode.set(presence.position, status, times);
-      stateId.set(presence.stateId, status, times);
-      taskChainId.set(presence.taskChainId, status, times);
+      tags.AmrId.set(presence.amrId, status, times);
+      tags.MapId.set(presence.mapId, status, times);
+      tags.PointCode.set(presence.position, status, times);
+      tags.StateId.set(presence.stateId, status, times);
+      tags.TaskChainId.set(presence.taskChainId, status, times);
       for (const [tag, name] of places) {
         const value = coordinateOf(presence, name);
         if (value === null) tag.fail(StatusCodes.BadNoDataAvailable, times);
@@ -44,7 +38,7 @@ export function addPositionTags(builder: NodeBuilder, robot: Folder): PositionTa
       }
     },
     fail(status, times) {
-      for (const tag of every) tag.fail(status, times);
+      for (const tag of [...Object.values(tags), x, y, heading]) tag.fail(status, times);
     },
   };
 }

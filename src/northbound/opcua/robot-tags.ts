@@ -15,17 +15,15 @@ import type { Slot } from "./commands/slot.ts";
 import type { MissionRobot } from "./commands/slot-operation.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
-import { createEnumTable } from "./enumeration.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
+import { cartType, summaryTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { TagTimes } from "./node-opcua/tag.ts";
 import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import { addStandingTags } from "./standing-tags.ts";
 import { isShown, statusOfQuality } from "./status.ts";
-
-const qualityTable = createEnumTable("Quality", qualities);
 
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<
@@ -98,7 +96,7 @@ export function addRobotTags(
   const { cartFolder, conveyorTags } = addConveyorsOnDemand(
     builder,
     folder,
-    () => addSlot(addConveyorSlot(builder, folder, robotId, slotParts)),
+    (cart) => addSlot(addConveyorSlot(builder, cart, robotId, slotParts)),
     (index) => note({ robotId, family, conveyorIndexes: [index] }),
   );
 
@@ -168,7 +166,7 @@ export function addRobotTags(
 function addConveyorsOnDemand(
   builder: NodeBuilder,
   robot: Folder,
-  addSlot: () => void,
+  addSlot: (cart: Folder) => void,
   added: (index: number) => void,
 ) {
   const conveyors = new Map<number, ConveyorTags>();
@@ -176,8 +174,9 @@ function addConveyorsOnDemand(
 
   function cartFolder(): Folder {
     if (folder === null) {
-      folder = builder.folder(robot, "Conveyors");
-      addSlot();
+      const cart = builder.retype(robot, cartType);
+      folder = builder.folder(cart, "Conveyors");
+      addSlot(cart);
     }
     return folder;
   }
@@ -221,12 +220,8 @@ function addSummaryTags(
   nowMs: () => number,
   ageing: Set<Age>,
 ) {
-  const valid = builder.tag(folder, "Valid", "Boolean");
-  const qualityTag = builder.enumeration(folder, "Quality", qualityTable);
-  const showAge = startAge(builder.tag(folder, "AgeSeconds", "Double"), nowMs, ageing);
-  const familyTag = builder.tag(folder, "Family", "String");
-  const robotIdTag = builder.tag(folder, "RobotId", "String");
-  const present = builder.tag(folder, "Present", "Boolean");
+  const tags = builder.tags(folder, summaryTags);
+  const showAge = startAge(tags.AgeSeconds, nowMs, ageing);
   const standing = addStandingTags(builder, folder);
   const good = StatusCodes.Good;
   let quality: Quality = "unknown";
@@ -238,20 +233,20 @@ function addSummaryTags(
     return { source: now, server: now };
   }
   function showPresent(at: TagTimes): void {
-    present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
+    tags.Present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }
   function show(nextFamily: Family, next: Quality): void {
     const at = times();
     family = nextFamily;
     quality = next;
-    valid.set(next === "good", good, at);
-    qualityTag.set(qualities.indexOf(next), good, at);
-    familyTag.set(family, good, at);
+    tags.Valid.set(next === "good", good, at);
+    tags.Quality.set(qualities.indexOf(next), good, at);
+    tags.Family.set(family, good, at);
     showPresent(at);
     showAge(next === "good");
   }
 
-  robotIdTag.set(robotId, good, times());
+  tags.RobotId.set(robotId, good, times());
   show(family, quality);
   return {
     show,

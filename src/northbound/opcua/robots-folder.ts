@@ -1,5 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
+import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 
 /** The folder `Robots`. */
@@ -22,9 +23,8 @@ export function addRobotsFolder(
   builder: NodeBuilder,
   { run, clock }: { readonly run: string; readonly clock: Clock },
 ): RobotsFolder {
-  const robots = builder.root("Robots", "Every robot that is configured or was ever heard of");
-  const version = builder.property(robots, "NodeVersion", "String");
-  const missing = builder.tag(robots, "NodesMissing", "Int32");
+  const robots = builder.root("Robots", robotsType);
+  const { NodeVersion: version, NodesMissing: missing } = builder.tags(robots, robotsTags);
   const folders = new Map<string, Folder>();
 
   return {

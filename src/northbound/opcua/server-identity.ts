@@ -1,6 +1,7 @@
 import type { OPCUAServer, OPCUAServerOptions } from "node-opcua";
 import { DataType, type UAVariable, VariableIds } from "node-opcua";
 import type { GatewayFacts } from "./gateway-tags.ts";
+import { locales } from "./node-opcua/locales.ts";
 import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
 
 const PRODUCT = "Fleetgate";
@@ -47,7 +48,7 @@ export function describeServer(
     serverCapabilities: {
       ...capacity(limits),
       serverProfileArray: profiles,
-      localeIdArray: ["en"],
+      localeIdArray: [...locales],
       maxStringLength: LONGEST_TEXT_BYTES,
       maxByteStringLength: LONGEST_TEXT_BYTES,
       maxMonitoredItemsQueueSize: LONGEST_ITEM_QUEUE,

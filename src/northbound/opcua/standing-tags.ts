@@ -1,10 +1,8 @@
 import { StatusCodes } from "node-opcua";
 import { type Standing, standReasons } from "../../domain/standing.ts";
-import { createEnumTable } from "./enumeration.ts";
+import { standingTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, type TagTimes } from "./node-opcua/tag.ts";
-
-const reasonTable = createEnumTable("StandReason", standReasons);
 
 /**
  * Why a robot stands, and whether it takes commands: findings of the gateway's own, always of status Good.
@@ -15,18 +13,15 @@ export interface StandingTags {
 
 /** Adds them to a robot's folder. */
 export function addStandingTags(builder: NodeBuilder, robot: Folder): StandingTags {
-  const ready = builder.tag(robot, "ReadyForCommand", "Boolean");
-  const notReadyReason = builder.tag(robot, "NotReadyReason", "String");
-  const reasonTag = builder.enumeration(robot, "StandReason", reasonTable);
-  const textTag = builder.tag(robot, "StandText", "String");
+  const tags = builder.tags(robot, standingTags);
   const good = StatusCodes.Good;
 
   return {
     show({ reason, text, isNotReady }, times) {
-      ready.set(!isNotReady, good, times);
-      notReadyReason.set(isNotReady ? fittingText(text) : "", good, times);
-      reasonTag.set(standReasons.indexOf(reason), good, times);
-      textTag.set(fittingText(text), good, times);
+      tags.ReadyForCommand.set(!isNotReady, good, times);
+      tags.NotReadyReason.set(isNotReady ? fittingText(text) : "", good, times);
+      tags.StandReason.set(standReasons.indexOf(reason), good, times);
+      tags.StandText.set(fittingText(text), good, times);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Permits } from "../../contracts/permits.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
+import { stationsType } from "./model/station.ts";
 import type { NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
 import type { StationNode } from "./options.ts";
@@ -26,7 +27,7 @@ export function addStationFolder(
   parts: StationFolderParts,
 ): StationFolder {
   if (stations.length === 0) return { slots: [], show() {}, tick() {} };
-  const root = builder.root("Stations", "Every station of the configuration, with its slot");
+  const root = builder.root("Stations", stationsType);
   const shown = stations.map(({ name, needsPermit, load }) => {
     const folder = builder.folder(root, nodeName(name));
     const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;

@@ -4,6 +4,14 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
 import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
 import type { Clock } from "../../platform/clock.ts";
+import {
+  CONVEYORS_SHOWN,
+  conveyorArrays,
+  counterTags,
+  hereTags,
+  nextTags,
+  validTags,
+} from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { Tag, TagList, TagScalar, TagTimes } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
@@ -24,16 +32,13 @@ export interface StationTags {
   show(shown: StationShown): void;
 }
 
-/** Elements of `Loaded` and `Rolling`: conveyors with a higher index are not shown. */
-const CONVEYORS_SHOWN = 8;
-
 export function addStationTags(
   builder: NodeBuilder,
   folder: Folder,
   station: string,
   parts: StationTagParts,
 ): StationTags {
-  const valid = builder.tag(folder, "Valid", "Boolean");
+  const { Valid: valid } = builder.tags(folder, validTags);
   const showHere = addHereTags(builder, folder, parts);
   const showConveyors = addConveyorArrays(builder, folder);
   const showNext = addNextTags(builder, folder, parts);
@@ -54,41 +59,33 @@ export function addStationTags(
 type ShowSight = (sight: StationSight, times: TagTimes) => void;
 
 function addHereTags(builder: NodeBuilder, folder: Folder, { nameOf }: StationTagParts): ShowSight {
-  const robotHere = builder.tag(folder, "RobotHere", "Boolean");
-  const number = builder.tag(folder, "RobotHereNo", "Int32");
-  const name = builder.tag(folder, "RobotHereName", "String");
-  const count = builder.tag(folder, "RobotsHere", "Int32");
-  const arrived = builder.tag(folder, "Arrived", "Boolean");
+  const tags = builder.tags(folder, hereTags);
   return ({ here, quality, count: robots }, times) => {
     const show = shower(quality, times);
     const named = here === null ? null : nameOf(here.robotId);
-    show(robotHere, here !== null);
-    show(number, named?.number ?? 0);
-    show(name, named?.name ?? "");
-    show(count, robots);
-    show(arrived, here?.hasArrived ?? false);
+    show(tags.RobotHere, here !== null);
+    show(tags.RobotHereNo, named?.number ?? 0);
+    show(tags.RobotHereName, named?.name ?? "");
+    show(tags.RobotsHere, robots);
+    show(tags.Arrived, here?.hasArrived ?? false);
   };
 }
 
 function addNextTags(builder: NodeBuilder, folder: Folder, { nameOf }: StationTagParts): ShowSight {
-  const nextRobot = builder.tag(folder, "NextRobot", "Boolean");
-  const number = builder.tag(folder, "NextRobotNo", "Int32");
-  const name = builder.tag(folder, "NextRobotName", "String");
-  const goalsBefore = builder.tag(folder, "NextRobotGoalsBefore", "Int32");
+  const tags = builder.tags(folder, nextTags);
   return ({ next, nextQuality }, times) => {
     const show = shower(nextQuality, times);
     const named = next === null ? null : nameOf(next.robotId);
-    show(nextRobot, next !== null);
-    show(number, named?.number ?? 0);
-    show(name, named?.name ?? "");
-    show(goalsBefore, next?.goalsBefore ?? 0);
+    show(tags.NextRobot, next !== null);
+    show(tags.NextRobotNo, named?.number ?? 0);
+    show(tags.NextRobotName, named?.name ?? "");
+    show(tags.NextRobotGoalsBefore, next?.goalsBefore ?? 0);
   };
 }
 
 /** The element `n` is of the conveyor with the index `n`. */
 function addConveyorArrays(builder: NodeBuilder, folder: Folder): ShowSight {
-  const loaded = builder.list(folder, "Loaded", "Boolean", CONVEYORS_SHOWN);
-  const rolling = builder.list(folder, "Rolling", "Boolean", CONVEYORS_SHOWN);
+  const { Loaded: loaded, Rolling: rolling } = builder.tags(folder, conveyorArrays);
   return ({ conveyors, conveyorQuality }, times) => {
     const byIndex = (is: (conveyor: StationConveyor) => boolean) =>
       Array.from({ length: CONVEYORS_SHOWN }, (_, index) =>
@@ -123,23 +120,20 @@ function addCounterTags(
   { rights, resetCounters, addWritable, clock }: StationTagParts,
 ): (counters: StationCounters, times: TagTimes) => void {
   const folder = builder.folder(station, "Counters");
-  const cycles = builder.tag(folder, "Cycles", "Int32");
-  const aborted = builder.tag(folder, "Aborted", "Int32");
+  const tags = builder.tags(folder, counterTags);
   const seconds = [
-    [builder.tag(folder, "WaitingLast", "Double"), "waitingLastMs"],
-    [builder.tag(folder, "WaitingTotal", "Double"), "waitingTotalMs"],
-    [builder.tag(folder, "CycleLast", "Double"), "cycleLastMs"],
-    [builder.tag(folder, "CycleTotal", "Double"), "cycleTotalMs"],
+    [tags.WaitingLast, "waitingLastMs"],
+    [tags.WaitingTotal, "waitingTotalMs"],
+    [tags.CycleLast, "cycleLastMs"],
+    [tags.CycleTotal, "cycleTotalMs"],
   ] as const;
-  const since = builder.tag(folder, "Since", "String");
-  const reset = builder.parameter(folder, "Reset", "Boolean");
   const good = StatusCodes.Good;
   let isReset = false;
 
   function showReset(value: boolean): void {
     isReset = value;
     const now = new Date(clock.nowMs());
-    reset.set(value, good, { source: now, server: now });
+    tags.Reset.set(value, good, { source: now, server: now });
   }
 
   addWritable(`${folder.path}.Reset`, (variant, range, account) => {
@@ -155,9 +149,9 @@ function addCounterTags(
   showReset(false);
 
   return (counters, times) => {
-    cycles.set(counters.cycles, good, times);
-    aborted.set(counters.aborted, good, times);
+    tags.Cycles.set(counters.cycles, good, times);
+    tags.Aborted.set(counters.aborted, good, times);
     for (const [tag, name] of seconds) tag.set(counters[name] / 1_000, good, times);
-    since.set(new Date(counters.sinceMs).toISOString(), good, times);
+    tags.Since.set(new Date(counters.sinceMs).toISOString(), good, times);
   };
 }

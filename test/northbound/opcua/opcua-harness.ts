@@ -2,6 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  ActivateSessionRequest,
   AttributeIds,
   type ClientSession,
   type DataValue,
@@ -186,6 +187,8 @@ interface Login {
   user?: { name: string; password: string };
   secure?: boolean;
   identity?: ClientIdentity;
+  /** The languages that the session wants, the best first. */
+  locales?: readonly string[];
 }
 
 /** The server looks at its folders every few seconds, and tells nobody when it has. */
@@ -206,9 +209,20 @@ export async function openApprovedSession(url: string, login: Login): Promise<Ca
   }
 }
 
+/** node-opcua's client asks for no language, so the request is completed on its way. */
+function askForLocales(client: OPCUAClient, locales: readonly string[]): void {
+  const perform: unknown = Reflect.get(client, "performMessageTransaction");
+  if (typeof perform !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");
+  Reflect.set(client, "performMessageTransaction", (request: unknown, ...rest: unknown[]) => {
+    if (request instanceof ActivateSessionRequest) request.localeIds = [...locales];
+    return perform.call(client, request, ...rest);
+  });
+}
+
 /** A client's session; the user is anonymous unless named. */
 export async function openSession(url: string, login: Login = {}): Promise<Caller> {
   const client = newClient(login.secure ?? false, login.identity);
+  if (login.locales !== undefined) askForLocales(client, login.locales);
   await client.connect(url);
   const { user } = login;
   const session = await client

@@ -67,7 +67,7 @@ it("says whose product it is, and when it was built", async () => {
     softwareVersion: "0.0.0",
     buildDate: new Date("2026-01-02T03:04:05Z"),
   });
-  expect(await standard(VariableIds.Server_ServerCapabilities_LocaleIdArray)).toEqual(["en"]);
+  expect(await standard(VariableIds.Server_ServerCapabilities_LocaleIdArray)).toEqual(["en", "de"]);
   const profiles = await standard(VariableIds.Server_ServerCapabilities_ServerProfileArray);
   expect(profiles).toContain("http://opcfoundation.org/UA-Profile/Server/EmbeddedUA2017");
   for (const absent of ["HistoricalAccess", "FileAccess", "StateMachine", "Events"]) {

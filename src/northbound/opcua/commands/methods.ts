@@ -78,8 +78,14 @@ const outputs = [
 
 /** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
 export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
-  const folder = builder.root("Operations", "The operations of the fleet service, to be called");
-  const typedFolder = builder.root("RobotMethods", "The methods of a robot, to be called on its object");
+  const folder = builder.root("Operations", {
+    en: "The operations of the fleet service, to be called",
+    de: "Die Operationen des Flottendienstes, als Methoden",
+  });
+  const typedFolder = builder.root("RobotMethods", {
+    en: "The methods of a robot, to be called on its object",
+    de: "Die Methoden eines Roboters, an seinem Objekt aufzurufen",
+  });
   const robots = new Map<string, { readonly robotId: RobotId; readonly know: () => MissionRobot }>();
   const ofRobots: MethodNode[] = [];
 

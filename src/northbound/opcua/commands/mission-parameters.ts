@@ -1,5 +1,6 @@
+import { LONGEST_ROUTE, POSE_LENGTH } from "../model/slot.ts";
 import { missing } from "./draft.ts";
-import { missionParametersInUse, POSE_LENGTH } from "./mission-request.ts";
+import { missionParametersInUse } from "./mission-request.ts";
 import {
   addNumberListParameter,
   addNumberParameter,
@@ -10,9 +11,6 @@ import {
   type ParameterPlace,
 } from "./parameter.ts";
 import type { MissionParameters } from "./slot-operation.ts";
-
-/** How many destinations a mission sent through a slot may have. */
-const LONGEST_ROUTE = 16;
 
 /** The tags of a slot that say which mission. */
 export interface MissionParameterTags {

@@ -1,3 +1,4 @@
+import { POSE_LENGTH } from "../model/slot.ts";
 import { chainOperations } from "./chain-operations.ts";
 import type { Draft } from "./draft.ts";
 import { missionOperations } from "./mission-operations.ts";
@@ -59,9 +60,6 @@ export function numberedMission(operation: number, numbers: readonly number[]): 
   const end = numbers.findLastIndex((number) => number !== 0) + 1;
   return { ...given, destinationNos: numbers.slice(0, end) };
 }
-
-/** x, y and heading. */
-export const POSE_LENGTH = 3;
 
 /** A command as in `CommandText`, behind the ticket: the operation, and what it is about, by name. */
 export function missionOfFields(fields: readonly string[]): MissionParameters | { readonly problem: string } {

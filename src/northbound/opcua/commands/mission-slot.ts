@@ -3,7 +3,8 @@ import { codeNumber } from "../../../domain/coded.ts";
 import { currentMission, type MissionQueue, missionStateNames } from "../../../domain/mission.ts";
 import type { Family, RobotId } from "../../../domain/robot.ts";
 import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts";
-import { hasArrived, missionStateTable } from "../mission-tags.ts";
+import { hasArrived } from "../mission-tags.ts";
+import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { TagTimes } from "../node-opcua/tag.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
@@ -79,9 +80,11 @@ function addMissionSlot(
   const place = parameterPlace(builder, folder, parts.offersConfirm);
   const parameters = addMissionParameters(place, isMissionOperation);
   const tags = addSlotTags(builder, folder, parts);
-  const missionState = builder.enumeration(folder, "MissionState", missionStateTable);
-  const goalIndex = builder.tag(folder, "GoalIndex", "Int32");
-  const arrived = builder.tag(folder, "Arrived", "Boolean");
+  const {
+    MissionState: missionState,
+    GoalIndex: goalIndex,
+    Arrived: arrived,
+  } = builder.tags(folder, followTags);
   let followedId: string | null = null;
   let queue: MissionQueue | null = null;
   let status: StatusCode = StatusCodes.BadWaitingForInitialData;

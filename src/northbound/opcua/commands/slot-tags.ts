@@ -4,25 +4,11 @@ import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/
 import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { createEnumTable } from "../enumeration.ts";
+import { answerTags, COMMAND_LENGTH, confirmTags, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { fittingText, type TagTimes } from "../node-opcua/tag.ts";
-import { COMMAND_LENGTH, type WrittenTicket } from "./written-ticket.ts";
+import type { WrittenTicket } from "./written-ticket.ts";
 
-const ANSWER_LENGTH = 20;
-
-/** `Outcome` by number (design, OPC UA: Command slots). */
-const outcomeTable = createEnumTable("SlotOutcome", [
-  "IDLE",
-  "ACCEPTED",
-  "SENT",
-  "SUCCEEDED",
-  "REFUSED",
-  "EXPIRED",
-  "UNKNOWN",
-  "PROBABLY_SUCCEEDED",
-  "CHECKED",
-]);
 /** The numbers of `Outcome` before it is final. */
 export const stageNumbers = {
   idle: outcomeNumbers.idle,
@@ -82,25 +68,9 @@ export function addSlotTags(
   folder: Folder,
   parts: { readonly clock: Clock; readonly offersConfirm: boolean },
 ): SlotTags {
-  const int32 = (name: string) => builder.tag(folder, name, "Int32");
-  const text = (name: string) => builder.tag(folder, name, "String");
-  const nextId = int32("NextId");
-  const requestId = builder.parameter(folder, "RequestId", "Int32");
-  const command = builder.parameter(folder, "Command", "Int32", COMMAND_LENGTH);
-  const commandText = builder.parameter(folder, "CommandText", "String");
-  const confirmId = parts.offersConfirm ? builder.parameter(folder, "ConfirmId", "Int32") : null;
-  const latchedId = parts.offersConfirm ? int32("LatchedId") : null;
-  const outcome = builder.enumeration(folder, "Outcome", outcomeTable);
-  const [errorIdTag, errorText] = [int32("ErrorId"), text("ErrorText")];
-  const retrySafe = builder.tag(folder, "RetrySafe", "Boolean");
-  const missionId = text("MissionId");
-  const [acceptedId, acceptedBy] = [int32("AcceptedId"), text("AcceptedBy")];
-  const [acceptedByNo, acceptedText] = [int32("AcceptedByNo"), text("AcceptedText")];
-  const doneId = int32("DoneId");
-  const [rejectedId, rejectedError] = [int32("RejectedId"), int32("RejectedError")];
-  const rejectedTextTag = text("RejectedText");
-  const closedTag = builder.list(folder, "Closed", "Int32", CLOSED_SHOWN);
-  const answer = builder.list(folder, "Answer", "Int32", ANSWER_LENGTH);
+  const written = builder.tags(folder, requestTags);
+  const confirmed = parts.offersConfirm ? builder.tags(folder, confirmTags) : null;
+  const shown = builder.tags(folder, answerTags);
   const good = StatusCodes.Good;
 
   function times(): TagTimes {
@@ -109,40 +79,40 @@ export function addSlotTags(
   }
 
   const zero = times();
-  for (const tag of [requestId, confirmId, latchedId]) tag?.set(0, good, zero);
-  command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
-  commandText.set("", good, zero);
+  for (const tag of [written.RequestId, ...Object.values(confirmed ?? {})]) tag.set(0, good, zero);
+  written.Command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
+  written.CommandText.set("", good, zero);
   return {
     show(tickets, result, rejectedText) {
       const at = times();
       const { accepted, rejected } = tickets;
       const closed = [...tickets.closed, ...new Array(CLOSED_SHOWN - tickets.closed.length).fill(0)];
-      outcome.set(result.outcome, good, at);
-      errorIdTag.set(errorId(result.error), good, at);
-      errorText.set(fittingText(result.text), good, at);
-      retrySafe.set(result.retrySafe, good, at);
-      missionId.set(result.missionId, good, at);
-      acceptedId.set(accepted?.id ?? 0, good, at);
-      acceptedBy.set(accepted?.user ?? "", good, at);
-      acceptedByNo.set(accepted?.userNo ?? 0, good, at);
-      acceptedText.set(fittingText(accepted?.text ?? ""), good, at);
-      rejectedId.set(rejected.id, good, at);
-      rejectedError.set(errorId(rejected.error), good, at);
-      rejectedTextTag.set(fittingText(rejectedText), good, at);
-      closedTag.setList(closed, good, at);
-      doneId.set(tickets.doneId, good, at);
-      nextId.set(tickets.open, good, at);
-      answer.setList(answerOf(tickets, result, closed), good, at);
+      shown.Outcome.set(result.outcome, good, at);
+      shown.ErrorId.set(errorId(result.error), good, at);
+      shown.ErrorText.set(fittingText(result.text), good, at);
+      shown.RetrySafe.set(result.retrySafe, good, at);
+      shown.MissionId.set(result.missionId, good, at);
+      shown.AcceptedId.set(accepted?.id ?? 0, good, at);
+      shown.AcceptedBy.set(accepted?.user ?? "", good, at);
+      shown.AcceptedByNo.set(accepted?.userNo ?? 0, good, at);
+      shown.AcceptedText.set(fittingText(accepted?.text ?? ""), good, at);
+      shown.RejectedId.set(rejected.id, good, at);
+      shown.RejectedError.set(errorId(rejected.error), good, at);
+      shown.RejectedText.set(fittingText(rejectedText), good, at);
+      shown.Closed.setList(closed, good, at);
+      shown.DoneId.set(tickets.doneId, good, at);
+      written.NextId.set(tickets.open, good, at);
+      shown.Answer.setList(answerOf(tickets, result, closed), good, at);
     },
     showWritten({ number, order }) {
       const at = times();
-      if (order.kind === "request") requestId.set(number, good, at);
-      else if (order.kind === "confirm") confirmId?.set(number, good, at);
-      else if (order.kind === "array") command.setList([number, ...order.numbers], good, at);
-      else commandText.set(order.text, good, at);
+      if (order.kind === "request") written.RequestId.set(number, good, at);
+      else if (order.kind === "confirm") confirmed?.ConfirmId.set(number, good, at);
+      else if (order.kind === "array") written.Command.setList([number, ...order.numbers], good, at);
+      else written.CommandText.set(order.text, good, at);
     },
     showLatched(ticket) {
-      latchedId?.set(ticket, good, times());
+      confirmed?.LatchedId.set(ticket, good, times());
     },
   };
 }

@@ -2,6 +2,7 @@ import { StatusCodes } from "node-opcua";
 import type { Stations } from "../../../contracts/stations.ts";
 import { ending, type Outcome } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { TagTimes } from "../node-opcua/tag.ts";
 import type { Account } from "../security.ts";
@@ -30,9 +31,7 @@ export function addStationLease(
   stations: Stations,
   nowMs: () => number,
 ): StationLease {
-  const leased = builder.tag(folder, "Leased", "Boolean");
-  const leaseStation = builder.tag(folder, "LeaseStation", "String");
-  const leaseUser = builder.tag(folder, "LeaseUser", "String");
+  const tags = builder.tags(folder, leaseTags);
 
   async function refusedChange(
     operation: number,
@@ -53,9 +52,9 @@ export function addStationLease(
       const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
       const now = new Date(nowMs());
       const times: TagTimes = { source: now, server: now };
-      leased.set(lease?.station === station, StatusCodes.Good, times);
-      leaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
-      leaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);
+      tags.Leased.set(lease?.station === station, StatusCodes.Good, times);
+      tags.LeaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
+      tags.LeaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);
     },
   };
 }

@@ -1,8 +1,6 @@
 import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
+import { COMMAND_LENGTH } from "../model/slot.ts";
 import { isTooLong } from "../node-opcua/tag.ts";
-
-/** `Command`: the ticket, and what it is for. */
-export const COMMAND_LENGTH = 12;
 
 /**
  * How a ticket came: behind the parameters, as a whole command in one value, or to confirm what was latched.

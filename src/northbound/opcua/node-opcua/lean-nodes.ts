@@ -10,27 +10,48 @@ import {
   NodeIdType,
   ObjectTypeIds,
   QualifiedName,
-  ReferenceTypeIds,
   type RolePermissionTypeOptions,
   type UAMethod,
   type UAObject,
-  type UAReference,
-  type UAReferenceType,
+  type UAObjectType,
   type UAVariable,
   VariableTypeIds,
 } from "node-opcua";
+import { cached, lower, standardId } from "./lower.ts";
+import { createSharedReferences, type Relation } from "./shared-references.ts";
 
 /** The parent of a node. */
-type Parent = UAObject | UAVariable;
+type Parent = UAObject | UAObjectType | UAVariable;
+
+/** What people read of a node: shared by all nodes of a kind. */
+export interface NodeTexts {
+  /** Without it the node is shown by its name. */
+  readonly displayName?: LocalizedText;
+  readonly description: LocalizedText;
+}
+
+/** What differs between the objects of a robot. */
+export interface ObjectOptions {
+  /** Its type, the same NodeId for all of a type; null: a folder. */
+  readonly type: NodeId | null;
+  /** Null: its name alone. */
+  readonly texts: NodeTexts | null;
+  readonly isNotifier?: boolean;
+  /** For a member of a type: whether its instances have it. */
+  readonly rule?: NodeId;
+}
 
 /** What differs between the variables of a robot. */
-interface VariableOptions {
+export interface VariableOptions {
   readonly dataType: DataType;
   /** Of a fixed array; null: a scalar. */
   readonly length: number | null;
   /** Who may write; null: nobody. */
   readonly writers: RolePermissionTypeOptions[] | null;
-  readonly kind: "tag" | "enumeration" | "property";
+  /** Those but `tag` refer to properties of their own. A property is one that OPC UA itself has named. */
+  readonly kind: "tag" | "numbered" | "enumeration" | "range" | "unit" | "property";
+  readonly texts?: NodeTexts | null;
+  readonly rule?: NodeId;
 }
 
 /**
@@ -38,11 +59,15 @@ interface VariableOptions {
  * hundred thousand of them. Nobody is told of them by an event.
  */
 export interface LeanNodes {
-  folder(parent: Parent, path: string, name: string): UAObject;
-  /** A property is one that OPC UA itself has named. */
+  object(parent: Parent, path: string, name: string, options: ObjectOptions): UAObject;
   variable(parent: Parent, path: string, name: string, options: VariableOptions): UAVariable;
-  /** Lets `parent` refer to a method, or to a property, of many. It does not refer back to all of them. */
-  share(parent: Parent, shared: UAMethod | UAVariable): void;
+  /**
+   * Lets `parent` refer to a method, a property or a member of a type, as many do. It does not refer back to
+   * all of them.
+   */
+  share(parent: Parent, shared: UAMethod | UAVariable | UAObject, as: "component" | "property"): void;
+  /** Gives an object another type. */
+  retype(object: UAObject, type: NodeId): void;
 }
 
 /**
@@ -52,101 +77,19 @@ export interface LeanNodes {
 interface LowerNamespace {
   internalCreateNode(options: object): BaseNode;
 }
-interface LowerAddressSpace {
-  /** A reference that node-opcua takes as it is, so that many nodes can have the same one. */
-  normalizeReferenceType(options: object): UAReference;
-}
-interface LowerNode {
-  _add_backward_reference(reference: UAReference): void;
-  __addReference(reference: UAReference): void;
-}
-/** What a node keeps under a symbol of this description. */
-interface NodeRecord {
-  _referenceIdx: ReadonlyMap<unknown, UAReference>;
-}
-const RECORD = "BaseNodePrivate";
 
-const { HasComponent, HasProperty } = ReferenceTypeIds;
 const READ = AccessLevelFlag.CurrentRead;
 const READ_AND_WRITE = AccessLevelFlag.CurrentRead | AccessLevelFlag.CurrentWrite;
 
-/** How nodes are tied to their parents. */
-interface Relation {
-  readonly id: ReferenceTypeIds;
-  readonly type: UAReferenceType;
-  readonly toParents: WeakMap<BaseNode, UAReference>;
-}
-
-function relation(addressSpace: AddressSpace, id: ReferenceTypeIds): Relation {
-  const type = addressSpace.findReferenceType(standardId(id));
-  if (type === null) throw new Error(`node-opcua has no reference type ${id}`);
-  return { id, type, toParents: new WeakMap() };
-}
-
-const typeIds = {
-  tag: VariableTypeIds.BaseDataVariableType,
-  enumeration: VariableTypeIds.MultiStateValueDiscreteType,
-  property: VariableTypeIds.PropertyType,
+const folderType = standardId(ObjectTypeIds.FolderType);
+const variableTypes = {
+  tag: standardId(VariableTypeIds.BaseDataVariableType),
+  numbered: standardId(VariableTypeIds.BaseDataVariableType),
+  enumeration: standardId(VariableTypeIds.MultiStateValueDiscreteType),
+  range: standardId(VariableTypeIds.AnalogUnitRangeType),
+  unit: standardId(VariableTypeIds.AnalogUnitType),
+  property: standardId(VariableTypeIds.PropertyType),
 } as const;
-
-/** The references of nodes, which many nodes share. */
-interface SharedReferences {
-  readonly relations: Readonly<Record<"component" | "property", Relation>>;
-  /** To the type and to the parent: two references for each of them are enough for all nodes. */
-  of(type: number, parent: Parent, relation: Relation): UAReference[];
-  /** Lets the parent refer to its new child. */
-  adopt(parent: Parent, child: BaseNode, relation: Relation): void;
-  /** The tags of a folder refer to the same nodes: all have the map of the first. */
-  shareAmongTags(tag: BaseNode, parent: Parent): void;
-  share: LeanNodes["share"];
-}
-
-function createSharedReferences(addressSpace: AddressSpace): SharedReferences {
-  const space = lower<LowerAddressSpace>(addressSpace, "normalizeReferenceType");
-  const typeReferences = new Map<number, UAReference>();
-  const sharedReferences = new WeakMap<BaseNode, UAReference>();
-  const tagReferences = new WeakMap<BaseNode, NodeRecord["_referenceIdx"]>();
-  let lastKey = 0;
-
-  function reference(type: ReferenceTypeIds, nodeId: NodeId, isForward: boolean): UAReference {
-    return space.normalizeReferenceType({ referenceType: standardId(type), nodeId, isForward });
-  }
-
-  return {
-    relations: {
-      component: relation(addressSpace, HasComponent),
-      property: relation(addressSpace, HasProperty),
-    },
-    of(type, parent, { id, toParents }) {
-      const toType = () => reference(ReferenceTypeIds.HasTypeDefinition, standardId(type), true);
-      return [
-        cached(typeReferences, type, toType),
-        cached(toParents, parent, () => reference(id, parent.nodeId, false)),
-      ];
-    },
-    adopt(parent, child, { type }) {
-      const fromParent = space.normalizeReferenceType({
-        referenceType: type.nodeId,
-        _referenceType: type,
-        nodeId: child,
-        isForward: true,
-      });
-      // The key under which the parent finds it: a text of the whole NodeId, if it is not set.
-      lastKey -= 1;
-      Reflect.set(fromParent, "__key", lastKey);
-      lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
-    },
-    shareAmongTags(tag, parent) {
-      const record = recordOf(tag);
-      record._referenceIdx = cached(tagReferences, parent, () => record._referenceIdx);
-    },
-    share(parent, shared) {
-      const type = shared.nodeClass === NodeClass.Method ? HasComponent : HasProperty;
-      const to = cached(sharedReferences, shared, () => reference(type, shared.nodeId, true));
-      lower<LowerNode>(parent, "__addReference").__addReference(to);
-    },
-  };
-}
 
 /** Makes them in `namespace`. */
 export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespace): LeanNodes {
@@ -154,18 +97,23 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   const references = createSharedReferences(addressSpace);
   const { relations } = references;
   const { index } = namespace;
-  const names = new Map<
-    string,
-    { readonly browseName: QualifiedName; readonly displayName: LocalizedText }
-  >();
+  const browseNames = new Map<string, QualifiedName>();
+  const displayNames = new Map<string, LocalizedText>();
   const dataTypes = new Map<DataType, NodeId>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
 
-  function namesOf(name: string, namespaceIndex: number) {
-    return cached(names, `${namespaceIndex}:${name}`, () => ({
-      browseName: new QualifiedName({ name, namespaceIndex }),
-      displayName: new LocalizedText({ text: name }),
-    }));
+  function namesOf(name: string, namespaceIndex: number, texts: NodeTexts | null | undefined) {
+    const browseName = cached(
+      browseNames,
+      `${namespaceIndex}:${name}`,
+      () => new QualifiedName({ name, namespaceIndex }),
+    );
+    if (texts?.displayName !== undefined) return { browseName, ...texts };
+    return {
+      browseName,
+      displayName: cached(displayNames, name, () => new LocalizedText({ text: name })),
+      ...texts,
+    };
   }
 
   function create(parent: Parent, to: Relation, options: object): BaseNode {
@@ -174,6 +122,11 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     Reflect.set(node, "_events", undefined);
     references.adopt(parent, node, to);
     return node;
+  }
+
+  function referencesOf(type: NodeId, parent: Parent, relation: Relation, rule: NodeId | undefined) {
+    const shared = references.of(type, parent, relation);
+    return rule === undefined ? shared : [...shared, references.rule(rule)];
   }
 
   /** node-opcua makes four objects of them for each node: here all nodes share those of the first. */
@@ -187,28 +140,24 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   }
 
   return {
-    folder(parent, path, name) {
-      const { browseName, displayName } = namesOf(name, index);
+    object(parent, path, name, { type, texts, isNotifier = false, rule }) {
       const node = create(parent, relations.component, {
         nodeClass: NodeClass.Object,
         nodeId: new NodeId(NodeIdType.STRING, path, index),
-        browseName,
-        displayName,
-        references: references.of(ObjectTypeIds.FolderType, parent, relations.component),
-        eventNotifier: 0,
+        ...namesOf(name, index, texts),
+        references: referencesOf(type ?? folderType, parent, relations.component, rule),
+        eventNotifier: isNotifier ? 1 : 0,
       });
       return node as UAObject;
     },
-    variable(parent, path, name, { dataType, length, writers, kind }) {
+    variable(parent, path, name, { dataType, length, writers, kind, texts, rule }) {
       const isProperty = kind === "property";
-      const { browseName, displayName } = namesOf(name, isProperty ? 0 : index);
-      const parentRelation = isProperty ? relations.property : relations.component;
-      const node = create(parent, parentRelation, {
+      const relation = isProperty ? relations.property : relations.component;
+      const node = create(parent, relation, {
         nodeClass: NodeClass.Variable,
         nodeId: new NodeId(NodeIdType.STRING, path, index),
-        browseName,
-        displayName,
-        references: references.of(typeIds[kind], parent, parentRelation),
+        ...namesOf(name, isProperty ? 0 : index, texts),
+        references: referencesOf(variableTypes[kind], parent, relation, rule),
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
         valueRank: length === null ? -1 : 1,
         arrayDimensions: length === null ? null : [length],
@@ -217,45 +166,11 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         historizing: false,
       });
       const variable = node as UAVariable;
-      if (kind === "tag") references.shareAmongTags(variable, parent);
+      if (kind === "tag" && rule === undefined) references.shareAmongTags(variable, parent);
       if (writers !== null) permit(variable, writers);
       return variable;
     },
-    share: references.share,
+    share: (parent, shared, as) => references.share(parent, shared, relations[as]),
+    retype: references.retype,
   };
-}
-
-/** A node of OPC UA itself. */
-function standardId(value: number): NodeId {
-  return new NodeId(NodeIdType.NUMERIC, value, 0);
-}
-
-function recordOf(node: BaseNode): NodeRecord {
-  const symbol = Object.getOwnPropertySymbols(node).find(({ description }) => description === RECORD);
-  const record: unknown = symbol === undefined ? undefined : Reflect.get(node, symbol);
-  if (typeof record !== "object" || record === null || !("_referenceIdx" in record)) {
-    throw new Error("node-opcua keeps the references of a node elsewhere now");
-  }
-  return record as NodeRecord;
-}
-
-/** A part of node-opcua, as one that has this method. */
-function lower<T>(part: object, method: keyof T & string): T {
-  if (typeof Reflect.get(part, method) !== "function")
-    throw new Error(`node-opcua has no ${method} any more`);
-  return part as T;
-}
-
-function cached<K extends object, V>(values: WeakMap<K, V>, key: K, make: () => V): V;
-function cached<K, V>(values: Map<K, V>, key: K, make: () => V): V;
-function cached(
-  values: { get(key: unknown): unknown; set(key: unknown, value: unknown): unknown },
-  key: unknown,
-  make: () => unknown,
-): unknown {
-  const known = values.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  values.set(key, made);
-  return made;
 }

@@ -21,7 +21,7 @@ export interface TagTimes {
   readonly server: Date;
 }
 
-export type TagScalar = boolean | number | string | LocalizedText;
+export type TagScalar = boolean | number | string | Date | LocalizedText;
 export type TagList = readonly string[] | readonly number[] | readonly boolean[];
 
 const nothing = new Variant(null);

@@ -1,0 +1,38 @@
+import { LocalizedText } from "node-opcua";
+import type { Text } from "./model/text.ts";
+import type { NodeTexts } from "./node-opcua/lean-nodes.ts";
+import { cached } from "./node-opcua/lower.ts";
+
+const texts = new Map<string, LocalizedText>();
+const germanTexts = new WeakMap<LocalizedText, LocalizedText>();
+const nodeTexts = new WeakMap<Text, Required<NodeTexts>>();
+const namedTexts = new WeakMap<Text, NodeTexts>();
+
+/** The English text. The same object for the same texts: many nodes have it. */
+export function localized({ en, de }: Text): LocalizedText {
+  return cached(texts, `${en}\0${de}`, () => {
+    const english = new LocalizedText({ locale: "en", text: en });
+    germanTexts.set(english, new LocalizedText({ locale: "de", text: de }));
+    return english;
+  });
+}
+
+/** What a German session is told instead of an English text; null: the same. */
+export function germanOf(text: unknown): LocalizedText | null {
+  return text instanceof LocalizedText ? (germanTexts.get(text) ?? null) : null;
+}
+
+/** What people read of a node of this name. In English it is shown by that name, as programs know it. */
+export function textsOf(name: string, model: Text & { readonly german: string }): Required<NodeTexts> {
+  const known = nodeTexts.get(model);
+  // A type has its own name, and the object directly under Objects another.
+  if (known?.displayName.text === name) return known;
+  const made = { displayName: localized({ en: name, de: model.german }), description: localized(model) };
+  if (known === undefined) nodeTexts.set(model, made);
+  return made;
+}
+
+/** The same of a node with a name of its own, which is no word. */
+export function textsOfNamed(model: Text): NodeTexts {
+  return cached(namedTexts, model, () => ({ description: localized(model) }));
+}

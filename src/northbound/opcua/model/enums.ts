@@ -1,0 +1,174 @@
+import {
+  healthStateNames,
+  installationStateNames,
+  operationStateNames,
+  payloadStateNames,
+} from "../../../domain/conveyor.ts";
+import { feedbackStatusNames, missionStateNames } from "../../../domain/mission.ts";
+import { qualities } from "../../../domain/quality.ts";
+import { standReasons } from "../../../domain/standing.ts";
+import { enumModel, numberedModel } from "./enum-model.ts";
+
+export const quality = enumModel("Quality", qualities, {
+  good: ["known to be true now", "jetzt bekanntermaßen wahr"],
+  stale: ["the last value; its stream is silent or cut", "der letzte Wert; sein Datenstrom schweigt"],
+  offline: [
+    "the last value; the service is not reached, or the robot is not listed",
+    "der letzte Wert; der Dienst ist nicht erreichbar oder der Roboter nicht gelistet",
+  ],
+  lost: ["no value: it is not known for too long", "kein Wert: schon zu lange nicht bekannt"],
+  unknown: ["no value: it was never received", "kein Wert: nie empfangen"],
+});
+
+export const standReason = enumModel("StandReason", standReasons, {
+  UNKNOWN: ["unknown", "unbekannt"],
+  MOVING: ["it moves", "er fährt"],
+  HELD: ["a user holds it", "ein Benutzer hält ihn"],
+  EXCEPTION: ["it reports an exception", "er meldet eine Störung"],
+  PAUSED: ["paused", "pausiert"],
+  WAITS_FOR_CONFIRMATION: ["waits for a confirmation", "wartet auf eine Bestätigung"],
+  WAITS_AT_GOAL: ["waits at its goal", "wartet an seinem Ziel"],
+  CHARGING: ["charges", "lädt"],
+  IDLE: ["has nothing to do", "hat nichts zu tun"],
+});
+
+export const missionState = enumModel("MissionState", missionStateNames, {
+  STATE_UNKNOWN: ["unknown, or no mission", "unbekannt, oder keine Mission"],
+  STATE_DEFAULT: ["waits in the queue", "wartet in der Schlange"],
+  STATE_RUNNING: ["running", "läuft"],
+  STATE_PAUSED: ["paused", "pausiert"],
+  STATE_CANCELED: ["canceled", "abgebrochen"],
+  STATE_SUCCEEDED: ["succeeded", "gelungen"],
+  STATE_FAILED: ["failed", "fehlgeschlagen"],
+});
+
+export const missionFeedback = enumModel("MissionFeedback", feedbackStatusNames, {
+  STATUS_UNKNOWN: ["unknown", "unbekannt"],
+  STATUS_NAVIGATING: ["drives to the goal", "fährt zum Ziel"],
+  STATUS_ARRIVED: ["has arrived at the goal", "ist am Ziel angekommen"],
+  STATUS_DOCKING: ["docks", "dockt an"],
+  STATUS_UNDOCKING: ["undocks", "dockt ab"],
+});
+
+export const conveyorOperation = enumModel("ConveyorOperation", operationStateNames, {
+  OPERATION_STATE_UNKNOWN: ["unknown", "unbekannt"],
+  OPERATION_STATE_ROLLING: ["rolls", "läuft"],
+  OPERATION_STATE_STOP: ["stands still", "steht"],
+});
+
+export const conveyorPayload = enumModel("ConveyorPayload", payloadStateNames, {
+  PAYLOAD_STATE_UNKNOWN: ["unknown", "unbekannt"],
+  PAYLOAD_STATE_LOADED: ["loaded", "beladen"],
+  PAYLOAD_STATE_EMPTY: ["empty", "leer"],
+});
+
+export const conveyorHealth = enumModel("ConveyorHealth", healthStateNames, {
+  HEALTH_STATE_UNKNOWN: ["unknown", "unbekannt"],
+  HEALTH_STATE_OK: ["in order", "in Ordnung"],
+  HEALTH_STATE_ERROR: ["faulty", "gestört"],
+});
+
+export const conveyorInstallation = enumModel("ConveyorInstallation", installationStateNames, {
+  INSTALLATION_STATE_UNKNOWN: ["unknown", "unbekannt"],
+  INSTALLATION_STATE_INSTALLED: ["installed", "eingebaut"],
+  INSTALLATION_STATE_NOT_INSTALLED: ["not installed", "nicht eingebaut"],
+});
+
+const outcomeNames = [
+  "IDLE",
+  "ACCEPTED",
+  "SENT",
+  "SUCCEEDED",
+  "REFUSED",
+  "EXPIRED",
+  "UNKNOWN",
+  "PROBABLY_SUCCEEDED",
+  "CHECKED",
+] as const;
+
+/** `Outcome` by number (design, OPC UA: Command slots). */
+export const slotOutcome = enumModel("SlotOutcome", outcomeNames, {
+  IDLE: ["no command yet", "noch kein Befehl"],
+  ACCEPTED: ["recorded; not final", "aufgezeichnet; nicht endgültig"],
+  SENT: ["sent; not final", "gesendet; nicht endgültig"],
+  SUCCEEDED: ["the robot took the command", "der Roboter hat den Befehl angenommen"],
+  REFUSED: ["it was not done: see ErrorId", "nicht ausgeführt: siehe ErrorId"],
+  EXPIRED: ["it was never sent", "nie gesendet"],
+  UNKNOWN: [
+    "the robot may have acted, or may act later: look at it first",
+    "der Roboter hat vielleicht gehandelt, oder tut es noch: erst nachsehen",
+  ],
+  PROBABLY_SUCCEEDED: [
+    "what was seen of the robot says that it took the command",
+    "was vom Roboter zu sehen war, spricht dafür, dass er den Befehl angenommen hat",
+  ],
+  CHECKED: ["a dry run: it was checked, and not sent", "ein Probelauf: geprüft und nicht gesendet"],
+});
+
+const missionOperations = {
+  0: ["none", "keine"],
+  1: ["navigate", "fahren"],
+  2: ["navigate to the first free", "zum ersten freien Ziel fahren"],
+  3: ["traverse (cart)", "Ziele abfahren (Cart)"],
+  4: ["traverse patrol (cart)", "Ziele im Kreis abfahren (Cart)"],
+  5: ["delivery (serve)", "ausliefern (Serve)"],
+  6: ["delivery patrol (serve)", "im Kreis ausliefern (Serve)"],
+  7: ["bussing (serve)", "abräumen (Serve)"],
+  8: ["bussing patrol (serve)", "im Kreis abräumen (Serve)"],
+  10: ["cancel", "abbrechen"],
+  11: ["pause", "pausieren"],
+  12: ["resume", "fortsetzen"],
+  13: ["finish", "beenden"],
+  14: ["cancel the task chain", "die Aufgabenkette abbrechen"],
+  15: ["pause the robot now", "den Roboter jetzt pausieren"],
+  16: ["resume the robot", "den Roboter fortsetzen"],
+  17: ["confirm the waiting task of the chain", "die wartende Aufgabe der Kette bestätigen"],
+  18: ["cancel the task chain by force", "die Aufgabenkette mit Zwang abbrechen"],
+  19: ["pause the robot at the next waypoint", "den Roboter am nächsten Wegpunkt pausieren"],
+  21: ["navigate, behind the missions that are there", "fahren, hinter den vorhandenen Missionen"],
+  22: ["2, behind the missions that are there", "2, hinter den vorhandenen Missionen"],
+  23: ["3, behind the missions that are there", "3, hinter den vorhandenen Missionen"],
+  24: ["4, behind the missions that are there", "4, hinter den vorhandenen Missionen"],
+  25: ["5, behind the missions that are there", "5, hinter den vorhandenen Missionen"],
+  26: ["6, behind the missions that are there", "6, hinter den vorhandenen Missionen"],
+  27: ["7, behind the missions that are there", "7, hinter den vorhandenen Missionen"],
+  28: ["8, behind the missions that are there", "8, hinter den vorhandenen Missionen"],
+  30: ["charge", "laden"],
+  31: ["skip the current goal", "das aktuelle Ziel überspringen"],
+  60: ["workflow birthday (serve)", "Workflow Geburtstag (Serve)"],
+  61: ["workflow hosting (serve)", "Workflow Bewirtung (Serve)"],
+  62: ["workflow hosting patrol (serve)", "Workflow Bewirtung im Kreis (Serve)"],
+  63: ["workflow traverse (cart)", "Workflow Ziele abfahren (Cart)"],
+  64: ["workflow traverse patrol (cart)", "Workflow Ziele im Kreis abfahren (Cart)"],
+  65: ["workflow delivery (serve)", "Workflow Ausliefern (Serve)"],
+  66: ["workflow delivery patrol (serve)", "Workflow im Kreis ausliefern (Serve)"],
+  67: ["workflow bussing (serve)", "Workflow Abräumen (Serve)"],
+  68: ["workflow bussing patrol (serve)", "Workflow im Kreis abräumen (Serve)"],
+  70: ["navigate to a pose", "zu einer Pose fahren"],
+  90: ["70, behind the missions that are there", "70, hinter den vorhandenen Missionen"],
+} as const;
+
+export const missionOperation = numberedModel("MissionOperation", missionOperations);
+
+export const stationOperation = numberedModel("StationOperation", {
+  ...missionOperations,
+  40: ["turn or stop a conveyor", "ein Förderband drehen oder anhalten"],
+  50: ["take the lease of the robot", "den Roboter belegen"],
+  51: ["release the lease", "die Belegung aufheben"],
+  52: ["end another's lease (engineers)", "eine fremde Belegung beenden (Engineer)"],
+});
+
+const motorCommands = {
+  0: ["none", "keiner"],
+  1: ["stop", "anhalten"],
+  2: ["clockwise", "im Uhrzeigersinn"],
+  3: ["counter-clockwise", "gegen den Uhrzeigersinn"],
+} as const;
+
+export const motorCommand = numberedModel("MotorCommand", motorCommands);
+
+export const stationMotorCommand = numberedModel("StationMotorCommand", {
+  ...motorCommands,
+  4: ["load, where the station says how", "beladen, wenn die Station sagt, wie"],
+  5: ["unload, where the station says how", "entladen, wenn die Station sagt, wie"],
+});

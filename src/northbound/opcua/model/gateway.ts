@@ -1,0 +1,57 @@
+import { holdTags } from "./hold.ts";
+import type { ObjectModel, TagTable } from "./member.ts";
+
+export const gatewayTags = {
+  Heartbeat: {
+    type: "Int32",
+    german: "Lebenszeichen",
+    en: "Counts once a second, from 0 again after 32767",
+    de: "Zählt jede Sekunde, nach 32767 wieder ab 0",
+  },
+  FleetLinkUp: {
+    type: "Boolean",
+    german: "Flottendienst verbunden",
+    en: "The fleet service is reached",
+    de: "Der Flottendienst ist erreichbar",
+  },
+  RobotCount: {
+    type: "Int32",
+    german: "Anzahl Roboter",
+    en: "Robots under Robots",
+    de: "Roboter unter Robots",
+  },
+  RobotsNotShown: {
+    type: "Int32",
+    german: "Nicht gezeigte Roboter",
+    en: "Robots that are too many to be shown (opcua.limits.maxRobots)",
+    de: "Roboter, für die kein Platz ist (opcua.limits.maxRobots)",
+  },
+  Version: { type: "String", german: "Version", en: "Version of Fleetgate", de: "Version von Fleetgate" },
+  SessionId: {
+    type: "String",
+    german: "Sitzungskennung",
+    en: "Id of this run of the gateway",
+    de: "Kennung dieses Laufs des Gateways",
+  },
+  ConfigHash: {
+    type: "String",
+    german: "Prüfsumme der Konfiguration",
+    en: "Changes with the configuration",
+    de: "Ändert sich mit der Konfiguration",
+  },
+  StartTime: {
+    type: "DateTime",
+    german: "Startzeit",
+    en: "When the gateway was started",
+    de: "Wann das Gateway gestartet wurde",
+  },
+} as const satisfies TagTable;
+
+export const gatewayType: ObjectModel = {
+  name: "GatewayType",
+  german: "Gateway",
+  en: "What the gateway says of itself; its hold is for all robots",
+  de: "Was das Gateway von sich sagt; sein Halten gilt für alle Roboter",
+  isNotifier: true,
+  tags: { ...holdTags, ...gatewayTags },
+};

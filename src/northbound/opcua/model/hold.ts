@@ -1,0 +1,41 @@
+import type { TagTable } from "./member.ts";
+
+/** Users that `HeldBy` shows; of more, the longest. */
+export const HOLDERS_SHOWN = 8;
+
+/** Of a robot, or under `Gateway` of all robots. */
+export const holdTags = {
+  Hold: {
+    type: "Boolean",
+    isWritable: true,
+    german: "Halten",
+    en: "Write TRUE as long as you want no movement. No safety function. Shows the last write of any user",
+    de: "TRUE schreiben, solange sich nichts bewegen soll. Keine Sicherheitsfunktion. Zeigt das zuletzt Geschriebene",
+  },
+  HoldRelease: {
+    type: "String",
+    isWritable: true,
+    german: "Halten aufheben",
+    en: "Engineers: lifts the hold of the user that is written, as HeldBy shows it",
+    de: "Engineer: hebt das Halten des geschriebenen Benutzers auf, wie HeldBy ihn zeigt",
+  },
+  Held: {
+    type: "Boolean",
+    german: "Gehalten",
+    en: "A user wants no movement",
+    de: "Ein Benutzer will keine Bewegung",
+  },
+  HeldBy: {
+    type: "String",
+    length: HOLDERS_SHOWN,
+    german: "Gehalten von",
+    en: "The users that want no movement, as protocol and name; the longest first",
+    de: "Die Benutzer, die keine Bewegung wollen, als Protokoll und Name; der älteste zuerst",
+  },
+  HoldStored: {
+    type: "Boolean",
+    german: "Halten gespeichert",
+    en: "FALSE while the disk has not taken a hold or its end: a restart might not know it",
+    de: "FALSE, solange die Platte ein Halten oder sein Ende nicht angenommen hat: ein Neustart kennt es vielleicht nicht",
+  },
+} as const satisfies TagTable;

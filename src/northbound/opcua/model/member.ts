@@ -1,0 +1,81 @@
+import type { EnumModel } from "./enum-model.ts";
+import type { Text } from "./text.ts";
+import type { Unit } from "./units.ts";
+
+/** The scalar types that every PLC knows. */
+export type TagType = "Boolean" | "Int32" | "Double" | "String" | "DateTime";
+
+/**
+ * One tag of a type. Its BrowseName, and its English DisplayName, is the key under which it stands: programs
+ * name tags by both.
+ */
+export interface TagModel extends Text {
+  readonly type: TagType;
+  /** The German DisplayName. */
+  readonly german: string;
+  /** Of a fixed array. */
+  readonly length?: number;
+  /** Operators may write it. */
+  readonly isWritable?: true;
+  /** Some instances lack it. */
+  readonly isOptional?: true;
+  /** OPC UA itself has named it. */
+  readonly isProperty?: true;
+  readonly unit?: Unit;
+  /** The values that it usually has, from and to (EURange). A percent deadband is a part of it. */
+  readonly range?: readonly [low: number, high: number];
+  /** What its numbers mean; it has a `ValueAsText`. */
+  readonly enumeration?: EnumModel;
+  /** What its numbers mean, for a tag without `ValueAsText`. */
+  readonly numbers?: EnumModel;
+}
+
+/** Tags by name, in the order in which they are shown. */
+export type TagTable = Readonly<Record<string, TagModel>>;
+
+/** An object within an object. */
+export interface ObjectMember extends Text {
+  readonly model: ObjectModel;
+  readonly german: string;
+  readonly isOptional?: true;
+}
+
+/** An object type of our namespace. Its instances are built from the same tables as its node. */
+export interface ObjectModel extends Text {
+  /** The BrowseName of the type, and its NodeId. */
+  readonly name: string;
+  readonly german: string;
+  /** The type whose members it has too. */
+  readonly base?: ObjectModel;
+  readonly isAbstract?: true;
+  /** Events come here. */
+  readonly isNotifier?: true;
+  readonly tags: TagTable;
+  readonly objects?: Readonly<Record<string, ObjectMember>>;
+  /** Any number of objects, each with a name of its own; `name` stands for it in the type. */
+  readonly each?: ObjectMember & { readonly name: string };
+}
+
+/** A type and those that it extends, the most general first. */
+function lineage(model: ObjectModel): readonly ObjectModel[] {
+  return model.base === undefined ? [model] : [...lineage(model.base), model];
+}
+
+/** The tag of this name in a type, or in one that it extends. */
+export function tagModel(model: ObjectModel, name: string): TagModel | undefined {
+  return lineage(model)
+    .map(({ tags }) => tags[name])
+    .find((tag) => tag !== undefined);
+}
+
+/** What an object of this name is within an object of this type. */
+export function objectMember(model: ObjectModel, name: string): ObjectMember | undefined {
+  const types = lineage(model);
+  const named = types.map(({ objects }) => objects?.[name]).find((member) => member !== undefined);
+  return named ?? types.map(({ each }) => each).find((member) => member !== undefined);
+}
+
+/** Whether a member is the one of which there may be any number. */
+export function isAnyOf(model: ObjectModel, member: ObjectMember): boolean {
+  return lineage(model).some(({ each }) => each === member);
+}

@@ -1,0 +1,19 @@
+import { gatewayType } from "./gateway.ts";
+import type { ObjectModel } from "./member.ts";
+import { cartType, robotsType } from "./robot.ts";
+import { stationsType } from "./station.ts";
+
+/** The types of the objects directly under Objects, and those that nothing declares as a member. */
+const roots: readonly ObjectModel[] = [gatewayType, robotsType, cartType, stationsType];
+
+/** Every object type of our namespace; each follows those that it needs. */
+export const objectTypes: readonly ObjectModel[] = [...new Set(roots.flatMap(needed))];
+
+function needed(model: ObjectModel): readonly ObjectModel[] {
+  const members = [...Object.values(model.objects ?? {}), ...(model.each === undefined ? [] : [model.each])];
+  return [
+    ...(model.base === undefined ? [] : needed(model.base)),
+    ...members.flatMap((member) => needed(member.model)),
+    model,
+  ];
+}

@@ -1,0 +1,42 @@
+import { type BaseNode, NodeId, NodeIdType } from "node-opcua";
+
+/** A part of node-opcua 2.182 below its interface, as one that has this method. */
+export function lower<T>(part: object, method: keyof T & string): T {
+  if (typeof Reflect.get(part, method) !== "function")
+    throw new Error(`node-opcua has no ${method} any more`);
+  return part as T;
+}
+
+/** What a node keeps under a symbol of this description. */
+const RECORD = "BaseNodePrivate";
+let symbol: symbol | undefined;
+
+/** The record that node-opcua keeps of a node, which has this part. */
+export function recordOf<T extends object>(node: BaseNode, part: keyof T & string): T {
+  symbol ??= Object.getOwnPropertySymbols(node).find(({ description }) => description === RECORD);
+  const record: unknown = symbol === undefined ? undefined : Reflect.get(node, symbol);
+  if (typeof record !== "object" || record === null || !(part in record)) {
+    throw new Error(`node-opcua keeps ${part} of a node elsewhere now`);
+  }
+  return record as T;
+}
+
+/** A node of OPC UA itself. */
+export function standardId(value: number): NodeId {
+  return new NodeId(NodeIdType.NUMERIC, value, 0);
+}
+
+/** The value of a key, made when it is asked for first. */
+export function cached<K extends object, V>(values: WeakMap<K, V>, key: K, make: () => V): V;
+export function cached<K, V>(values: Map<K, V>, key: K, make: () => V): V;
+export function cached(
+  values: { get(key: unknown): unknown; set(key: unknown, value: unknown): unknown },
+  key: unknown,
+  make: () => unknown,
+): unknown {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  return made;
+}

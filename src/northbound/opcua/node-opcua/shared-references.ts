@@ -1,0 +1,110 @@
+import {
+  type AddressSpace,
+  type BaseNode,
+  type NodeId,
+  ReferenceTypeIds,
+  type UAReference,
+  type UAReferenceType,
+} from "node-opcua";
+import { cached, lower, recordOf, standardId } from "./lower.ts";
+
+/** How nodes are tied to their parents. */
+export interface Relation {
+  readonly id: ReferenceTypeIds;
+  readonly type: UAReferenceType;
+  readonly toParents: WeakMap<BaseNode, UAReference>;
+}
+
+/** The references of nodes, which many nodes share. */
+export interface SharedReferences {
+  readonly relations: Readonly<Record<"component" | "property", Relation>>;
+  /** To the type and to the parent: two references for each of them are enough for all nodes. */
+  of(type: NodeId, parent: BaseNode, relation: Relation): UAReference[];
+  /** Says which members instances of a type have. */
+  rule(rule: NodeId): UAReference;
+  /** Lets the parent refer to its new child. */
+  adopt(parent: BaseNode, child: BaseNode, relation: Relation): void;
+  /** The tags of a folder refer to the same nodes: all have the map of the first. */
+  shareAmongTags(tag: BaseNode, parent: BaseNode): void;
+  /** Lets `parent` refer to a node of many, which does not refer back to all of them. */
+  share(parent: BaseNode, shared: BaseNode, relation: Relation): void;
+  /** Gives an object another type. */
+  retype(object: BaseNode, type: NodeId): void;
+}
+
+/** A reference that node-opcua takes as it is, so that many nodes can have the same one. */
+interface LowerAddressSpace {
+  normalizeReferenceType(options: object): UAReference;
+}
+interface LowerNode {
+  _add_backward_reference(reference: UAReference): void;
+  __addReference(reference: UAReference): void;
+  _clear_caches(): void;
+}
+interface NodeRecord {
+  _referenceIdx: ReadonlyMap<unknown, UAReference>;
+}
+
+const { HasComponent, HasProperty, HasTypeDefinition, HasModellingRule } = ReferenceTypeIds;
+
+export function createSharedReferences(addressSpace: AddressSpace): SharedReferences {
+  const space = lower<LowerAddressSpace>(addressSpace, "normalizeReferenceType");
+  const typeReferences = new WeakMap<NodeId, UAReference>();
+  const ruleReferences = new WeakMap<NodeId, UAReference>();
+  const sharedReferences = new WeakMap<BaseNode, UAReference>();
+  const tagReferences = new WeakMap<BaseNode, NodeRecord["_referenceIdx"]>();
+  let lastKey = 0;
+
+  function reference(type: ReferenceTypeIds, nodeId: NodeId, isForward: boolean): UAReference {
+    return space.normalizeReferenceType({ referenceType: standardId(type), nodeId, isForward });
+  }
+  function toType(type: NodeId): UAReference {
+    return cached(typeReferences, type, () => reference(HasTypeDefinition, type, true));
+  }
+
+  return {
+    relations: {
+      component: relation(addressSpace, HasComponent),
+      property: relation(addressSpace, HasProperty),
+    },
+    of(type, parent, { id, toParents }) {
+      return [toType(type), cached(toParents, parent, () => reference(id, parent.nodeId, false))];
+    },
+    rule: (rule) => cached(ruleReferences, rule, () => reference(HasModellingRule, rule, true)),
+    adopt(parent, child, { type }) {
+      const fromParent = space.normalizeReferenceType({
+        referenceType: type.nodeId,
+        _referenceType: type,
+        nodeId: child,
+        isForward: true,
+      });
+      // The key under which the parent finds it: a text of the whole NodeId, if it is not set.
+      lastKey -= 1;
+      Reflect.set(fromParent, "__key", lastKey);
+      lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
+    },
+    shareAmongTags(tag, parent) {
+      const record = recordOf<NodeRecord>(tag, "_referenceIdx");
+      record._referenceIdx = cached(tagReferences, parent, () => record._referenceIdx);
+    },
+    share(parent, shared, { id }) {
+      const to = cached(sharedReferences, shared, () => reference(id, shared.nodeId, true));
+      lower<LowerNode>(parent, "__addReference").__addReference(to);
+    },
+    retype(object, type) {
+      const record = recordOf<NodeRecord>(object, "_referenceIdx");
+      const kept = [...record._referenceIdx].filter(
+        ([, { referenceType }]) => referenceType.namespace !== 0 || referenceType.value !== HasTypeDefinition,
+      );
+      record._referenceIdx = new Map(kept);
+      lower<LowerNode>(object, "__addReference").__addReference(toType(type));
+      lower<LowerNode>(object, "_clear_caches")._clear_caches();
+    },
+  };
+}
+
+function relation(addressSpace: AddressSpace, id: ReferenceTypeIds): Relation {
+  const type = addressSpace.findReferenceType(standardId(id));
+  if (type === null) throw new Error(`node-opcua has no reference type ${id}`);
+  return { id, type, toParents: new WeakMap() };
+}

@@ -1,0 +1,84 @@
+import type { AddressSpace, INamespace, NodeId, UAObject, UAObjectType, UAVariable } from "node-opcua";
+import { textsOf, textsOfNamed } from "./localized.ts";
+import type { ObjectMember, ObjectModel } from "./model/member.ts";
+import { objectTypes } from "./model/types.ts";
+import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
+import { cached, standardId } from "./node-opcua/lower.ts";
+import type { Variables } from "./variables.ts";
+
+/** Whether instances of a type have a member (OPC UA part 3, 6.4.4.4). */
+const rules = {
+  mandatory: standardId(78),
+  optional: standardId(80),
+  anyNumber: standardId(11508),
+} as const;
+
+/** The nodes of our object types, from which an engineering tool builds a faceplate. */
+export interface TypeNodes {
+  /** The NodeId of a type, the same object each time. */
+  idOf(model: ObjectModel): NodeId;
+}
+
+/** Makes all of them: `ns=2;s=<type>`, and `ns=2;s=<type>.<member>`. */
+export function createTypeNodes(
+  addressSpace: AddressSpace,
+  namespace: INamespace,
+  nodes: LeanNodes,
+  variables: Variables,
+): TypeNodes {
+  const types = new Map<ObjectModel, UAObjectType>();
+
+  function typeOf(model: ObjectModel): UAObjectType {
+    return cached(types, model, () => {
+      const node = namespace.addObjectType({
+        browseName: model.name,
+        nodeId: `s=${model.name}`,
+        ...textsOf(model.name, model),
+        subtypeOf: model.base === undefined ? "BaseObjectType" : typeOf(model.base),
+        isAbstract: model.isAbstract === true,
+        ...(model.isNotifier === true ? { eventNotifier: 1 } : {}),
+      });
+      addMembers(node, model);
+      return node;
+    });
+  }
+
+  function addMembers(type: UAObjectType, { name: path, tags, objects = {}, each }: ObjectModel): void {
+    for (const [name, tag] of Object.entries(tags)) {
+      const rule = tag.isOptional === true ? rules.optional : rules.mandatory;
+      variables.declare(type, `${path}.${name}`, name, tag, rule);
+    }
+    for (const [name, member] of Object.entries(objects)) {
+      const rule = member.isOptional === true ? rules.optional : rules.mandatory;
+      addObject(type, `${path}.${name}`, name, member, rule);
+    }
+    if (each !== undefined) addObject(type, `${path}.${each.name}`, each.name, each, rules.anyNumber);
+  }
+
+  /** The object has the very members of its type: they are no copies. */
+  function addObject(type: UAObjectType, path: string, name: string, member: ObjectMember, rule: NodeId) {
+    const { nodeId } = typeOf(member.model);
+    const isNamed = rule === rules.anyNumber;
+    const node = nodes.object(type, path, name, {
+      type: nodeId,
+      texts: isNamed ? textsOfNamed(member) : textsOf(name, member),
+      isNotifier: member.model.isNotifier === true,
+      rule,
+    });
+    for (const part of membersOf(member.model)) nodes.share(node, part, "component");
+  }
+
+  /** Properties of types are standard ones: an object need not have them. */
+  function membersOf(model: ObjectModel): readonly (UAObject | UAVariable)[] {
+    const inherited = model.base === undefined ? [] : membersOf(model.base);
+    const own = [...Object.keys(model.tags), ...Object.keys(model.objects ?? {})].flatMap((name) => {
+      if (model.tags[name]?.isProperty === true) return [];
+      const node = addressSpace.findNode(`ns=${namespace.index};s=${model.name}.${name}`);
+      return node === null ? [] : [node as UAObject | UAVariable];
+    });
+    return [...inherited, ...own];
+  }
+
+  for (const model of objectTypes) typeOf(model);
+  return { idOf: (model) => typeOf(model).nodeId };
+}

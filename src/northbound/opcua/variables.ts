@@ -1,0 +1,116 @@
+import {
+  DataType,
+  type NodeId,
+  type RolePermissionTypeOptions,
+  type UAObject,
+  type UAObjectType,
+} from "node-opcua";
+import { EnumTag } from "./enumeration.ts";
+import { textsOf } from "./localized.ts";
+import type { EnumModel } from "./model/enum-model.ts";
+import type { TagModel } from "./model/member.ts";
+import type { LeanNodes, VariableOptions } from "./node-opcua/lean-nodes.ts";
+import { Tag } from "./node-opcua/tag.ts";
+import type { SharedProperties } from "./shared-properties.ts";
+
+/** A tag of the model, or one that no type declares. */
+export type GivenTag = Pick<TagModel, "type" | "length" | "isWritable" | "enumeration">;
+type AnyTag = TagModel | GivenTag;
+
+interface Enumeration {
+  readonly enumeration: EnumModel;
+}
+type EnumGiven = AnyTag & Enumeration;
+
+/** Makes the variables of tags. */
+export interface Variables {
+  tag(parent: UAObject, path: string, name: string, model: AnyTag): Tag;
+  enumeration(parent: UAObject, path: string, name: string, model: EnumGiven): EnumTag;
+  any(parent: UAObject, path: string, name: string, model: TagModel): Tag | EnumTag;
+  /** A member of a type: it has no value. */
+  declare(parent: UAObjectType, path: string, name: string, model: TagModel, rule: NodeId): void;
+}
+
+const VALUE_AS_TEXT = "ValueAsText";
+const valueAsText = {
+  german: "Wert als Text",
+  en: "The same as text, for people",
+  de: "Dasselbe als Text, für Menschen",
+} as const;
+
+/** @param writers who may write */
+export function createVariables(
+  nodes: LeanNodes,
+  properties: SharedProperties,
+  writers: RolePermissionTypeOptions[],
+): Variables {
+  function variable(
+    parent: UAObject | UAObjectType,
+    path: string,
+    name: string,
+    model: AnyTag,
+    rule?: NodeId,
+  ) {
+    const made = nodes.variable(parent, path, name, {
+      dataType: DataType[model.type],
+      length: model.length ?? null,
+      writers: model.isWritable === true ? writers : null,
+      kind: kindOf(model),
+      texts: "german" in model ? textsOf(name, model) : null,
+      ...(rule === undefined ? {} : { rule }),
+    });
+    for (const property of properties.of(model)) nodes.share(made, property, "property");
+    return made;
+  }
+
+  function textOf(number: ReturnType<typeof variable>, path: string, rule?: NodeId) {
+    return nodes.variable(number, `${path}.${VALUE_AS_TEXT}`, VALUE_AS_TEXT, {
+      dataType: DataType.LocalizedText,
+      length: null,
+      writers: null,
+      kind: "property",
+      texts: textsOf(VALUE_AS_TEXT, valueAsText),
+      ...(rule === undefined ? {} : { rule }),
+    });
+  }
+
+  const made: Omit<Variables, "any"> = {
+    tag(parent, path, name, model) {
+      const node = variable(parent, path, name, model);
+      return new Tag(node, DataType[model.type], model.length !== undefined);
+    },
+    enumeration(parent, path, name, model) {
+      const number = variable(parent, path, name, model);
+      const text = textOf(number, path);
+      const tags = [
+        new Tag(number, DataType.Int32, false),
+        new Tag(text, DataType.LocalizedText, false),
+      ] as const;
+      return new EnumTag(...tags, model.enumeration);
+    },
+    declare(parent, path, name, model, rule) {
+      const node = variable(parent, path, name, model, rule);
+      if (model.enumeration !== undefined) textOf(node, path, rule);
+    },
+  };
+  return {
+    ...made,
+    any: (parent, path, name, model) =>
+      isEnumeration(model)
+        ? made.enumeration(parent, path, name, model)
+        : made.tag(parent, path, name, model),
+  };
+}
+
+/** Whether it is shown as text too. */
+export function isEnumeration(model: AnyTag): model is EnumGiven {
+  return model.enumeration !== undefined;
+}
+
+function kindOf(model: AnyTag): VariableOptions["kind"] {
+  if (model.enumeration !== undefined) return "enumeration";
+  if (!("en" in model)) return "tag";
+  if (model.isProperty === true) return "property";
+  if (model.unit !== undefined) return model.range === undefined ? "unit" : "range";
+  return model.numbers === undefined ? "tag" : "numbered";
+}
