@@ -13,6 +13,7 @@ import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
+import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder } from "./node-builder.ts";
 import { buildBeforeRequests } from "./node-opcua/large-requests.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
@@ -80,6 +81,7 @@ export function openAddressSpace(
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions());
+  addNamespaceMetadata(addressSpace, namespace);
   const robots = addRobotsFolder(builder, parts);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };

@@ -23,6 +23,7 @@ import {
   tagModel,
 } from "./model/member.ts";
 import type { Text } from "./model/text.ts";
+import { createModelChanges, type TellModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
 import type { Tag } from "./node-opcua/tag.ts";
 import { createSharedProperties } from "./shared-properties.ts";
@@ -78,6 +79,8 @@ export interface NodeBuilder {
   enumeration(parent: Folder, name: string, model: EnumModel): EnumTag;
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
+  /** Tells clients of nodes that were added where they may have browsed. */
+  readonly changed: TellModelChanges;
   /** A method; `handle` must not reject. */
   method(
     parent: Folder,
@@ -150,6 +153,7 @@ export function createNodeBuilder(
       });
       return Object.fromEntries(made) as Tags<typeof table>;
     },
+    changed: createModelChanges(addressSpace),
     tag: (parent, name, type) => plain(parent, name, { type }),
     list: (parent, name, type, length) => plain(parent, name, { type, length }),
     enumeration(parent, name, enumeration) {

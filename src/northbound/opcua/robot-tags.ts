@@ -177,6 +177,7 @@ function addConveyorsOnDemand(
       const cart = builder.retype(robot, cartType);
       folder = builder.folder(cart, "Conveyors");
       addSlot(cart);
+      builder.changed([{ node: cart.node, verb: "extended" }]);
     }
     return folder;
   }

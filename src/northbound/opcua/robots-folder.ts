@@ -3,6 +3,9 @@ import type { Clock } from "../../platform/clock.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 
+/** Robots that one event names. */
+const MOST_TOLD = 100;
+
 /** The folder `Robots`. */
 export interface RobotsFolder {
   /** Adds the empty folder of a robot. */
@@ -26,10 +29,13 @@ export function addRobotsFolder(
   const robots = builder.root("Robots", robotsType);
   const { NodeVersion: version, NodesMissing: missing } = builder.tags(robots, robotsTags);
   const folders = new Map<string, Folder>();
+  let added: Folder[] = [];
 
   return {
     list(name) {
-      folders.set(name, builder.folder(robots, name));
+      const folder = builder.folder(robots, name);
+      folders.set(name, folder);
+      added.push(folder);
     },
     find(name) {
       const folder = folders.get(name);
@@ -38,10 +44,19 @@ export function addRobotsFolder(
       return folder;
     },
     show(listedCount, missingCount) {
+      const news = added;
+      added = [];
       const now = new Date(clock.nowMs());
       const times = { source: now, server: now };
       version.set(`${run}.${listedCount}`, StatusCodes.Good, times);
       missing.set(missingCount, StatusCodes.Good, times);
+      if (news.length === 0) return;
+      // Of many a client had better browse the folder.
+      const told = news.length <= MOST_TOLD ? news : [];
+      builder.changed([
+        { node: robots.node, verb: "extended" },
+        ...told.map(({ node }) => ({ node, verb: "added" }) as const),
+      ]);
     },
   };
 }

@@ -1,11 +1,15 @@
 import {
   AttributeIds,
+  constructEventFilter,
   DataChangeFilter,
   DataChangeTrigger,
   type DataValue,
   DeadbandType,
   NodeClass,
+  ofType,
+  resolveNodeId,
   TimestampsToReturn,
+  type Variant,
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isMotorCommand } from "../../../src/northbound/opcua/commands/conveyor-slot.ts";
@@ -212,6 +216,59 @@ describe("what Operation may be", () => {
     expect(numbers(stationOperation)).toEqual(taken(isStationOperation));
     expect(numbers(motorCommand)).toEqual(taken(isMotorCommand));
     expect(numbers(stationMotorCommand)).toEqual(taken(isLoadCommand));
+  });
+});
+
+describe("clients that have browsed", () => {
+  it("are told of robots that are listed, and of carts that turn out to be some", async () => {
+    const subscription = await english.session.createSubscription2({
+      requestedPublishingInterval: 10,
+      requestedLifetimeCount: 1000,
+      requestedMaxKeepAliveCount: 100,
+      publishingEnabled: true,
+    });
+    const events = await subscription.monitor(
+      { nodeId: "ns=0;i=2253", attributeId: AttributeIds.EventNotifier },
+      {
+        samplingInterval: 0,
+        queueSize: 100,
+        discardOldest: true,
+        filter: constructEventFilter(["Changes"], ofType(resolveNodeId("GeneralModelChangeEventType"))),
+      },
+      TimestampsToReturn.Both,
+    );
+    const told: unknown[] = [];
+    const enough = new Promise<void>((resolve) => {
+      events.on("changed", (fields: unknown) => {
+        const [changes] = fields as [Variant];
+        for (const { affected, verb } of changes.value) told.push([affected.value, verb]);
+        if (told.length === 3) resolve();
+      });
+    });
+    const batch = (family: "unknown" | "cart") => ({
+      changes: [{ kind: "robot", robotId: "new", family, quality: "good" } as const],
+      events: [],
+    });
+    running.server.write(batch("unknown"));
+    await seeNodes(english, german, ["Robots.new"]);
+    running.server.write(batch("cart"));
+    await enough;
+    expect(told).toEqual([
+      ["Robots", 4],
+      ["Robots.new", 1],
+      ["Robots.new", 4],
+    ]);
+    await subscription.terminate();
+  });
+});
+
+describe("the namespace", () => {
+  it("is described under Server.Namespaces", async () => {
+    const { references } = await english.session.browse("ns=0;i=11715");
+    expect(references?.map(({ browseName }) => browseName.name)).toContain("urn:fleetgate:fleet");
+    expect(await english.value("Namespace.NamespaceUri")).toBe("urn:fleetgate:fleet");
+    expect(await english.value("Namespace.IsNamespaceSubset")).toBe(false);
+    expect(await english.value("Namespace.StaticNodeIdTypes")).toEqual(Int32Array.of(1));
   });
 });
 
