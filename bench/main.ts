@@ -8,6 +8,7 @@ import { measureFleet } from "./fleet/section.ts";
 import { measureFlood } from "./flood/section.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
+import { measureOpcUa } from "./opcua/section.ts";
 import { ratioLines } from "./ratio.ts";
 import { type Findings, reachLines } from "./report.ts";
 import { SectionRun } from "./section-run.ts";
@@ -29,7 +30,7 @@ const size = { robots: Number(options.robots), quick: options.quick };
 const rounds = options.rounds === undefined ? null : Number(options.rounds);
 const messages = { ...size, rate: Number(options.rate), rounds };
 type Section = (run: SectionRun) => Promise<Findings>;
-type SectionName = "messages" | "service" | "fleet" | "commands" | "flood";
+type SectionName = "messages" | "service" | "fleet" | "opcua" | "commands" | "flood";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
 
@@ -38,6 +39,7 @@ function alone(): Record<SectionName, Section> {
     messages: (run) => measureMessages(run, { ...messages, against: null }),
     service: (run) => measureService(run, size),
     fleet: (run) => measureFleet(run, size),
+    opcua: (run) => measureOpcUa(run, size),
     commands: (run) => measureCommands(run, size),
     flood: (run) => measureFlood(run),
   };
