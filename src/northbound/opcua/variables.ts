@@ -31,6 +31,8 @@ export interface Variables {
   declare(parent: UAObjectType, path: string, name: string, model: TagModel, rule: NodeId): void;
 }
 
+// Read once: each read of an export of node-opcua is two calls.
+const dataTypes = DataType;
 const VALUE_AS_TEXT = "ValueAsText";
 const valueAsText = {
   german: "Wert als Text",
@@ -52,7 +54,7 @@ export function createVariables(
     rule?: NodeId,
   ) {
     const made = nodes.variable(parent, path, name, {
-      dataType: DataType[model.type],
+      dataType: dataTypes[model.type],
       length: model.length ?? null,
       writers: model.isWritable === true ? writers : null,
       kind: kindOf(model),
@@ -77,7 +79,7 @@ export function createVariables(
   const made: Omit<Variables, "any"> = {
     tag(parent, path, name, model) {
       const node = variable(parent, path, name, model);
-      return new Tag(node, DataType[model.type], model.length !== undefined);
+      return new Tag(node, dataTypes[model.type], model.length !== undefined);
     },
     enumeration(parent, path, name, model) {
       const number = variable(parent, path, name, model);

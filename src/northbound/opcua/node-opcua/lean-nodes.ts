@@ -91,6 +91,11 @@ const variableTypes = {
   property: standardId(VariableTypeIds.PropertyType),
 } as const;
 
+// Read once: each read of an export of node-opcua is two calls.
+const { Object: OBJECT, Variable: VARIABLE } = NodeClass;
+const { STRING } = NodeIdType;
+const Id = NodeId;
+
 /** Makes them in `namespace`. */
 export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespace): LeanNodes {
   const lowerNamespace = lower<LowerNamespace>(namespace, "internalCreateNode");
@@ -98,16 +103,14 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   const { relations } = references;
   const { index } = namespace;
   const browseNames = new Map<string, QualifiedName>();
+  const standardNames = new Map<string, QualifiedName>();
   const displayNames = new Map<string, LocalizedText>();
   const dataTypes = new Map<DataType, NodeId>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
 
   function namesOf(name: string, namespaceIndex: number, texts: NodeTexts | null | undefined) {
-    const browseName = cached(
-      browseNames,
-      `${namespaceIndex}:${name}`,
-      () => new QualifiedName({ name, namespaceIndex }),
-    );
+    const names = namespaceIndex === 0 ? standardNames : browseNames;
+    const browseName = cached(names, name, () => new QualifiedName({ name, namespaceIndex }));
     if (texts?.displayName !== undefined) return { browseName, ...texts };
     return {
       browseName,
@@ -142,8 +145,8 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   return {
     object(parent, path, name, { type, texts, isNotifier = false, rule }) {
       const node = create(parent, relations.component, {
-        nodeClass: NodeClass.Object,
-        nodeId: new NodeId(NodeIdType.STRING, path, index),
+        nodeClass: OBJECT,
+        nodeId: new Id(STRING, path, index),
         ...namesOf(name, index, texts),
         references: referencesOf(type ?? folderType, parent, relations.component, rule),
         eventNotifier: isNotifier ? 1 : 0,
@@ -154,8 +157,8 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
       const isProperty = kind === "property";
       const relation = isProperty ? relations.property : relations.component;
       const node = create(parent, relation, {
-        nodeClass: NodeClass.Variable,
-        nodeId: new NodeId(NodeIdType.STRING, path, index),
+        nodeClass: VARIABLE,
+        nodeId: new Id(STRING, path, index),
         ...namesOf(name, isProperty ? 0 : index, texts),
         references: referencesOf(variableTypes[kind], parent, relation, rule),
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
