@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 export interface Build {
   /** `dist/main.js` of its tree. */
   readonly script: string;
-  /** What its systemd unit gives node: a plant's gateway runs with these. */
+  /** What its launcher gives node: a plant's gateway runs with these. */
   readonly nodeOptions: readonly string[];
   /** The key of a rule's `source` that names the protocol, which older builds call `door`. */
   readonly protocolKey: string;
@@ -25,15 +25,20 @@ export function buildAt(folder: string): Build {
   if (!existsSync(script)) throw new Error(`${script}: no build; run \`npm run build\` in ${tree} first`);
   return {
     script,
-    nodeOptions: nodeOptionsOf(readFileSync(join(tree, "systemd", "fleetgate.service"), "utf8")),
+    nodeOptions: nodeOptionsOf(tree),
     protocolKey: protocolKeyOf(readFileSync(join(tree, "config", "fleetgate.schema.json"), "utf8")),
   };
 }
 
-function nodeOptionsOf(unit: string): readonly string[] {
-  const options = /^ExecStart=\S*\/node ((?:--\S+ )*)\//m.exec(unit)?.[1];
-  if (options === undefined) throw new Error("the systemd unit has no ExecStart with node");
-  return options.split(" ").filter((option) => option !== "");
+/** The launcher has them; in older trees the systemd unit. */
+function nodeOptionsOf(tree: string): readonly string[] {
+  const launcher = join(tree, "packaging", "fleetgate.sh");
+  const unit = join(tree, "systemd", "fleetgate.service");
+  const found =
+    (existsSync(launcher) ? /\/node" ((?:--\S+ )*)"/.exec(readFileSync(launcher, "utf8")) : null) ??
+    /^ExecStart=\S*\/node ((?:--\S+ )*)\//m.exec(readFileSync(unit, "utf8"));
+  if (found?.[1] === undefined) throw new Error(`${tree}: neither ${launcher} nor ${unit} starts node`);
+  return found[1].split(" ").filter((option) => option !== "");
 }
 
 interface RightsSchema {

@@ -1,6 +1,6 @@
 // The OPC UA nodes of a thousand robots: how long they take, and what memory.
 import { join } from "node:path";
-import { nodesBuilt } from "../fleet/open.ts";
+import { nodesBuilt, streamsOpen } from "../fleet/open.ts";
 import { startGateway } from "../gateway.ts";
 import { atMost, type Findings, row } from "../report.ts";
 import { benchFolder, freePorts, pause, type SectionRun, startBroker } from "../section-run.ts";
@@ -57,7 +57,9 @@ async function gatewayMemory(run: SectionRun, robots: number): Promise<number> {
     args: ["--robots", String(robots)],
   });
   const fleet = { ...fleetSection(service.address), locations: ["plant-1"] };
+  const startedAtMs = Date.now();
   const gateway = await startGateway(run, { id: "bench", fleet, mqttPort });
+  await streamsOpen(gateway, service, robots, startedAtMs);
   await nodesBuilt(gateway, robots);
   await pause(SETTLE_MS);
   return gateway.child.rssAnonMb();
