@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { rolldown } from "rolldown";
+import { absent } from "../../scripts/unbundled.mjs";
 
 /** Runs a program to its end. Rejects with what it said when it fails. */
 export const run = promisify(execFile);
@@ -45,8 +47,23 @@ export async function layDebian(root: string): Promise<void> {
     writeFileSync(join(root, "etc/systemd/system", name), `${lines.join("\n")}\n`);
   symlinkSync("../boot-test.service", join(wanted, "boot-test.service"));
   mkdirSync(join(root, "boot-test/next"), { recursive: true });
-  for (const name of ["in-container.sh", "plant.mjs", "plant.yaml"])
+  for (const name of ["in-container.sh", "plant.yaml"])
     cpSync(join("test/package", name), join(root, "boot-test", name));
+  await bundlePlant(join(root, "boot-test/plant.mjs"));
+}
+
+/** The root has no packages of npm. */
+async function bundlePlant(file: string): Promise<void> {
+  const bundle = await rolldown({
+    input: "test/package/plant.mjs",
+    platform: "node",
+    external: absent,
+    transform: { define: { __dirname: "import.meta.dirname", __filename: "import.meta.filename" } },
+  });
+  await bundle.write({ file, codeSplitting: false });
+  await bundle.close();
+  // node-opcua looks for one above itself.
+  writeFileSync(join(dirname(file), "package.json"), "{}");
 }
 
 /** Boots it without a network, until its script has ended. @returns what the script found, and its log */

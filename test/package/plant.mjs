@@ -1,13 +1,14 @@
-// The plant in the container of boot.test.ts: a client of MQTT, or a PLC. It uses the packaged libraries.
-// plant.mjs mission <robot> <request id> sends the robot to Station A by MQTT, prints the reply plant.mjs
-// slot <robot> sends it by writing its slot, prints ticket, accepted and outcome
-import { createRequire } from "node:module";
+// The plant in the container of boot.test.ts: a client of MQTT, or a PLC. debian-root.ts bundles it.
+//
+//     plant.mjs mission ROBOT ID   sends the robot to Station A by MQTT, prints the reply
+//     plant.mjs slot ROBOT         sends it by writing its slot, prints ticket, status and outcome
+import { connectAsync } from "mqtt";
+import { AttributeIds, MessageSecurityMode, OPCUAClient, SecurityPolicy } from "node-opcua";
 
-const packaged = createRequire("/usr/lib/fleetgate/package.json");
 const BASE = "fleetgate/plant1/clients/boot";
 
 async function mission(robotId, id) {
-  const client = await packaged("mqtt").connectAsync("mqtt://127.0.0.1:1883", { protocolVersion: 4 });
+  const client = await connectAsync("mqtt://127.0.0.1:1883", { protocolVersion: 4 });
   await client.subscribeAsync(`${BASE}/reply/#`, { qos: 1 });
   const reply = new Promise((resolve) => {
     client.on("message", (_topic, payload) => resolve(payload.toString()));
@@ -22,7 +23,6 @@ async function mission(robotId, id) {
 }
 
 async function slot(robotId) {
-  const { AttributeIds, MessageSecurityMode, OPCUAClient, SecurityPolicy } = packaged("node-opcua");
   const client = OPCUAClient.create({
     securityMode: MessageSecurityMode.None,
     securityPolicy: SecurityPolicy.None,

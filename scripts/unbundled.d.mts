@@ -1,0 +1,2 @@
+export declare const unbundled: readonly string[];
+export declare const absent: string[];
