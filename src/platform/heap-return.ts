@@ -47,13 +47,31 @@ export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signa
   });
 }
 
+/**
+ * Since Node.js 22, V8 keeps the pages that a collection frees in a pool, until a collection for want of memory.
+ * Older ones know no such option, and give them back by themselves.
+ */
+const KEEPS_FREED_PAGES = Number.parseInt(process.versions.node, 10) >= 22;
+/** Of a larger heap that further collection takes longer than a command may be late. */
+const LARGEST_EMPTIED_BYTES = 128 * 1024 * 1024;
+
+type Gc = (options?: {
+  readonly type: "major";
+  readonly execution: "sync";
+  readonly flavor: "last-resort";
+}) => void;
+
 /** Of this process. */
 export function processHeap(): Pick<HeapReturnParts, "look" | "collect"> {
   setFlagsFromString("--expose-gc");
-  const collect: () => void = runInNewContext("gc");
+  const gc: Gc = runInNewContext("gc");
   let before = performance.eventLoopUtilization();
   return {
-    collect,
+    collect() {
+      gc();
+      const isSmall = process.memoryUsage().heapUsed < LARGEST_EMPTIED_BYTES;
+      if (KEEPS_FREED_PAGES && isSmall) gc({ type: "major", execution: "sync", flavor: "last-resort" });
+    },
     look() {
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, before);

@@ -19,6 +19,7 @@ const files = [
   "test/northbound/opcua/security.test.ts",
   "test/northbound/web/server.test.ts",
   "test/platform/bound-resources.test.ts",
+  "test/platform/heap-return.test.ts",
   "test/platform/kept-store.test.ts",
   "test/platform/make-folder.test.ts",
 ];

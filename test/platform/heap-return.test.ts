@@ -1,8 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { processHeap, returnHeap } from "../../src/platform/heap-return.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { nodeOptions } from "../support/node-options.ts";
 
 const MB = 1024 * 1024;
 let clock: ManualClock;
@@ -68,3 +71,35 @@ test("of this process: what nothing refers to is collected at once", async () =>
   expect(left.deref()).toBeUndefined();
   expect(look().heapBytes).toBeGreaterThan(MB);
 });
+
+/** Fills a heap of over 100 MB, frees it, and prints before and after how much memory the process has. */
+const flood = `
+  import { readFileSync } from "node:fs";
+  import { processHeap } from ${JSON.stringify(pathToFileURL(".build/platform/heap-return.js").href)};
+  const megabytes = () => Number(/RssAnon:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1024;
+  const heap = processHeap();
+  let kept = [];
+  for (let n = 0; n < 600_000; n += 1) kept.push({ n, list: [n, n + 1], text: "x" + n, inner: { n } });
+  const full = megabytes();
+  kept = [];
+  for (let times = 0; times < 4; times += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    heap.collect();
+  }
+  console.log(JSON.stringify({ full, after: megabytes() }));
+`;
+
+test.skipIf(process.platform !== "linux")(
+  "what is collected goes back to the machine, with our options",
+  () => {
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [...nodeOptions, "--input-type=module", "--eval", flood],
+      { encoding: "utf8" },
+    );
+    expect(stderr).toBe("");
+    const { full, after } = JSON.parse(stdout) as { full: number; after: number };
+    expect(full).toBeGreaterThan(120);
+    expect(after).toBeLessThan(80);
+  },
+);
