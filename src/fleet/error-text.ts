@@ -21,7 +21,7 @@ const CREDENTIALS = /(Bearer|Basic)((?:\s|%20)+)[\w.~+/=-]+/gi;
  * A JWT or the beginning of one: base64url of `{"`, `{ "` or `{` and a line's end, and what is joined to it.
  * No word's boundary before it: there may stand anything, `%20` too.
  */
-const JWT = /e(?:yJ|yAi|w0K|wo[gJK])[\w-]{8,}(?:\.[\w-]*)*/g;
+const JWT = /e(?:yJ[\w-]|yAi|w0K|wo[gJK])[\w-]{7,}(?:\.[\w-]*)*/g;
 /** As long as an outcome's message may be. */
 const LONGEST = 1_000;
 /** An error page may have megabytes; what is wanted stands at its beginning. */

@@ -93,6 +93,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^sudo fleetgate init$/,
     { kind: "elsewhere", file: "test/cli/init/init.test.ts", has: '["init", "--config"' },
   ],
+  [
+    /^sudo fleetgate init --config \/etc\/fleetgate\/hall2\.yaml /,
+    { kind: "elsewhere", file: "test/cli/init/init.test.ts", has: 'args("hall4")' },
+  ],
   [/^sudo fleetgate init --id /, booted("sudo fleetgate init --id plant1 --fleet")],
   [/^fleetgate init --help$/, { kind: "ends", code: 0, prints: /--mqtt-password-file/ }],
   [
@@ -142,7 +146,6 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^sudo systemd-sysusers /, booted("sudo systemd-sysusers fleetgate.conf\n")],
   [/^sudo install -d /, booted("sudo install -d -m 0750 -g fleetgate /etc/fleetgate/secrets\n")],
-  [/^sudo cp .*hall2\.yaml$/, booted("sudo cp /etc/fleetgate/fleetgate.yaml /etc/fleetgate/hall2.yaml\n")],
   [/^sudo systemctl enable --now fleetgate@hall2$/, booted("sudo systemctl enable --now fleetgate@hall2\n")],
   [/^sudo cp .*\.yaml /, booted("sudo cp /opt/fleetgate/config/fleetgate.yaml /etc/fleetgate/\n")],
   [

@@ -85,6 +85,10 @@ test.each([
   [`?access_token=${JWT}&more=1`, "?access_token=(hidden)&more=1"],
   [`Bearer opaque-0123_abc/+==;`, "Bearer (hidden);"],
   ["Basic cGxhbnQ6cGFzc3dvcmQ= is refused", "Basic (hidden) is refused"],
+  // The beginnings of headers that are cut to 11 characters.
+  ...['{"alg":"RS2', '{ "alg": "n', '{\r\n "kid":"', '{\n\t"alg":"'].map(
+    (header) => [`at ${part(header).slice(0, 11)}`, "at (hidden)"] as const,
+  ),
   ["two\r\nlines", "two  lines"],
   // What says nothing secret stays as it is.
   [
