@@ -48,8 +48,8 @@ export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signa
 }
 
 /**
- * Since Node.js 22, V8 keeps the pages that a collection frees in a pool, until a collection for want of memory.
- * Older ones know no such option, and give them back by themselves.
+ * Since Node.js 22, V8 keeps the pages that a collection frees in a pool, until a collection for want of
+ * memory. Older ones know no such option, and give them back by themselves.
  */
 const KEEPS_FREED_PAGES = Number.parseInt(process.versions.node, 10) >= 22;
 /** Of a larger heap that further collection takes longer than a command may be late. */

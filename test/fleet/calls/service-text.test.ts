@@ -86,9 +86,10 @@ test.each([
   [`Bearer opaque-0123_abc/+==;`, "Bearer (hidden);"],
   ["Basic cGxhbnQ6cGFzc3dvcmQ= is refused", "Basic (hidden) is refused"],
   // The beginnings of headers that are cut to 11 characters.
-  ...['{"alg":"RS2', '{ "alg": "n', '{\r\n "kid":"', '{\n\t"alg":"'].map(
-    (header) => [`at ${part(header).slice(0, 11)}`, "at (hidden)"] as const,
-  ),
+  ...['{"alg":"RS2', '{ "alg": "n', '{\r\n "kid":"', '{\n\t"alg":"'].map((header): [string, string] => [
+    `at ${part(header).slice(0, 11)}`,
+    "at (hidden)",
+  ]),
   ["two\r\nlines", "two  lines"],
   // What says nothing secret stays as it is.
   [
