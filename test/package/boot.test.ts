@@ -69,6 +69,12 @@ const [, list = ""] =
   /^for name in ((?:[^;]|\n)+);/m.exec(readFileSync("test/package/in-container.sh", "utf8")) ?? [];
 const steps = list.split(/[\s\\]+/);
 
+/** What the script printed in this step; the whole log where it did not come so far. */
+function logOf(name: string, log: string): string {
+  const [, own] = log.split(`=== ${name}\n`);
+  return own === undefined ? log : (own.split(/^=== /m)[0] ?? "");
+}
+
 const MOST_DEB_BYTES = 40_000_000;
 const MOST_INSTALLED_KIB = 190_000;
 
@@ -162,7 +168,7 @@ describe.runIf(mayBoot)("the package", () => {
 
   test.each(steps)("on a booted Debian: %s", (name) => {
     const found = booted.results.split("\n").find((line) => line.endsWith(` ${name}`));
-    expect(found, booted.log).toBe(`passed ${name}`);
+    expect(found, logOf(name, booted.log)).toBe(`passed ${name}`);
   });
 
   test("the image starts, is healthy without its fleet service, and stops in order", async () => {

@@ -2,6 +2,7 @@
 # Runs in a Debian that systemd has booted, without a network: does what docs/install.md says, and what a plant
 # does to a gateway. boot.test.ts reads /boot-test/results: "passed STEP" or "failed STEP", in this order.
 cd /boot-test
+# Each mission goes to a robot that has none: the service refuses a second one while the first is under way.
 plant="/usr/lib/fleetgate/bin/node /boot-test/plant.mjs"
 sudo() { "$@"; }
 
@@ -18,14 +19,15 @@ step() {
 main_pid() { systemctl show --property=MainPID --value fleetgate; }
 state() { systemctl show --property=ActiveState --value fleetgate; }
 # Waits at most 30 s for a command to succeed.
-eventually() {
+eventually() (
+    set +x
     for _ in $(seq 150); do
         if "$@"; then return 0; fi
         sleep 0.2
     done
     echo "never: $*"
     return 1
-}
+)
 healthy() { [ "$(state)" = active ] && curl -sf -o /dev/null http://localhost:8080/healthz; }
 # `!` would not end a step.
 refuses() { if "$@"; then return 1; fi; }
@@ -236,8 +238,8 @@ backup_and_restore() {
     eventually healthy
     diff -r own $certificate
     refuses grep 'a store is lost' <(journalctl -u fleetgate _PID="$(main_pid)" --no-pager)
-    $plant mission cart-01 restored | grep '"outcome":"succeeded"'
-    $plant slot cart-02 | grep '"status":"Good","outcome":3'
+    $plant mission cart-03 restored | tee -a /dev/stderr | grep '"outcome":"succeeded"'
+    $plant slot serve-01 | tee -a /dev/stderr | grep '"status":"Good","outcome":3'
     [ "$(stat -c %U /var/lib/fleetgate/journal/data.mdb)" = fleetgate ]
 }
 
@@ -247,7 +249,7 @@ snapshot() {
     cp -a /var/lib/fleetgate older
     sudo systemctl start fleetgate
     eventually healthy
-    $plant mission cart-01 since | grep '"outcome":"succeeded"'
+    $plant mission serve-02 since | tee -a /dev/stderr | grep '"outcome":"succeeded"'
     sudo systemctl stop fleetgate
     rm -r /var/lib/fleetgate
     cp -a older /var/lib/fleetgate
@@ -255,7 +257,7 @@ snapshot() {
     sudo systemctl start fleetgate
     eventually healthy
     ls -d /var/lib/fleetgate/journal.damaged-* /var/lib/fleetgate/tickets.damaged-*
-    $plant slot cart-02 | grep '"status":"Good","outcome":3'
+    $plant slot base-01 | tee -a /dev/stderr | grep '"status":"Good","outcome":3'
 }
 
 # The plant's authority stands in the machine's own store, and not in the configuration.
