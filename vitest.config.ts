@@ -1,8 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that hold the built program to a time on the user's own machine: they run alone, after all others. */
-const timed = ["test/cli/demo.test.ts", "test/cli/run.test.ts"];
 /** Tests that boot a machine, or run the others' files on other versions of Node.js: minutes each, at the end. */
 const machines = ["test/package/*.test.ts"];
 /** Half a minute and more each, the longest first. */
@@ -12,6 +10,7 @@ const long = [
   "test/daemon/lost-stores.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
   "test/cli/surroundings.test.ts",
+  "test/cli/demo.test.ts",
   "test/daemon/full-disk.test.ts",
   "test/daemon/crash.test.ts",
   "test/pages/command-lines.test.ts",
@@ -66,7 +65,7 @@ export default defineConfig({
           ...shared,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...timed, ...machines, ...kept],
+          exclude: [...machines, ...kept],
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
@@ -81,9 +80,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: "alone", include: timed, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       {
-        test: { ...shared, name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 2 } },
+        test: { ...shared, name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
     ],
   },
