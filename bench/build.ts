@@ -13,7 +13,7 @@ export interface Build {
 }
 
 /** The folder of this tree, above the compiled bench. */
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 /** The build of this tree. */
 export const ownBuild: Build = buildAt(root);

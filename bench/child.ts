@@ -17,6 +17,8 @@ const endWithParent = join(dirname(fileURLToPath(import.meta.url)), "end-with-pa
 export interface ChildOptions {
   /** Modules that it loads before its script. */
   readonly preload?: readonly string[];
+  /** The Node.js that runs it; the bench's own without it. */
+  readonly program?: string;
   /** Node's own options. */
   readonly nodeOptions?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -38,7 +40,8 @@ export class Child {
     this.name = name;
     const preload = [endWithParent, ...(options.preload ?? [])];
     const imports = preload.flatMap((path) => ["--import", pathToFileURL(path).href]);
-    this.#process = spawn(process.execPath, [...(options.nodeOptions ?? []), ...imports, script, ...args], {
+    const program = options.program ?? process.execPath;
+    this.#process = spawn(program, [...(options.nodeOptions ?? []), ...imports, script, ...args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       env: { ...process.env, ...options.env },
     });
@@ -77,6 +80,14 @@ export class Child {
   /** The next line of its standard output. */
   line(timeoutMs: number): Promise<string> {
     return this.#lines.take(timeoutMs, this.name);
+  }
+
+  /** Resolves when it has said this on its standard error. */
+  async says(text: string, timeoutMs: number): Promise<void> {
+    const stderr = this.#process.stderr;
+    if (stderr === null) throw new Error(`${this.name} has no standard error`);
+    const signal = AbortSignal.timeout(timeoutMs);
+    while (!this.#errors.includes(text)) await Promise.race([once(stderr, "data", { signal }), this.failure]);
   }
 
   get errors(): string {

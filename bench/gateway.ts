@@ -20,6 +20,9 @@ export interface GatewayOptions {
   readonly operators?: boolean;
   /** The build that is started; this tree's without it. */
   readonly build?: Build;
+  /** The Node.js that runs it; the bench's own without it. */
+  readonly program?: string;
+  readonly logLevel?: "info" | "warn";
 }
 
 /** The gateway under test. */
@@ -46,7 +49,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   const path = join(run.folder, `${options.id}.yaml`);
   const document = {
     gateway: { id: options.id, dataDir: dataFolder(run, options.id) },
-    log: { level: "warn" },
+    log: { level: options.logLevel ?? "warn" },
     fleet: options.fleet,
     mqtt: mqttSection(run, options),
     opcua: { listen: { port: opcuaPort }, insecureLoopback: {} },
@@ -57,6 +60,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
   const child = run.start("gateway", build.script, ["run", "--config", path], {
+    ...(options.program === undefined ? {} : { program: options.program }),
     nodeOptions: [
       ...build.nodeOptions,
       ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),

@@ -13,6 +13,7 @@ import { ratioLines } from "./ratio.ts";
 import { type Findings, reachLines } from "./report.ts";
 import { SectionRun } from "./section-run.ts";
 import { measureService } from "./service/section.ts";
+import { measureStart } from "./start/section.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ const size = { robots: Number(options.robots), quick: options.quick };
 const rounds = options.rounds === undefined ? null : Number(options.rounds);
 const messages = { ...size, rate: Number(options.rate), rounds };
 type Section = (run: SectionRun) => Promise<Findings>;
-type SectionName = "messages" | "service" | "fleet" | "opcua" | "commands" | "flood";
+type SectionName = "messages" | "service" | "fleet" | "opcua" | "commands" | "flood" | "start";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
 
@@ -42,6 +43,7 @@ function alone(): Record<SectionName, Section> {
     opcua: (run) => measureOpcUa(run, size),
     commands: (run) => measureCommands(run, size),
     flood: (run) => measureFlood(run),
+    start: (run) => measureStart(run, size),
   };
 }
 
