@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+import { writeHeapSnapshot } from "node:v8";
 
 // Loaded by `--import` into a program that is started with an IPC channel and `--expose-gc`: answers each
-// message with what the program has used and done since the last one (Figures, measured-daemon.ts).
+// message with what the program has used and done since the last one (Figures, measured-daemon.ts). A message
+// with a path makes it write its heap there.
 
 /** How often the loop is looked at. The delays are what comes on top of it. */
 const BETWEEN_MS = 1;
@@ -27,7 +29,11 @@ let sinceMs = performance.now();
 let cpu = process.cpuUsage();
 let utilization = performance.eventLoopUtilization();
 
-process.on("message", () => {
+process.on("message", ({ heapTo } = {}) => {
+  if (heapTo !== undefined) {
+    process.send(writeHeapSnapshot(heapTo));
+    return;
+  }
   const nowMs = performance.now();
   const { user, system } = process.cpuUsage(cpu);
   const answer = {

@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { countObjects } from "./heap-objects.ts";
 
 /** What the gateway's process has used, and how its event loop did, since the figures before. */
 export interface Figures {
@@ -29,6 +33,9 @@ export interface MeasuredDaemon {
    * Collects garbage and resolves with the figures since the last call. Rejects when the daemon has ended.
    */
   figures(): Promise<Figures>;
+  /** How many objects there are of each class, by its name, after a collection. */
+  objects(): Promise<ReadonlyMap<string, number>>;
+  readonly pid: number;
   /** Rejects when it has ended, and tells what it said last. */
   readonly lost: Promise<never>;
   /** Lines of its log for which `isKept` held. */
@@ -79,14 +86,26 @@ export async function startMeasuredDaemon(
     });
     lost.catch(reject);
   });
+  const { pid } = child;
+  if (pid === undefined) throw new Error("fleetgate has no process");
+  async function ask(question: { readonly heapTo?: string }): Promise<unknown> {
+    const answer = once(child, "message");
+    child.send(question);
+    const [answered] = await Promise.race([answer, lost]);
+    return answered;
+  }
   return {
     lost,
     kept,
-    async figures() {
-      const answer = once(child, "message");
-      child.send("figures");
-      const [figures] = await Promise.race([answer, lost]);
-      return figures as Figures;
+    pid,
+    figures: async () => (await ask({})) as Figures,
+    async objects() {
+      const folder = await mkdtemp(join(tmpdir(), "fleetgate-heap-"));
+      const path = join(folder, "daemon.heapsnapshot");
+      await ask({ heapTo: path });
+      const counts = await countObjects(path);
+      await rm(folder, { recursive: true, force: true });
+      return counts;
     },
     stop() {
       child.kill("SIGTERM");

@@ -17,6 +17,7 @@ import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
+import { forgetClosedSubscriptions } from "./node-opcua/closed-subscriptions.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
@@ -171,6 +172,7 @@ async function openServer(
     answerWithAskedAddress(server);
     answerInLocales(server, FLEET_NAMESPACE_INDEX, germanOf);
     refuseWithErrorMessages(server);
+    forgetClosedSubscriptions(server);
     showSampleRate(server);
     const bounds = boundSessions(server, options, clock, log);
     if (options.certificate === null) {

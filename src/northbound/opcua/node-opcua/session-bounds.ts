@@ -40,6 +40,7 @@ interface Session {
   readonly currentSubscriptionCount: number;
   /** Milliseconds since its last request. */
   readonly clientLastContactTime: number;
+  once(event: "session_closed", listener: () => void): void;
 }
 interface Channel {
   readonly remoteAddress: string;
@@ -152,9 +153,11 @@ export function boundSessions(
       }),
   );
   server.on("create_session", (session: Session) => {
-    clock.after(ACTIVATION_MS, () => {
+    const cancel = clock.after(ACTIVATION_MS, () => {
       if (session.status === "new") close(server, session);
     });
+    // Nothing of a session outlives it.
+    session.once("session_closed", cancel);
   });
   widen(server, maxSessions);
 
