@@ -11,6 +11,7 @@ const long = [
   "test/northbound/opcua/tickets-kept.test.ts",
   "test/cli/surroundings.test.ts",
   "test/cli/demo.test.ts",
+  "test/daemon/opcua-drops.test.ts",
   "test/daemon/full-disk.test.ts",
   "test/daemon/crash.test.ts",
   "test/pages/command-lines.test.ts",
