@@ -1,7 +1,6 @@
 import type {
   AddressSpace,
   CallMethodResultOptions,
-  DataType,
   INamespace,
   ISessionContext,
   RolePermissionTypeOptions,
@@ -11,6 +10,7 @@ import type {
 } from "node-opcua";
 import type { EnumTag } from "./enumeration.ts";
 import { localized, textsOf, textsOfNamed } from "./localized.ts";
+import { argumentOf, describeInGerman, type MethodArgument } from "./method-arguments.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import {
   isAnyOf,
@@ -43,14 +43,6 @@ export interface MethodNode {
   readonly node: UAMethod;
 }
 
-interface MethodArgument {
-  readonly name: string;
-  readonly dataType: DataType;
-  /** What it is, for people. */
-  readonly text: string;
-  readonly isList?: boolean;
-}
-
 /** Answers a call. `objectPath` is the object that it was called on. */
 type MethodHandler = (
   values: readonly Variant[],
@@ -81,16 +73,18 @@ export interface NodeBuilder {
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
   /** Tells clients of nodes that were added where they may have browsed. */
   readonly changed: TellModelChanges;
-  /** A method; `handle` must not reject. */
+  /** A method; `handle` must not reject. A description without a German text is English. */
   method(
     parent: Folder,
     name: string,
-    description: string,
+    description: Text | string,
     arguments_: { readonly inputs: readonly MethodArgument[]; readonly outputs: readonly MethodArgument[] },
     handle: MethodHandler,
   ): MethodNode;
   /** Lets a method be called on one more object, without nodes of its own. */
   share(parent: Folder, method: MethodNode): void;
+  /** Lets a type say that its objects have a method. */
+  declare(model: ObjectModel, method: MethodNode): void;
 }
 
 /** Builds under Objects of the address space; `writers` is who may write parameters. */
@@ -169,10 +163,14 @@ export function createNodeBuilder(
       const node = namespace.addMethod(parent.node, {
         browseName: name,
         nodeId: `s=${parent.path}.${name}`,
-        description,
-        inputArguments: inputs.map(argument),
-        outputArguments: outputs.map(argument),
+        description:
+          typeof description === "string" ? { locale: "en", text: description } : localized(description),
+        inputArguments: inputs.map(argumentOf),
+        outputArguments: outputs.map(argumentOf),
+        // Types declare it too.
+        modellingRule: "Mandatory",
       });
+      describeInGerman(node, inputs, outputs);
       // Two parameters: node-opcua counts them to know that a promise is returned.
       node.bindMethod((values: Variant[], context: ISessionContext) =>
         // The object is the session's last one: to be read before anything else is called.
@@ -183,6 +181,7 @@ export function createNodeBuilder(
     share(parent, { node }) {
       nodes.share(parent.node, node, "component");
     },
+    declare: (model, { node }) => nodes.share(types.nodeOf(model), node, "component"),
   };
 }
 
@@ -190,8 +189,4 @@ export function createNodeBuilder(
 function memberTexts(name: string, { model }: Folder, member: ObjectMember) {
   const isNamed = model !== null && isAnyOf(model, member);
   return isNamed ? textsOfNamed(member) : textsOf(name, member);
-}
-
-function argument({ name, dataType, text, isList = false }: MethodArgument) {
-  return { name, dataType, valueRank: isList ? 1 : -1, description: { text } };
 }

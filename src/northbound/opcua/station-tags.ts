@@ -148,10 +148,13 @@ function addCounterTags(
   });
   showReset(false);
 
+  // The same object while it is the same time: a tag tells changes by that.
+  let since = new Date(0);
   return (counters, times) => {
+    if (counters.sinceMs !== since.getTime()) since = new Date(counters.sinceMs);
     tags.Cycles.set(counters.cycles, good, times);
     tags.Aborted.set(counters.aborted, good, times);
     for (const [tag, name] of seconds) tag.set(counters[name] / 1_000, good, times);
-    tags.Since.set(new Date(counters.sinceMs).toISOString(), good, times);
+    tags.Since.set(since, good, times);
   };
 }

@@ -17,6 +17,7 @@ const rules = {
 export interface TypeNodes {
   /** The NodeId of a type, the same object each time. */
   idOf(model: ObjectModel): NodeId;
+  nodeOf(model: ObjectModel): UAObjectType;
 }
 
 /** Makes all of them: `ns=2;s=<type>`, and `ns=2;s=<type>.<member>`. */
@@ -80,5 +81,5 @@ export function createTypeNodes(
   }
 
   for (const model of objectTypes) typeOf(model);
-  return { idOf: (model) => typeOf(model).nodeId };
+  return { idOf: (model) => typeOf(model).nodeId, nodeOf: typeOf };
 }

@@ -97,7 +97,7 @@ it("shows a station, and of what is not good only the status code", async () => 
   expect(loaded?.[0]).toEqual([false, false, true, false, false, false, false, false]);
   expect(rolling?.[0]).toEqual(new Array(8).fill(false));
   expect(await read("Counters.Cycles", "Counters.CycleLast", "Counters.Since")).toEqual(
-    [3, 1.5, "1970-01-01T00:00:00.000Z"].map((value) => [value, "Good"]),
+    [3, 1.5, new Date(0)].map((value) => [value, "Good"]),
   );
 
   const shownAs: ReadonlyArray<readonly [Quality, string, readonly unknown[]]> = [

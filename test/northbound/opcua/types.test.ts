@@ -5,9 +5,11 @@ import {
   DataChangeTrigger,
   type DataValue,
   DeadbandType,
+  type LocalizedText,
   NodeClass,
   ofType,
   resolveNodeId,
+  StatusCodes,
   TimestampsToReturn,
   type Variant,
 } from "node-opcua";
@@ -16,6 +18,7 @@ import { isMotorCommand } from "../../../src/northbound/opcua/commands/conveyor-
 import { isLoadCommand } from "../../../src/northbound/opcua/commands/load-request.ts";
 import { isMissionOperation } from "../../../src/northbound/opcua/commands/mission-request.ts";
 import { isStationOperation } from "../../../src/northbound/opcua/commands/station-order.ts";
+import { typedMethods } from "../../../src/northbound/opcua/commands/typed-methods.ts";
 import type { EnumModel } from "../../../src/northbound/opcua/model/enum-model.ts";
 import {
   missionOperation,
@@ -164,6 +167,43 @@ describe("the language of a session", () => {
       description: { text: "Prozent" },
     });
     expect(await read(german, "EURange.0 to 100")).toMatchObject({ low: 0, high: 100 });
+  });
+});
+
+describe("the methods of a robot", () => {
+  const method = (name: string) => id(`RobotMethods.${name}`);
+
+  it("are those that its type declares", async () => {
+    const methodsOf = async (path: string) => {
+      const { references } = await english.session.browse(id(path));
+      const methods = (references ?? []).filter(({ nodeClass }) => nodeClass === NodeClass.Method);
+      return methods.map(({ nodeId }) => nodeId.toString());
+    };
+    const declared = await methodsOf("RobotType");
+    expect(declared).toEqual(expect.arrayContaining([method("Navigate"), method("Cancel")]));
+    expect(await methodsOf("Robots.AMR01")).toEqual(declared);
+    expect(await methodsOf("Robots.AMR02")).toEqual(declared);
+    const calls = await english.session.call({ objectId: id("RobotType"), methodId: method("Cancel") });
+    expect(calls.statusCode).toBe(StatusCodes.BadMethodInvalid);
+  });
+
+  it("are described with their arguments in the language of the session", async () => {
+    const describe = async ({ session }: Caller, name: string) => {
+      const { value } = await session.read({
+        nodeId: method(name),
+        attributeId: AttributeIds.Description,
+      });
+      const { inputArguments, outputArguments } = await session.getArgumentDefinition(method(name));
+      const texts = [...inputArguments, ...outputArguments].map(({ description }) => description);
+      return [value.value, ...texts] as readonly LocalizedText[];
+    };
+    for (const { name } of typedMethods) {
+      for (const text of await describe(english, name)) expect(text, name).toMatchObject({ locale: "en" });
+      for (const text of await describe(german, name)) expect(text, name).toMatchObject({ locale: "de" });
+    }
+    const [what, , , destination] = await describe(german, "ThenNavigate");
+    expect(what?.text).toBe("Wie Operation 21 eines Slots: fahren, hinter den vorhandenen Missionen");
+    expect(destination?.text).toBe("Anzeigename eines Ziels");
   });
 });
 

@@ -14,6 +14,8 @@ import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { robotType } from "../model/robot.ts";
+import type { Text } from "../model/text.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
@@ -45,18 +47,24 @@ const inputs = [
   {
     name: "RequestId",
     dataType: DataType.String,
-    text: "Yours, unique: with your user it names the command",
+    text: {
+      en: "Yours, unique: with your user it names the command",
+      de: "Ihre eigene, eindeutig: mit Ihrem Benutzer benennt sie den Befehl",
+    },
   },
 ] as const;
 const expiryInput = {
   name: "ExpiresAt",
   dataType: DataType.DateTime,
-  text: "Not sent after this time; required for what moves a robot",
+  text: {
+    en: "Not sent after this time; required for what moves a robot",
+    de: "Danach wird nicht gesendet; nötig für alles, was einen Roboter bewegt",
+  },
 } as const;
 const requestInput = {
   name: "Request",
   dataType: DataType.String,
-  text: "The request as proto3 JSON",
+  text: { en: "The request as proto3 JSON", de: "Die Anfrage als proto3-JSON" },
 } as const;
 const noRobot: Draft = { problem: "it is a method of a robot: call it on the robot's object" };
 /** An expiry further ahead is no expiry: somebody has written a constant. */
@@ -64,16 +72,45 @@ const LONGEST_EXPIRY_MS = 3_600_000;
 /** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
 const outputs = [
-  { name: "Outcome", dataType: DataType.Int32, text: "As of slots; final unless Pending" },
-  { name: "ErrorId", dataType: DataType.Int32, text: "0, or what was wrong" },
-  { name: "ErrorText", dataType: DataType.String, text: "The same for people" },
-  { name: "RetrySafe", dataType: DataType.Boolean, text: "Sending it again can move nothing twice" },
+  {
+    name: "Outcome",
+    dataType: DataType.Int32,
+    text: { en: "As of slots; final unless Pending", de: "Wie bei Slots; endgültig, außer bei Pending" },
+  },
+  {
+    name: "ErrorId",
+    dataType: DataType.Int32,
+    text: { en: "0, or what was wrong", de: "0, oder was falsch war" },
+  },
+  {
+    name: "ErrorText",
+    dataType: DataType.String,
+    text: { en: "The same for people", de: "Dasselbe für Menschen" },
+  },
+  {
+    name: "RetrySafe",
+    dataType: DataType.Boolean,
+    text: {
+      en: "Sending it again can move nothing twice",
+      de: "Noch einmal gesendet kann es nichts zweimal bewegen",
+    },
+  },
   {
     name: "ResponseJson",
     dataType: DataType.String,
-    text: "The service's answer; empty when there was none",
+    text: {
+      en: "The service's answer; empty when there was none",
+      de: "Die Antwort des Dienstes; leer, wenn es keine gab",
+    },
   },
-  { name: "Pending", dataType: DataType.Boolean, text: "The outcome is not final yet: ask QueryOutcome" },
+  {
+    name: "Pending",
+    dataType: DataType.Boolean,
+    text: {
+      en: "The outcome is not final yet: ask QueryOutcome",
+      de: "Das Ergebnis ist noch nicht endgültig: QueryOutcome fragen",
+    },
+  },
 ] as const;
 
 /** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
@@ -89,7 +126,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   const robots = new Map<string, { readonly robotId: RobotId; readonly know: () => MissionRobot }>();
   const ofRobots: MethodNode[] = [];
 
-  function add(name: string, summary: string, hasRequest: boolean, run: Run): MethodNode {
+  function add(name: string, summary: Text | string, hasRequest: boolean, run: Run): MethodNode {
     const given = hasRequest ? [...inputs, expiryInput, requestInput] : inputs;
     return builder.method(folder, name, summary, { inputs: given, outputs }, (values, context, objectPath) =>
       guarded(name, context, values, robots.get(objectPath)?.robotId ?? null, run),
@@ -165,14 +202,18 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const method = add(operation.name, operation.summary, true, runOperation(operation));
     if (isOfRobots(operation)) ofRobots.push(method);
   }
-  const query = add("QueryOutcome", "What became of a command that was called before", false, queryOutcome);
-  ofRobots.push(query);
-  const typedNodes = typedMethods.map(addTyped);
+  const known = {
+    en: "What became of a command that was called before",
+    de: "Was aus einem früher gerufenen Befehl wurde",
+  };
+  ofRobots.push(add("QueryOutcome", known, false, queryOutcome));
+  ofRobots.push(...typedMethods.map(addTyped));
+  for (const method of ofRobots) builder.declare(robotType, method);
 
   return {
     addRobot(robot, robotId, know) {
       robots.set(robot.path, { robotId, know });
-      for (const method of [...ofRobots, ...typedNodes]) builder.share(robot, method);
+      for (const method of ofRobots) builder.share(robot, method);
     },
   };
 }

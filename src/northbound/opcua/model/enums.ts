@@ -105,8 +105,10 @@ export const slotOutcome = enumModel("SlotOutcome", outcomeNames, {
   CHECKED: ["a dry run: it was checked, and not sent", "ein Probelauf: geprüft und nicht gesendet"],
 });
 
-const missionOperations = {
-  0: ["none", "keine"],
+type Meaning = readonly [en: string, de: string];
+
+/** What sends a robot somewhere. */
+const going: Readonly<Record<number, Meaning>> = {
   1: ["navigate", "fahren"],
   2: ["navigate to the first free", "zum ersten freien Ziel fahren"],
   3: ["traverse (cart)", "Ziele abfahren (Cart)"],
@@ -115,6 +117,21 @@ const missionOperations = {
   6: ["delivery patrol (serve)", "im Kreis ausliefern (Serve)"],
   7: ["bussing (serve)", "abräumen (Serve)"],
   8: ["bussing patrol (serve)", "im Kreis abräumen (Serve)"],
+  70: ["navigate to a pose", "zu einer Pose fahren"],
+};
+
+/** The same with 20 more, behind the missions that are there. */
+const appended = Object.entries(going).map(([number, [en, de]]): readonly [number, Meaning] => {
+  return [
+    Number(number) + 20,
+    [`${en}, behind the missions that are there`, `${de}, hinter den vorhandenen Missionen`],
+  ];
+});
+
+const missionOperations: Readonly<Record<number, Meaning>> = {
+  ...going,
+  ...Object.fromEntries(appended),
+  0: ["none", "keine"],
   10: ["cancel", "abbrechen"],
   11: ["pause", "pausieren"],
   12: ["resume", "fortsetzen"],
@@ -125,14 +142,6 @@ const missionOperations = {
   17: ["confirm the waiting task of the chain", "die wartende Aufgabe der Kette bestätigen"],
   18: ["cancel the task chain by force", "die Aufgabenkette mit Zwang abbrechen"],
   19: ["pause the robot at the next waypoint", "den Roboter am nächsten Wegpunkt pausieren"],
-  21: ["navigate, behind the missions that are there", "fahren, hinter den vorhandenen Missionen"],
-  22: ["2, behind the missions that are there", "2, hinter den vorhandenen Missionen"],
-  23: ["3, behind the missions that are there", "3, hinter den vorhandenen Missionen"],
-  24: ["4, behind the missions that are there", "4, hinter den vorhandenen Missionen"],
-  25: ["5, behind the missions that are there", "5, hinter den vorhandenen Missionen"],
-  26: ["6, behind the missions that are there", "6, hinter den vorhandenen Missionen"],
-  27: ["7, behind the missions that are there", "7, hinter den vorhandenen Missionen"],
-  28: ["8, behind the missions that are there", "8, hinter den vorhandenen Missionen"],
   30: ["charge", "laden"],
   31: ["skip the current goal", "das aktuelle Ziel überspringen"],
   60: ["workflow birthday (serve)", "Workflow Geburtstag (Serve)"],
@@ -144,9 +153,7 @@ const missionOperations = {
   66: ["workflow delivery patrol (serve)", "Workflow im Kreis ausliefern (Serve)"],
   67: ["workflow bussing (serve)", "Workflow Abräumen (Serve)"],
   68: ["workflow bussing patrol (serve)", "Workflow im Kreis abräumen (Serve)"],
-  70: ["navigate to a pose", "zu einer Pose fahren"],
-  90: ["70, behind the missions that are there", "70, hinter den vorhandenen Missionen"],
-} as const;
+};
 
 export const missionOperation = numberedModel("MissionOperation", missionOperations);
 

@@ -84,7 +84,7 @@ const missionSlot: ObjectMember = {
   de: "Schickt den Roboter auf Missionen",
 };
 
-const robotType: ObjectModel = {
+export const robotType: ObjectModel = {
   name: "RobotType",
   german: "Roboter",
   en: "A robot: what is known of it, and the slot that commands it",

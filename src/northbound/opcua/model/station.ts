@@ -159,7 +159,7 @@ export const counterTags = {
     de: "Alle Zykluszeiten",
   },
   Since: {
-    type: "String",
+    type: "DateTime",
     german: "Seit",
     en: "When the counters were set to 0 last",
     de: "Wann die Zähler zuletzt auf 0 gesetzt wurden",

@@ -50,8 +50,12 @@ function isCallable(node: BaseNode): node is UAObject | UAObjectType {
   return node.nodeClass === NodeClass.Object || node.nodeClass === NodeClass.ObjectType;
 }
 
-/** An object has the methods that it refers to, and may be called by those that its type declares. */
+/**
+ * An object has the methods that it refers to, and may be called by those that its type declares. Our types
+ * declare methods of robots: none is for the type itself.
+ */
 function hasMethod(object: UAObject | UAObjectType, method: UAMethod): boolean {
+  if (object.nodeClass === NodeClass.ObjectType && object.nodeId.namespace !== 0) return false;
   if (refersTo(object, method.nodeId)) return true;
   for (let type = typeOf(object); type !== null; type = type.subtypeOfObj) {
     if (refersTo(type, method.nodeId)) return true;
