@@ -1,5 +1,6 @@
 // The OPC UA nodes of a thousand robots: how long they take, and what memory.
 import { join } from "node:path";
+import { ownBuild } from "../build.ts";
 import { nodesBuilt, streamsOpen } from "../fleet/open.ts";
 import { startGateway } from "../gateway.ts";
 import { atMost, type Findings, row } from "../report.ts";
@@ -20,7 +21,9 @@ export async function measureOpcUa(
   run: SectionRun,
   { robots }: { readonly robots: number },
 ): Promise<Findings> {
-  const nodes = run.start("nodes", join(benchFolder, "opcua", "nodes.js"), [String(robots)]);
+  const nodes = run.start("nodes", join(benchFolder, "opcua", "nodes.js"), [String(robots)], {
+    nodeOptions: ownBuild.nodeOptions,
+  });
   const costs = await nodes.next<NodeCosts>(BUILT_WITHIN_MS);
   await nodes.end();
   const rssAnonMb = await gatewayMemory(run, robots);

@@ -34,6 +34,8 @@ import { createVariables, type GivenTag, isEnumeration } from "./variables.ts";
 export interface Folder {
   readonly node: UAObject;
   readonly path: string;
+  /** With what the paths below it begin. Kept, or the id of each of its nodes would have one of its own. */
+  readonly prefix: string;
   /** Its type; null: a plain folder, whose tags have no description. */
   readonly model: ObjectModel | null;
 }
@@ -98,7 +100,7 @@ export function createNodeBuilder(
   const types = createTypeNodes(addressSpace, namespace, nodes, variables);
 
   /** A tag of a type has its texts; it must be what the type says. */
-  function modelOf({ model, path }: Folder, name: string, given: GivenTag): TagModel | GivenTag {
+  function modelOf({ model, prefix }: Folder, name: string, given: GivenTag): TagModel | GivenTag {
     const known = model === null ? undefined : tagModel(model, name);
     if (known === undefined) return given;
     const isSame =
@@ -106,11 +108,11 @@ export function createNodeBuilder(
       known.length === given.length &&
       known.isWritable === given.isWritable &&
       known.enumeration === given.enumeration;
-    if (!isSame) throw new Error(`${path}.${name} is not as its type declares it`);
+    if (!isSame) throw new Error(`${prefix}${name} is not as its type declares it`);
     return known;
   }
   function plain(parent: Folder, name: string, given: GivenTag): Tag {
-    return variables.tag(parent.node, `${parent.path}.${name}`, name, modelOf(parent, name, given));
+    return variables.tag(parent.node, parent.prefix + name, name, modelOf(parent, name, given));
   }
 
   return {
@@ -125,35 +127,37 @@ export function createNodeBuilder(
         ...(isTyped ? textsOf(name, type) : { description: localized(text) }),
         eventNotifier: isTyped && type.isNotifier === true ? 1 : 0,
       });
-      return { node, path: name, model: isTyped ? type : null };
+      return { node, ...placeOf(name), model: isTyped ? type : null };
     },
     folder(parent, name) {
-      const path = `${parent.path}.${name}`;
+      const path = parent.prefix + name;
       const member = parent.model === null ? undefined : objectMember(parent.model, name);
       const node = nodes.object(parent.node, path, name, {
         type: member === undefined ? null : types.idOf(member.model),
         texts: member === undefined ? null : memberTexts(name, parent, member),
         isNotifier: member?.model.isNotifier === true,
       });
-      return { node, path, model: member?.model ?? null };
+      return { node, ...placeOf(path), model: member?.model ?? null };
     },
     retype(folder, model) {
       nodes.retype(folder.node, types.idOf(model));
       return { ...folder, model };
     },
     tags(parent, table) {
-      const made = Object.entries(table).map(([name, model]): [string, Tag | EnumTag] => {
-        return [name, variables.any(parent.node, `${parent.path}.${name}`, name, model)];
-      });
-      return Object.fromEntries(made) as Tags<typeof table>;
+      const made: Record<string, Tag | EnumTag> = {};
+      for (const name in table) {
+        const model = table[name];
+        if (model !== undefined) made[name] = variables.any(parent.node, parent.prefix + name, name, model);
+      }
+      return made as Tags<typeof table>;
     },
     changed: createModelChanges(addressSpace),
     tag: (parent, name, type) => plain(parent, name, { type }),
     list: (parent, name, type, length) => plain(parent, name, { type, length }),
     enumeration(parent, name, enumeration) {
       const model = modelOf(parent, name, { type: "Int32", enumeration });
-      if (!isEnumeration(model)) throw new Error(`${parent.path}.${name} is no enumeration`);
-      return variables.enumeration(parent.node, `${parent.path}.${name}`, name, model);
+      if (!isEnumeration(model)) throw new Error(`${parent.prefix}${name} is no enumeration`);
+      return variables.enumeration(parent.node, parent.prefix + name, name, model);
     },
     parameter(parent, name, type, length) {
       const given = { type, isWritable: true } as const;
@@ -162,7 +166,7 @@ export function createNodeBuilder(
     method(parent, name, description, { inputs, outputs }, handle) {
       const node = namespace.addMethod(parent.node, {
         browseName: name,
-        nodeId: `s=${parent.path}.${name}`,
+        nodeId: `s=${parent.prefix}${name}`,
         description:
           typeof description === "string" ? { locale: "en", text: description } : localized(description),
         inputArguments: inputs.map(argumentOf),
@@ -183,6 +187,10 @@ export function createNodeBuilder(
     },
     declare: (model, { node }) => nodes.share(types.nodeOf(model), node, "component"),
   };
+}
+
+function placeOf(path: string): Pick<Folder, "path" | "prefix"> {
+  return { path, prefix: `${path}.` };
 }
 
 /** Of any number of objects each has a name of its own. */

@@ -21,6 +21,8 @@ import {
 } from "./changes.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
+/** On the wall: node-opcua has a clock of its own. */
+const begunAtMs = Date.now();
 const clock = createManualClock(receivedAtMs);
 let isLinkUp = true;
 const facts = {
@@ -80,6 +82,7 @@ describe("a robot's tags", () => {
     const value = await caller.read("Robots.quiet%2Eone.Mission.State");
     expect(value.statusCode).toBe(StatusCodes.BadWaitingForInitialData);
     expect(value.value.value).toBeNull();
+    expect(timesOf(value).source, "when the tag was made").toBeGreaterThanOrEqual(begunAtMs);
     expect(await caller.value("Robots.quiet%2Eone.Valid")).toBe(false);
     expect(await caller.value("Robots.quiet%2Eone.Present")).toBe(false);
     expect(await caller.value("Robots.quiet%2Eone.ReadyForCommand")).toBe(false);

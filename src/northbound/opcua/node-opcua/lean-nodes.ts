@@ -17,7 +17,7 @@ import {
   type UAVariable,
   VariableTypeIds,
 } from "node-opcua";
-import { cached, lower, standardId } from "./lower.ts";
+import { cached, lower, recordOf, standardId } from "./lower.ts";
 import { createSharedReferences, type Relation } from "./shared-references.ts";
 
 /** The parent of a node. */
@@ -77,6 +77,10 @@ export interface LeanNodes {
 interface LowerNamespace {
   internalCreateNode(options: object): BaseNode;
 }
+interface NodeRecord {
+  /** The name by which code would find the node at its parent. */
+  _accessorName: string | undefined;
+}
 
 const READ = AccessLevelFlag.CurrentRead;
 const READ_AND_WRITE = AccessLevelFlag.CurrentRead | AccessLevelFlag.CurrentWrite;
@@ -105,24 +109,25 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   const browseNames = new Map<string, QualifiedName>();
   const standardNames = new Map<string, QualifiedName>();
   const displayNames = new Map<string, LocalizedText>();
+  const accessorNames = new Map<string, string | undefined>();
   const dataTypes = new Map<DataType, NodeId>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
 
-  function namesOf(name: string, namespaceIndex: number, texts: NodeTexts | null | undefined) {
+  function browseNameOf(name: string, namespaceIndex: number): QualifiedName {
     const names = namespaceIndex === 0 ? standardNames : browseNames;
-    const browseName = cached(names, name, () => new QualifiedName({ name, namespaceIndex }));
-    if (texts?.displayName !== undefined) return { browseName, ...texts };
-    return {
-      browseName,
-      displayName: cached(displayNames, name, () => new LocalizedText({ text: name })),
-      ...texts,
-    };
+    return cached(names, name, () => new QualifiedName({ name, namespaceIndex }));
+  }
+  function displayNameOf(name: string, texts: NodeTexts | null | undefined): LocalizedText {
+    return texts?.displayName ?? cached(displayNames, name, () => new LocalizedText({ text: name }));
   }
 
-  function create(parent: Parent, to: Relation, options: object): BaseNode {
+  function create(parent: Parent, name: string, to: Relation, options: object): BaseNode {
     const node = lowerNamespace.internalCreateNode(options);
     // Node's emitter makes its list of listeners when it needs one. An empty one takes 200 bytes.
     Reflect.set(node, "_events", undefined);
+    // The same text for each node of that name, instead of one that node-opcua makes for each.
+    const record = recordOf<NodeRecord>(node, "_accessorName");
+    record._accessorName = cached(accessorNames, name, () => record._accessorName);
     references.adopt(parent, node, to);
     return node;
   }
@@ -144,10 +149,12 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
 
   return {
     object(parent, path, name, { type, texts, isNotifier = false, rule }) {
-      const node = create(parent, relations.component, {
+      const node = create(parent, name, relations.component, {
         nodeClass: OBJECT,
         nodeId: new Id(STRING, path, index),
-        ...namesOf(name, index, texts),
+        browseName: browseNameOf(name, index),
+        displayName: displayNameOf(name, texts),
+        description: texts?.description,
         references: referencesOf(type ?? folderType, parent, relations.component, rule),
         eventNotifier: isNotifier ? 1 : 0,
       });
@@ -156,10 +163,12 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     variable(parent, path, name, { dataType, length, writers, kind, texts, rule }) {
       const isProperty = kind === "property";
       const relation = isProperty ? relations.property : relations.component;
-      const node = create(parent, relation, {
+      const node = create(parent, name, relation, {
         nodeClass: VARIABLE,
         nodeId: new Id(STRING, path, index),
-        ...namesOf(name, isProperty ? 0 : index, texts),
+        browseName: browseNameOf(name, isProperty ? 0 : index),
+        displayName: displayNameOf(name, texts),
+        description: texts?.description,
         references: referencesOf(variableTypes[kind], parent, relation, rule),
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
         valueRank: length === null ? -1 : 1,

@@ -10,9 +10,10 @@ import { cached, lower, recordOf, standardId } from "./lower.ts";
 
 /** How nodes are tied to their parents. */
 export interface Relation {
-  readonly id: ReferenceTypeIds;
   readonly type: UAReferenceType;
   readonly toParents: WeakMap<BaseNode, UAReference>;
+  lastParent: BaseNode | null;
+  toLastParent: UAReference | null;
 }
 
 /** The references of nodes, which many nodes share. */
@@ -55,11 +56,23 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
   const tagReferences = new WeakMap<BaseNode, NodeRecord["_referenceIdx"]>();
   let lastKey = 0;
 
-  function reference(type: ReferenceTypeIds, nodeId: NodeId, isForward: boolean): UAReference {
-    return space.normalizeReferenceType({ referenceType: standardId(type), nodeId, isForward });
+  const types = { definition: standardId(HasTypeDefinition), rule: standardId(HasModellingRule) };
+
+  function reference(referenceType: NodeId, nodeId: NodeId, isForward: boolean): UAReference {
+    return space.normalizeReferenceType({ referenceType, nodeId, isForward });
   }
   function toType(type: NodeId): UAReference {
-    return cached(typeReferences, type, () => reference(HasTypeDefinition, type, true));
+    return cached(typeReferences, type, () => reference(types.definition, type, true));
+  }
+
+  /** Most nodes have the parent of the node before: a look at it is cheaper than one into the map. */
+  function toParent(parent: BaseNode, relation: Relation): UAReference {
+    if (relation.lastParent !== parent) {
+      const make = () => reference(relation.type.nodeId, parent.nodeId, false);
+      relation.lastParent = parent;
+      relation.toLastParent = cached(relation.toParents, parent, make);
+    }
+    return relation.toLastParent as UAReference;
   }
 
   return {
@@ -67,10 +80,10 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
       component: relation(addressSpace, HasComponent),
       property: relation(addressSpace, HasProperty),
     },
-    of(type, parent, { id, toParents }) {
-      return [toType(type), cached(toParents, parent, () => reference(id, parent.nodeId, false))];
+    of(type, parent, relation) {
+      return [toType(type), toParent(parent, relation)];
     },
-    rule: (rule) => cached(ruleReferences, rule, () => reference(HasModellingRule, rule, true)),
+    rule: (rule) => cached(ruleReferences, rule, () => reference(types.rule, rule, true)),
     adopt(parent, child, { type }) {
       const fromParent = space.normalizeReferenceType({
         referenceType: type.nodeId,
@@ -87,8 +100,8 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
       const record = recordOf<NodeRecord>(tag, "_referenceIdx");
       record._referenceIdx = cached(tagReferences, parent, () => record._referenceIdx);
     },
-    share(parent, shared, { id }) {
-      const to = cached(sharedReferences, shared, () => reference(id, shared.nodeId, true));
+    share(parent, shared, { type: { nodeId } }) {
+      const to = cached(sharedReferences, shared, () => reference(nodeId, shared.nodeId, true));
       lower<LowerNode>(parent, "__addReference").__addReference(to);
     },
     retype(object, type) {
@@ -106,5 +119,5 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
 function relation(addressSpace: AddressSpace, id: ReferenceTypeIds): Relation {
   const type = addressSpace.findReferenceType(standardId(id));
   if (type === null) throw new Error(`node-opcua has no reference type ${id}`);
-  return { id, type, toParents: new WeakMap() };
+  return { type, toParents: new WeakMap(), lastParent: null, toLastParent: null };
 }

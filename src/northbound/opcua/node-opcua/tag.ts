@@ -47,6 +47,8 @@ export class Tag {
     this.#status = StatusCodes.BadWaitingForInitialData;
     this.#live.value = nothing;
     this.#live.statusCode = this.#status;
+    this.#live.sourceTimestamp = sharedDate(this.#live.sourceTimestamp);
+    this.#live.serverTimestamp = this.#live.sourceTimestamp;
     this.#variant.dataType = dataType;
     this.#variant.arrayType = isList ? VariantArrayType.Array : VariantArrayType.Scalar;
   }
@@ -97,6 +99,14 @@ export class Tag {
       this.variable.emit("value_changed", live.clone());
     }
   }
+}
+
+let lastMade: Date | null = null;
+
+/** The moment at which a variable was made: one Date for all that were made within a millisecond. */
+function sharedDate(madeAt: Date | null): Date | null {
+  if (madeAt?.getTime() !== lastMade?.getTime()) lastMade = madeAt;
+  return lastMade;
 }
 
 /**
