@@ -13,6 +13,7 @@ import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
+import { modelHash } from "./model-hash.ts";
 import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder } from "./node-builder.ts";
 import { buildBeforeRequests } from "./node-opcua/large-requests.ts";
@@ -21,6 +22,7 @@ import { findOnDemand } from "./node-opcua/node-lookup.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
 import type { OpcUaOptions } from "./options.ts";
+import { layoutOf, offersConfirm } from "./plant-layout.ts";
 import { knownRobots } from "./robot-register.ts";
 import { addRobotTags, type RobotParts } from "./robot-tags.ts";
 import { addRobotsFolder } from "./robots-folder.ts";
@@ -85,7 +87,8 @@ export function openAddressSpace(
   const robots = addRobotsFolder(builder, parts);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
-  const gateway = addGatewayTags(builder, parts.facts, holds);
+  const facts = { ...parts.facts, modelHash: modelHash(layoutOf(options)) };
+  const gateway = addGatewayTags(builder, facts, holds);
   const slots = slotParts(options, parts, memory, signal);
   const account = (context: ISessionContext) => accountOf(context, options);
   const methods = addMethods(builder, {
@@ -171,6 +174,5 @@ function robotNaming({ robots }: OpcUaOptions) {
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {
   const { destinations, users } = options;
-  const offersConfirm = users.some((user) => user.confirms);
-  return { ...parts, tickets: memory.tickets, destinations, offersConfirm, signal };
+  return { ...parts, tickets: memory.tickets, destinations, offersConfirm: offersConfirm(users), signal };
 }

@@ -10,7 +10,7 @@ export const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 export const FLEET_NAMESPACE_INDEX = 2;
 
 /** The version of our types: a member that is added raises the second number. */
-export const MODEL_VERSION = "1.1.0";
+export const MODEL_VERSION = "1.2.0";
 export const MODEL_DATE = "2026-11-01T00:00:00Z";
 
 /** An empty nodeset that claims the namespace's index. */

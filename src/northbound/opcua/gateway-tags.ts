@@ -39,7 +39,7 @@ const LAST_HEARTBEAT = 32_767;
 /** Adds the folder. */
 export function addGatewayTags(
   builder: NodeBuilder,
-  facts: GatewayFacts,
+  facts: GatewayFacts & { readonly modelHash: number },
   holdParts: HoldTagParts,
 ): GatewayTags {
   const folder = builder.root("Gateway", gatewayType);
@@ -71,6 +71,7 @@ export function addGatewayTags(
       tags.Version.set(facts.version, good, times);
       tags.SessionId.set(facts.sessionId, good, times);
       tags.ConfigHash.set(facts.configHash, good, times);
+      tags.ModelHash.set(facts.modelHash, good, times);
       tags.StartTime.set(startTime, good, times);
     },
   };

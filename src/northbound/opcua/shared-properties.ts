@@ -16,33 +16,10 @@ import {
 import { germanOf, localized, textsOf } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import type { TagModel } from "./model/member.ts";
+import { CEFACT, propertyTexts, type SharedProperty, sharedPropertiesOf } from "./model/properties.ts";
 import type { Unit } from "./model/units.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";
 import { cached } from "./node-opcua/lower.ts";
-
-/** The property that names the values of an enumeration (OPC UA part 8, 5.3.3.4). */
-export const ENUM_VALUES = "EnumValues";
-
-/** The units of UN/CEFACT (OPC UA part 8, 5.6.4.3). */
-const CEFACT = "http://www.opcfoundation.org/UA/units/un/cefact";
-
-const propertyTexts = {
-  [ENUM_VALUES]: {
-    german: "Werte",
-    en: "What each number means",
-    de: "Was jede Zahl bedeutet",
-  },
-  EngineeringUnits: {
-    german: "Einheit",
-    en: "The unit of the value",
-    de: "Die Einheit des Werts",
-  },
-  EURange: {
-    german: "Bereich",
-    en: "From where to where the value usually is; a percent deadband is a part of that",
-    de: "Von wo bis wo der Wert üblicherweise liegt; ein Prozent-Totband ist ein Teil davon",
-  },
-} as const;
 
 /** Properties that say the same of many tags: one node for all of them. */
 export interface SharedProperties {
@@ -50,16 +27,13 @@ export interface SharedProperties {
   of(model: Pick<TagModel, "enumeration" | "numbers" | "unit" | "range">): readonly UAVariable[];
 }
 
+type MakeValue = (inGerman: boolean) => object | object[];
+
 /** Makes each when it is asked for first. */
 export function createSharedProperties(namespace: INamespace): SharedProperties {
   const made = new Map<string, UAVariable>();
 
-  function property(
-    name: keyof typeof propertyTexts,
-    of: string,
-    type: DataTypeIds,
-    value: (inGerman: boolean) => object | object[],
-  ): UAVariable {
+  function property({ name, of }: SharedProperty, type: DataTypeIds, value: MakeValue): UAVariable {
     return cached(made, `${name}.${of}`, () => {
       const english = variant(value(false));
       const variable = namespace.addVariable({
@@ -79,40 +53,44 @@ export function createSharedProperties(namespace: INamespace): SharedProperties 
     });
   }
 
-  return {
-    of({ enumeration = undefined, numbers = enumeration, unit, range }) {
-      return [
-        ...(numbers === undefined ? [] : [enumValues(numbers)]),
-        ...(range === undefined ? [] : [euRange(range)]),
-        ...(unit === undefined ? [] : [engineeringUnits(unit)]),
-      ];
-    },
-  };
+  function variableOf(shared: SharedProperty): UAVariable {
+    switch (shared.name) {
+      case "EnumValues":
+        return property(shared, DataTypeIds.EnumValueType, enumValues(shared.enumeration));
+      case "EngineeringUnits":
+        return property(shared, DataTypeIds.EUInformation, engineeringUnits(shared.unit));
+      case "EURange":
+        return property(shared, DataTypeIds.Range, euRange(shared.range));
+    }
+  }
 
-  function enumValues({ name, values }: EnumModel): UAVariable {
-    return property(ENUM_VALUES, name, DataTypeIds.EnumValueType, (inGerman) =>
-      values.map(
-        ({ value, name: displayName, text }) =>
-          new EnumValueType({
-            value: [0, value],
-            // With names of its own `ValueAsText` shows these, in every language.
-            displayName: displayName === text.en ? told(localized(text), inGerman) : { text: displayName },
-            description: told(localized(text), inGerman),
-          }),
-      ),
+  return { of: (model) => sharedPropertiesOf(model).map(variableOf) };
+}
+
+function enumValues({ values }: EnumModel): MakeValue {
+  return (inGerman) =>
+    values.map(
+      ({ value, name: displayName, text }) =>
+        new EnumValueType({
+          value: [0, value],
+          // With names of its own `ValueAsText` shows these, in every language.
+          displayName: displayName === text.en ? told(localized(text), inGerman) : { text: displayName },
+          description: told(localized(text), inGerman),
+        }),
     );
-  }
-  function engineeringUnits(unit: Unit): UAVariable {
-    return property("EngineeringUnits", unit.code, DataTypeIds.EUInformation, (inGerman) => {
-      const information = makeEUInformation(unit.code, unit.symbol, unit.text.en);
-      information.namespaceUri = CEFACT;
-      information.description = told(localized(unit.text), inGerman);
-      return information;
-    });
-  }
-  function euRange([low, high]: readonly [number, number]): UAVariable {
-    return property("EURange", `${low} to ${high}`, DataTypeIds.Range, () => new Range({ low, high }));
-  }
+}
+
+function engineeringUnits(unit: Unit): MakeValue {
+  return (inGerman) => {
+    const information = makeEUInformation(unit.code, unit.symbol, unit.text.en);
+    information.namespaceUri = CEFACT;
+    information.description = told(localized(unit.text), inGerman);
+    return information;
+  };
+}
+
+function euRange([low, high]: readonly [number, number]): MakeValue {
+  return () => new Range({ low, high });
 }
 
 function told(text: LocalizedText, inGerman: boolean): LocalizedText {

@@ -9,7 +9,8 @@ import { EnumTag } from "./enumeration.ts";
 import { textsOf } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import type { TagModel } from "./model/member.ts";
-import type { LeanNodes, VariableOptions } from "./node-opcua/lean-nodes.ts";
+import { tagKind, VALUE_AS_TEXT, valueAsText } from "./model/properties.ts";
+import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
 import { Tag } from "./node-opcua/tag.ts";
 import type { SharedProperties } from "./shared-properties.ts";
 
@@ -33,12 +34,6 @@ export interface Variables {
 
 // Read once: each read of an export of node-opcua is two calls.
 const dataTypes = DataType;
-const VALUE_AS_TEXT = "ValueAsText";
-const valueAsText = {
-  german: "Wert als Text",
-  en: "The same as text, for people",
-  de: "Dasselbe als Text, für Menschen",
-} as const;
 
 /** @param writers who may write */
 export function createVariables(
@@ -57,7 +52,7 @@ export function createVariables(
       dataType: dataTypes[model.type],
       length: model.length ?? null,
       writers: model.isWritable === true ? writers : null,
-      kind: kindOf(model),
+      kind: tagKind(model),
       texts: "german" in model ? textsOf(name, model) : null,
       ...(rule === undefined ? {} : { rule }),
     });
@@ -107,12 +102,4 @@ export function createVariables(
 /** Whether it is shown as text too. */
 export function isEnumeration(model: AnyTag): model is EnumGiven {
   return model.enumeration !== undefined;
-}
-
-function kindOf(model: AnyTag): VariableOptions["kind"] {
-  if (model.enumeration !== undefined) return "enumeration";
-  if (!("en" in model)) return "tag";
-  if (model.isProperty === true) return "property";
-  if (model.unit !== undefined) return model.range === undefined ? "unit" : "range";
-  return model.numbers === undefined ? "tag" : "numbered";
 }

@@ -39,6 +39,12 @@ export const gatewayTags = {
     en: "Changes with the configuration",
     de: "Ändert sich mit der Konfiguration",
   },
+  ModelHash: {
+    type: "Int32",
+    german: "Prüfsumme des Modells",
+    en: "The number that fleetgate export opcua prints for what you have imported; another one: import again",
+    de: "Die Nummer, die fleetgate export opcua für das Importierte ausgibt; eine andere: neu importieren",
+  },
   StartTime: {
     type: "DateTime",
     german: "Startzeit",

@@ -17,6 +17,7 @@ import {
   type UAVariable,
   VariableTypeIds,
 } from "node-opcua";
+import type { TagKind } from "../model/properties.ts";
 import { cached, lower, recordOf, standardId } from "./lower.ts";
 import { createSharedReferences, type Relation } from "./shared-references.ts";
 
@@ -48,8 +49,7 @@ export interface VariableOptions {
   readonly length: number | null;
   /** Who may write; null: nobody. */
   readonly writers: RolePermissionTypeOptions[] | null;
-  /** Those but `tag` refer to properties of their own. A property is one that OPC UA itself has named. */
-  readonly kind: "tag" | "numbered" | "enumeration" | "range" | "unit" | "property";
+  readonly kind: TagKind;
   readonly texts?: NodeTexts | null;
   readonly rule?: NodeId;
 }

@@ -1,5 +1,5 @@
 import { type BaseNode, type INamespace, NodeId, NodeIdType } from "node-opcua";
-import { ENUM_VALUES } from "../shared-properties.ts";
+import { ENUM_VALUES } from "../model/properties.ts";
 
 const ROBOTS = "Robots.";
 
