@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DispatcherOptions, IntakeOptions, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
@@ -9,12 +8,12 @@ import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
-import { type ConfigDocument, readDocument } from "./document.ts";
 import { type Finding, unwise, wrong } from "./finding.ts";
 import { folderProblems } from "./folder-mode.ts";
 import { problemAt, problemsOf } from "./issues.ts";
-import { type Environment, fileProblem, type NamedFiles, readNamedFiles } from "./named-files.ts";
+import { type Environment, type NamedFiles, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
+import { inOrder, readConfigDocument, soundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
@@ -78,14 +77,9 @@ export async function loadConfig(
   catalogue: Catalogue,
   nowMs = Date.now(),
 ): Promise<LoadResult> {
-  const text = await readText(path);
-  if (!text.ok) return text;
-  const read = readDocument(text.text);
+  const read = await readConfigDocument(path);
   if (!read.ok) return read;
   const { document } = read;
-  if (document.value === null || document.value === undefined) {
-    return { ok: false, problems: [{ path: "", line: null, message: "the file is empty" }] };
-  }
   const parsed = configSchema.safeParse(document.value);
   const files = await readNamedFiles(configSchema, document, path, env, nowMs);
   const sections = parsed.success ? parsed.data : soundSections(document);
@@ -111,36 +105,6 @@ export async function loadConfig(
     warnings: inOrder([...files.warnings, ...(unwise ?? [])]),
     outdated: inOrder(files.outdated),
   };
-}
-
-async function readText(
-  path: string,
-): Promise<
-  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problems: ConfigProblem[] }
-> {
-  try {
-    return { ok: true, text: await readFile(path, "utf8") };
-  } catch (error) {
-    return { ok: false, problems: [{ path: "", line: null, message: `the file ${fileProblem(error)}` }] };
-  }
-}
-
-/**
- * The sections that fit their schema, so that a mistake in one does not hide contradictions in the others.
- */
-function soundSections(document: ConfigDocument): SoundSections {
-  const sound: Record<string, unknown> = {};
-  const { value } = document;
-  if (typeof value !== "object" || value === null) return {};
-  for (const [key, section] of Object.entries(configSchema.shape)) {
-    const parsed = section.safeParse(Reflect.get(value, key));
-    if (parsed.success) sound[key] = parsed.data;
-  }
-  return sound as SoundSections;
-}
-
-function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
-  return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
 function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Environment): Config {

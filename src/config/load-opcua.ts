@@ -1,0 +1,45 @@
+import type { Catalogue } from "../contracts/operation.ts";
+import type { OpcUaOptions } from "../northbound/opcua/options.ts";
+import { crossChecks } from "./cross-checks.ts";
+import { problemAt, problemsOf } from "./issues.ts";
+import type { NamedFiles } from "./named-files.ts";
+import type { ConfigProblem } from "./problem.ts";
+import { inOrder, readConfigDocument, soundSections } from "./read-document.ts";
+import { configSchema } from "./schema.ts";
+import { opcUaOptions } from "./sections/opcua.ts";
+import { stationNodes } from "./sections/stations.ts";
+
+/** What the configuration says of OPC UA, or everything that is wrong with the file. */
+type OpcUaResult =
+  | {
+      readonly ok: true;
+      /** Null: the section is not there. */
+      readonly opcua: Pick<OpcUaOptions, "robots" | "stations" | "missionSlots" | "users" | "limits"> | null;
+    }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+const noFiles: NamedFiles = { byKey: new Map(), problems: [], warnings: [], outdated: [] };
+
+/**
+ * Reads the configuration file alone: none of the files that it names, so no secret. Users have empty
+ * secrets.
+ * @param catalogue the operations that rights may name
+ */
+export async function loadOpcUa(path: string, catalogue: Catalogue): Promise<OpcUaResult> {
+  const read = await readConfigDocument(path);
+  if (!read.ok) return read;
+  const { document } = read;
+  const parsed = configSchema.safeParse(document.value);
+  const findings = crossChecks(parsed.success ? parsed.data : soundSections(document), catalogue);
+  const problems = [
+    ...problemsOf(parsed.error?.issues ?? [], configSchema, document),
+    ...findings
+      .filter(({ severity }) => severity === "problem")
+      .map((finding) => problemAt(document, finding.path, finding.message)),
+  ];
+  if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
+  const { gateway, opcua, fleet, stations } = parsed.data;
+  if (opcua === undefined) return { ok: true, opcua: null };
+  const place = { id: gateway.id, dataDir: "" };
+  return { ok: true, opcua: opcUaOptions(opcua, place, fleet, stationNodes(stations), noFiles) };
+}
