@@ -30,11 +30,24 @@ export async function readConfiguration(
 
 /** The configuration, or exit code 78. Prints every problem on standard error, warnings too. */
 export function exitOnProblems(path: string, { config, problems }: Reading): Config {
+  if (config === null) exitWithProblems(path, problems, "nothing was started");
   for (const problem of problems) print(path, problem);
-  if (config !== null) return config;
+  return config;
+}
+
+/**
+ * Prints every problem on standard error, and ends the process with exit code 78.
+ * @param consequence what was not done
+ */
+export function exitWithProblems(
+  path: string,
+  problems: readonly ReportedProblem[],
+  consequence: string,
+): never {
+  for (const problem of problems) print(path, problem);
   const count = problems.filter(({ severity }) => severity === "error").length;
   process.stderr.write(
-    `fleetgate: ${count} ${count === 1 ? "problem" : "problems"} in ${path}; nothing was started\n`,
+    `fleetgate: ${count} ${count === 1 ? "problem" : "problems"} in ${path}; ${consequence}\n`,
   );
   process.exit(exitCodes.config);
 }
@@ -44,7 +57,8 @@ export async function configurationOrExit(path: string): Promise<Config> {
   return exitOnProblems(path, await readConfiguration(path, process.env, "warning"));
 }
 
-function reported(
+/** Problems of the same severity. */
+export function reported(
   problems: readonly ConfigProblem[],
   severity: ReportedProblem["severity"],
 ): readonly ReportedProblem[] {

@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
+import { createCatalogue } from "../../fleet/operations.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { builtAt, version } from "../../version.ts";
-import { fail } from "../exit.ts";
+import { exitWithProblems, reported } from "../configuration.ts";
+import { exitCodes, fail, NotPossible } from "../exit.ts";
 import { FG_COMMAND } from "./fg-command.ts";
 import { readFunctionBlock } from "./function-block.ts";
 import { plcOpenXml } from "./plcopen.ts";
@@ -16,21 +18,70 @@ export function exportCommand(): Command {
     .addCommand(exportOpcUaCommand());
 }
 
+const DEFAULT_OPC_SERVER = "Fleetgate";
+
+interface OpcUaExport {
+  readonly out: string;
+  readonly config?: string;
+  readonly instances?: boolean;
+  readonly opcServer: string;
+}
+
+const examples = `
+Examples:
+  fleetgate export opcua --out plc
+      function blocks, and a NodeSet2 of the object types
+  fleetgate export opcua --out plc --config fleetgate.yaml
+      also tags.csv and ignition-tags.json of this plant, and its ModelHash
+  fleetgate export opcua --out plc --config fleetgate.yaml --instances
+      the NodeSet2 has this plant's stations and robots, too
+
+The configuration is all that is read: no secret, no certificate, no gateway.`;
+
 function exportOpcUaCommand(): Command {
   return new Command("opcua")
-    .description("write the function blocks of docs/plc.md, for CODESYS, TwinCAT and TIA Portal")
+    .description("write what engineering tools import: function blocks, a NodeSet2 and lists of tags")
     .requiredOption("--out <folder>", "where to; files of an earlier export are replaced")
-    .action(async ({ out }: { out: string }) => {
+    .option("-c, --config <file>", "the configuration, for the tags of its stations and robots")
+    .option("--instances", "the nodes of stations and robots in the NodeSet2, too")
+    .option("--opc-server <name>", "the name of the OPC connection in Ignition", DEFAULT_OPC_SERVER)
+    .addHelpText("after", examples)
+    .action(async (options: OpcUaExport) => {
       try {
-        await makeFolder(out);
-        for (const [name, text] of Object.entries(opcUaFiles())) {
-          await writeFile(join(out, name), text);
-          process.stdout.write(`${join(out, name)}\n`);
+        const { files, news } = await exportOf(options);
+        await makeFolder(options.out);
+        for (const [name, text] of Object.entries({ ...opcUaFiles(), ...files })) {
+          await writeFile(join(options.out, name), text);
+          process.stdout.write(`${join(options.out, name)}\n`);
         }
+        for (const line of news) process.stdout.write(`${line}\n`);
       } catch (error) {
         fail(error, () => "");
       }
     });
+}
+
+interface Export {
+  readonly files: Readonly<Record<string, string>>;
+  /** What to tell beside their names. */
+  readonly news: readonly string[];
+}
+
+/** What is made of the types, and of the configuration where it is given. */
+async function exportOf({ config: path, instances = false, opcServer }: OpcUaExport): Promise<Export> {
+  const { plantFiles, typeFiles } = await import("./plant-files.ts");
+  if (path === undefined) {
+    if (!instances) return { files: typeFiles(), news: [] };
+    throw new NotPossible("--instances needs --config <file>, which names them", exitCodes.usage);
+  }
+  const { loadOpcUa } = await import("../../config/load-opcua.ts");
+  const loaded = await loadOpcUa(path, createCatalogue());
+  if (!loaded.ok) exitWithProblems(path, reported(loaded.problems, "error"), "nothing was written");
+  if (loaded.opcua === null) {
+    throw new NotPossible(`${path} has no section opcua: its gateway has no tags`, exitCodes.config);
+  }
+  const { files, modelHash, gaps } = plantFiles(loaded.opcua, opcServer, instances);
+  return { files, news: [`Gateway.ModelHash ${modelHash}`, ...gaps] };
 }
 
 /** The files by name: the same program writes the same bytes. */

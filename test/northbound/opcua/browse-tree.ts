@@ -13,6 +13,7 @@ import type { Caller } from "./opcua-harness.ts";
 export interface SeenNode {
   /** Its NodeId without `ns=2;s=`. */
   readonly path: string;
+  readonly browseName: string;
   readonly nodeClass: NodeClass;
   readonly typeDefinition: string;
   readonly dataType: string;
@@ -37,6 +38,7 @@ const attributes = [
   AttributeIds.Value,
   AttributeIds.AccessLevel,
   AttributeIds.EventNotifier,
+  AttributeIds.BrowseName,
 ] as const;
 
 const rules: Readonly<Record<string, string>> = {
@@ -65,9 +67,10 @@ export async function seeNodes(
       ({ nodeId }) => nodeId.toString().slice(PREFIX.length),
     );
     const isOwn = (member: string) => member.startsWith(`${path}.`);
-    const [nodeClass, , , dataType, dimensions, value, access, notifier] = inEnglish[place] ?? [];
+    const [nodeClass, , , dataType, dimensions, value, access, notifier, browseName] = inEnglish[place] ?? [];
     return {
       path,
+      browseName: String(browseName?.value.value),
       nodeClass: nodeClass?.value.value,
       typeDefinition: typeName(targets(ReferenceTypeIds.HasTypeDefinition)[0]?.nodeId.toString()),
       dataType: dataTypeName(dataType, dimensions),

@@ -57,7 +57,7 @@ export interface ObjectModel extends Text {
 }
 
 /** A type and those that it extends, the most general first. */
-function lineage(model: ObjectModel): readonly ObjectModel[] {
+export function lineage(model: ObjectModel): readonly ObjectModel[] {
   return model.base === undefined ? [model] : [...lineage(model.base), model];
 }
 

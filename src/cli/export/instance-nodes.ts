@@ -1,0 +1,100 @@
+import { gatewayType } from "../../northbound/opcua/model/gateway.ts";
+import {
+  isAnyOf,
+  lineage,
+  type ObjectMember,
+  type ObjectModel,
+  objectMember,
+} from "../../northbound/opcua/model/member.ts";
+import { cartType, robotsType } from "../../northbound/opcua/model/robot.ts";
+import { confirmTags } from "../../northbound/opcua/model/slot.ts";
+import { permitTags, stationsType } from "../../northbound/opcua/model/station.ts";
+import type { PlantLayout, RobotLayout, StationLayout } from "../../northbound/opcua/plant-layout.ts";
+import { from, named, objectNode, standard, tagNodes } from "./make-node.ts";
+import type { ExportedNode } from "./node.ts";
+
+/** Whether the plant has an optional member. */
+type HasMember = (name: string) => boolean;
+
+/**
+ * The nodes of the gateway, and of the stations and robots that the configuration names. Methods are not
+ * among them.
+ */
+export function instanceNodes(layout: PlantLayout): readonly ExportedNode[] {
+  const { stations, robots } = layout;
+  return [
+    ...rootNodes("Gateway", gatewayType),
+    ...(stations.length === 0 ? [] : rootNodes("Stations", stationsType)),
+    ...stations.flatMap((station) => stationNodes(station, layout)),
+    ...rootNodes("Robots", robotsType),
+    ...robots.flatMap((robot) => robotNodes(robot, layout)),
+  ];
+}
+
+function rootNodes(name: string, type: ObjectModel): readonly ExportedNode[] {
+  const texts = { displayName: named(name, type), description: type };
+  const node = objectNode(name, name, texts, type, from("Organizes", standard("ObjectsFolder")));
+  return [node, ...membersOf(name, type, () => false)];
+}
+
+function stationNodes({ name, needsPermit }: StationLayout, layout: PlantLayout): readonly ExportedNode[] {
+  const hasPlant = hasMemberOf(layout);
+  return memberNodes("Stations", stationsType, name, (member) =>
+    member in permitTags ? needsPermit : hasPlant(member),
+  );
+}
+
+function robotNodes(
+  { name, isCart, conveyorIndexes }: RobotLayout,
+  layout: PlantLayout,
+): readonly ExportedNode[] {
+  const has = hasMemberOf(layout);
+  const [robot, ...members] = memberNodes("Robots", robotsType, name, has, isCart ? cartType : undefined);
+  if (robot === undefined) throw new Error("a robot has a node");
+  const path = `${robot.path}.Conveyors`;
+  const { model: conveyors } = objectMember(cartType, "Conveyors") ?? {};
+  if (!isCart || conveyors === undefined) return [robot, ...members];
+  return [
+    robot,
+    ...members,
+    ...conveyorIndexes.flatMap((index) => memberNodes(path, conveyors, String(index), has)),
+  ];
+}
+
+function hasMemberOf({ offersConfirm, missionSlots }: PlantLayout): HasMember {
+  return (name) => {
+    if (name === "MissionSlot2") return missionSlots > 1;
+    return (name in confirmTags || name === "Latched") && offersConfirm;
+  };
+}
+
+/** An object in one of this type, and all in it. */
+function memberNodes(
+  parent: string,
+  parentType: ObjectModel,
+  name: string,
+  has: HasMember,
+  as?: ObjectModel,
+): readonly ExportedNode[] {
+  const member: ObjectMember | undefined = objectMember(parentType, name);
+  if (member === undefined) throw new Error(`${parentType.name} has no member ${name}`);
+  const type = as ?? member.model;
+  const path = `${parent}.${name}`;
+  const displayName = isAnyOf(parentType, member) ? null : named(name, member);
+  const texts = { displayName, description: member };
+  const node = objectNode(path, name, texts, type, from("HasComponent", { path: parent }));
+  return [node, ...membersOf(path, type, has)];
+}
+
+function membersOf(path: string, type: ObjectModel, has: HasMember): readonly ExportedNode[] {
+  const isThere = ([name, member]: readonly [string, { readonly isOptional?: true }]) =>
+    member.isOptional !== true || has(name);
+  return lineage(type).flatMap(({ tags, objects = {} }) => [
+    ...Object.entries(tags)
+      .filter(isThere)
+      .flatMap(([name, tag]) => tagNodes(path, name, tag)),
+    ...Object.entries(objects)
+      .filter(isThere)
+      .flatMap(([name]) => memberNodes(path, type, name, has)),
+  ]);
+}

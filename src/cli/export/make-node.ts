@@ -1,0 +1,146 @@
+import type { ObjectModel, TagModel } from "../../northbound/opcua/model/member.ts";
+import {
+  ENUM_VALUES,
+  propertyTexts,
+  type SharedProperty,
+  sharedPropertiesOf,
+  type TagKind,
+  tagKind,
+  VALUE_AS_TEXT,
+  valueAsText,
+} from "../../northbound/opcua/model/properties.ts";
+import type { Text } from "../../northbound/opcua/model/text.ts";
+import type { DataTypeName, ExportedNode, NodeRef, Reference, StandardNode, VariableFacts } from "./node.ts";
+
+/** Whether the objects of a type have a member. */
+export type Rule = "Mandatory" | "Optional" | "OptionalPlaceholder";
+
+const variableTypes: Readonly<Record<TagKind, StandardNode>> = {
+  tag: "BaseDataVariableType",
+  numbered: "BaseDataVariableType",
+  enumeration: "MultiStateValueDiscreteType",
+  range: "AnalogUnitRangeType",
+  unit: "AnalogUnitType",
+  property: "PropertyType",
+};
+
+const sharedTypes = {
+  [ENUM_VALUES]: "EnumValueType",
+  EngineeringUnits: "EUInformation",
+  EURange: "Range",
+} as const satisfies Readonly<Record<SharedProperty["name"], DataTypeName>>;
+
+/** A forward reference. */
+export function to(type: StandardNode, target: NodeRef): Reference {
+  return { type, isForward: true, to: target };
+}
+
+/** A reference to the parent. */
+export function from(type: StandardNode, parent: NodeRef): Reference {
+  return { type, isForward: false, to: parent };
+}
+
+export function standard(name: StandardNode): NodeRef {
+  return { standard: name };
+}
+
+function rulesOf(rule: Rule | null): readonly Reference[] {
+  return rule === null ? [] : [to("HasModellingRule", standard(rule))];
+}
+
+/** Both names: in English it is shown by the name that programs know. */
+export function named(name: string, { german }: { readonly german: string }): Text {
+  return { en: name, de: german };
+}
+
+/** An object, whose members say themselves that they belong to it. */
+export function objectNode(
+  path: string,
+  browseName: string,
+  texts: { readonly displayName: Text | null; readonly description: Text },
+  type: ObjectModel,
+  parent: Reference,
+  rule: Rule | null = null,
+): ExportedNode {
+  return {
+    ...{ kind: "object", path, browseName, hasStandardName: false, ...texts },
+    parent: parent.to,
+    references: [parent, to("HasTypeDefinition", { path: type.name }), ...rulesOf(rule)],
+    ...{ isAbstract: false, isNotifier: type.isNotifier === true, variable: null },
+  };
+}
+
+/** The variable of a tag; for an enumeration also the one that shows it as text. */
+export function tagNodes(
+  parent: string,
+  name: string,
+  tag: TagModel,
+  rule: Rule | null = null,
+): readonly ExportedNode[] {
+  const path = `${parent}.${name}`;
+  const kind = tagKind(tag);
+  const shared = sharedPropertiesOf(tag).map((property) => to("HasProperty", { path: sharedPath(property) }));
+  const node = variableNode(path, name, tag, kind, {
+    parent: from(kind === "property" ? "HasProperty" : "HasComponent", { path: parent }),
+    others: [...rulesOf(rule), ...shared],
+    facts: {
+      dataType: tag.type,
+      length: tag.length ?? null,
+      isList: tag.length !== undefined,
+      isWritable: tag.isWritable === true,
+      unit: tag.unit?.symbol ?? "",
+      range: tag.range ?? null,
+    },
+  });
+  if (tag.enumeration === undefined) return [node];
+  const textPath = `${path}.${VALUE_AS_TEXT}`;
+  const asText = variableNode(textPath, VALUE_AS_TEXT, valueAsText, "property", {
+    parent: from("HasProperty", { path }),
+    others: rulesOf(rule),
+    facts: { dataType: "LocalizedText" },
+  });
+  return [node, asText];
+}
+
+/** A property that many tags refer to. It refers to none of them. */
+export function sharedNode(property: SharedProperty): ExportedNode {
+  const { name } = property;
+  const isList = name === ENUM_VALUES;
+  return variableNode(sharedPath(property), name, propertyTexts[name], "property", {
+    parent: null,
+    others: rulesOf("Mandatory"),
+    facts: { dataType: sharedTypes[name], isList, value: property },
+  });
+}
+
+export function sharedPath({ name, of }: SharedProperty): string {
+  return `${name}.${of}`;
+}
+
+interface VariableParts {
+  readonly parent: Reference | null;
+  readonly others: readonly Reference[];
+  readonly facts: Partial<VariableFacts> & Pick<VariableFacts, "dataType">;
+}
+
+function variableNode(
+  path: string,
+  name: string,
+  texts: Text & { readonly german: string },
+  kind: TagKind,
+  { parent, others, facts }: VariableParts,
+): ExportedNode {
+  const plain = { length: null, isList: false, isWritable: false, unit: "", range: null, value: null };
+  return {
+    ...{ kind: "variable", path, browseName: name, hasStandardName: kind === "property" },
+    displayName: named(name, texts),
+    description: texts,
+    parent: parent?.to ?? null,
+    references: [
+      ...(parent === null ? [] : [parent]),
+      to("HasTypeDefinition", standard(variableTypes[kind])),
+      ...others,
+    ],
+    ...{ isAbstract: false, isNotifier: false, variable: { ...plain, ...facts } },
+  };
+}

@@ -1,0 +1,146 @@
+import { FLEET_NAMESPACE, MODEL_DATE, MODEL_VERSION } from "../../northbound/opcua/fleet-nodeset.ts";
+import type { Text } from "../../northbound/opcua/model/text.ts";
+import {
+  type DataTypeName,
+  type ExportedNode,
+  type NodeRef,
+  type Reference,
+  standardNodes,
+  type VariableFacts,
+} from "./node.ts";
+import { int32Xml, valueXml } from "./node-values.ts";
+import { escaped } from "./xml.ts";
+
+/** What the file says of its making. */
+export interface NodeSetHeader {
+  readonly version: string;
+  /** Of the configuration; null: it was not given. */
+  readonly modelHash: number | null;
+}
+
+const dataTypes: Readonly<Record<DataTypeName, number>> = {
+  Boolean: 1,
+  Int32: 6,
+  Double: 11,
+  String: 12,
+  DateTime: 13,
+  LocalizedText: 21,
+  Range: 884,
+  EUInformation: 887,
+  EnumValueType: 7594,
+};
+
+const elements: Readonly<Record<ExportedNode["kind"], string>> = {
+  type: "UAObjectType",
+  object: "UAObject",
+  variable: "UAVariable",
+};
+
+/** What operators may write. */
+const READ_AND_WRITE = 3;
+
+/** The tag that shows the hash while the gateway runs. */
+const HASH_PATH = "Gateway.ModelHash";
+
+/** The nodes as a UANodeSet (OPC UA part 6, annex F). Our namespace has the index 1 in it. */
+export function nodeSetXml(nodes: readonly ExportedNode[], { version, modelHash }: NodeSetHeader): string {
+  const hash = modelHash === null ? "no configuration was given" : `Gateway.ModelHash ${modelHash}`;
+  const children = childrenOf(nodes);
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    `<!-- Written by fleetgate export opcua, version ${version.replaceAll("--", "- -")}; ${hash} -->`,
+    '<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">',
+    `  <NamespaceUris><Uri>${FLEET_NAMESPACE}</Uri></NamespaceUris>`,
+    "  <Models>",
+    `    <Model ModelUri="${FLEET_NAMESPACE}" Version="${MODEL_VERSION}" PublicationDate="${MODEL_DATE}">`,
+    '      <RequiredModel ModelUri="http://opcfoundation.org/UA/"/>',
+    "    </Model>",
+    "  </Models>",
+    "  <Aliases>",
+    ...Object.entries(dataTypes).map(([name, id]) => `    <Alias Alias="${name}">i=${id}</Alias>`),
+    ...Object.entries(standardNodes)
+      .filter(([name]) => /^(Organizes|Has)/.test(name))
+      .map(([name, id]) => `    <Alias Alias="${name}">i=${id}</Alias>`),
+    "  </Aliases>",
+    ...nodes.flatMap((node) => nodeXml(node, children.get(node.path) ?? [], modelHash)),
+    "</UANodeSet>",
+    "",
+  ].join("\n");
+}
+
+/** A parent refers to its children, too: importers differ in which of the two they look at. */
+function childrenOf(nodes: readonly ExportedNode[]): ReadonlyMap<string, readonly Reference[]> {
+  const children = new Map<string, Reference[]>();
+  for (const { path, references } of nodes) {
+    for (const { type, isForward, to } of references) {
+      if (isForward || "standard" in to) continue;
+      const siblings = children.get(to.path) ?? [];
+      siblings.push({ type, isForward: true, to: { path } });
+      children.set(to.path, siblings);
+    }
+  }
+  return children;
+}
+
+function nodeXml(
+  node: ExportedNode,
+  children: readonly Reference[],
+  modelHash: number | null,
+): readonly string[] {
+  const { kind, path, displayName, description, variable, references } = node;
+  const element = elements[kind];
+  const hash = path === HASH_PATH && modelHash !== null ? [int32Xml(modelHash)] : [];
+  const value = variable?.value == null ? hash : [valueXml(variable.value)];
+  return [
+    `  <${element}${attributesXml(node)}>`,
+    ...(displayName === null
+      ? [`    <DisplayName>${escaped(node.browseName)}</DisplayName>`]
+      : textXml("DisplayName", displayName)),
+    ...textXml("Description", description),
+    "    <References>",
+    ...[...references, ...children].map((reference) => `      ${referenceXml(reference)}`),
+    "    </References>",
+    ...value.map((each) => `    ${each}`),
+    `  </${element}>`,
+  ];
+}
+
+function attributesXml(node: ExportedNode): string {
+  const { path, parent, browseName, hasStandardName, isAbstract, isNotifier, variable } = node;
+  const attributes: ReadonlyArray<readonly [name: string, value: string | number] | null> = [
+    ["NodeId", `ns=1;s=${path}`],
+    ["BrowseName", `${hasStandardName ? "" : "1:"}${browseName}`],
+    parent === null ? null : ["ParentNodeId", nodeId(parent)],
+    isAbstract ? ["IsAbstract", "true"] : null,
+    isNotifier && node.kind === "object" ? ["EventNotifier", 1] : null,
+    ...(variable === null ? [] : variableAttributes(variable)),
+  ];
+  return attributes
+    .flatMap((each) => (each === null ? [] : ` ${each[0]}="${escaped(String(each[1]))}"`))
+    .join("");
+}
+
+function variableAttributes({ dataType, length, isList, isWritable }: VariableFacts) {
+  return [
+    ["DataType", dataType] as const,
+    isList ? (["ValueRank", 1] as const) : null,
+    length === null ? null : (["ArrayDimensions", length] as const),
+    isWritable ? (["AccessLevel", READ_AND_WRITE] as const) : null,
+  ];
+}
+
+function textXml(element: string, { en, de }: Text): readonly string[] {
+  return [
+    `    <${element} Locale="en">${escaped(en)}</${element}>`,
+    `    <${element} Locale="de">${escaped(de)}</${element}>`,
+  ];
+}
+
+function referenceXml({ type, isForward, to }: Reference): string {
+  const direction = isForward ? "" : ' IsForward="false"';
+  return `<Reference ReferenceType="${type}"${direction}>${escaped(nodeId(to))}</Reference>`;
+}
+
+function nodeId(to: NodeRef): string {
+  return "standard" in to ? `i=${standardNodes[to.standard]}` : `ns=1;s=${to.path}`;
+}

@@ -1,0 +1,62 @@
+import { modelHash } from "../../northbound/opcua/model-hash.ts";
+import { type LayoutOptions, layoutOf, type PlantLayout } from "../../northbound/opcua/plant-layout.ts";
+import { version } from "../../version.ts";
+import { tagsCsv } from "./csv.ts";
+import { ignitionJson } from "./ignition.ts";
+import { instanceNodes } from "./instance-nodes.ts";
+import { nodeSetXml } from "./nodeset.ts";
+import { tagsOf } from "./tag.ts";
+import { typeNodes } from "./type-nodes.ts";
+
+/** Files by name. */
+export type Files = Readonly<Record<string, string>>;
+
+const NODE_SET = "Fleetgate.NodeSet2.xml";
+
+/** What is written of the nodes of a plant. */
+export interface PlantFiles {
+  readonly files: Files;
+  readonly modelHash: number;
+  /** What the configuration does not say, as sentences. */
+  readonly gaps: readonly string[];
+}
+
+/** The object types alone, which are the same in every plant. */
+export function typeFiles(): Files {
+  return { [NODE_SET]: nodeSetXml(typeNodes(), { version, modelHash: null }) };
+}
+
+/**
+ * The object types and lists of the plant's tags.
+ * @param hasInstances whether the NodeSet has the nodes of the plant too
+ */
+export function plantFiles(options: LayoutOptions, opcServer: string, hasInstances: boolean): PlantFiles {
+  const layout = layoutOf(options);
+  const hash = modelHash(layout);
+  const instances = instanceNodes(layout);
+  const nodes = [...typeNodes(), ...(hasInstances ? instances : [])];
+  const tags = tagsOf(instances);
+  return {
+    files: {
+      [NODE_SET]: nodeSetXml(nodes, { version, modelHash: hash }),
+      "tags.csv": tagsCsv(tags, hash),
+      "ignition-tags.json": ignitionJson(tags, { opcServer, modelHash: hash }),
+    },
+    modelHash: hash,
+    gaps: gapsOf(options, layout),
+  };
+}
+
+/** What to add to the configuration, so that more of the plant's tags are exported. */
+function gapsOf(options: LayoutOptions, { robots }: PlantLayout): readonly string[] {
+  if (robots.length === 0) {
+    return ["no robot is among the tags: name each under opcua.robots, carts in fleet.families too"];
+  }
+  const unknown = robots.filter(
+    ({ isCart }, place) => !isCart && options.robots[place]?.family === "unknown",
+  );
+  if (unknown.length === 0) return [];
+  const names = unknown.map(({ name }) => name).join(", ");
+  const are = unknown.length === 1 ? "robot is" : "robots are";
+  return [`${unknown.length} ${are} without a family in fleet.families, so without conveyors here: ${names}`];
+}
