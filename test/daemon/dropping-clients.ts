@@ -40,8 +40,8 @@ export interface DroppingParts {
 
 /** So many clients are there at the same time. */
 const AT_ONCE = 6;
-/** What a session without a client lives on. */
-const SESSION_TIMEOUT_MS = 1_000;
+/** A session lives so long without its client. Less would end one whose client a loaded machine holds up. */
+const SESSION_TIMEOUT_MS = 5_000;
 /** Within this a client is connected, logged on and subscribed, or nearly so, when it is cut. */
 const CUT_WITHIN_MS = 250;
 const APPROVED_WITHIN_MS = 15_000;
