@@ -19,6 +19,7 @@ import { createNodeBuilder } from "./node-builder.ts";
 import { buildBeforeRequests } from "./node-opcua/large-requests.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
+import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
 import type { OpcUaOptions } from "./options.ts";
@@ -78,6 +79,7 @@ export function openAddressSpace(
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
+  takeRegisteredNodes(server);
   // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
   // memory.
   addressSpace.isFrugal = true;

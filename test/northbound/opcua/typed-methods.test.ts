@@ -116,6 +116,30 @@ describe("a method with typed arguments", () => {
     }
   });
 
+  it("is called by the handles of RegisterNodes, as PLCs do", async () => {
+    const registered = await plc.session.registerNodes([`ns=2;s=${ROBOT}`, "ns=2;s=RobotMethods.Navigate"]);
+    const [objectId, methodId] = registered.map(String);
+    if (objectId === undefined || methodId === undefined) throw new Error("they are not registered");
+    expect(methodId).not.toContain("Navigate");
+    const answer = plc.session.call({
+      objectId,
+      methodId,
+      inputArguments: [
+        text("order 1"),
+        { dataType: DataType.DateTime, value: new Date(clock.nowMs() + 10_000) },
+        text("Dock A"),
+      ],
+    });
+    const sent = await commander.next();
+    expect(sent.command).toMatchObject({ operation: "CreateMission" });
+    sent.end(succeeded("m-1"));
+    expect((await answer).statusCode).toBe(StatusCodes.Good);
+
+    const named = await plc.session.browse(`ns=2;s=${ROBOT}`);
+    const handled = await plc.session.browse(objectId);
+    expect(handled.references).toEqual(named.references);
+  });
+
   it("is refused by name where its arguments make no command, or where no robot is meant", async () => {
     expect(await call("ConfirmTask", "order 1", int32(9))).toEqual({
       statusCode: StatusCodes.Good,

@@ -22,25 +22,17 @@ export function reviseRequests(
     if (request instanceof CreateSessionRequest) {
       request.requestedSessionTimeout = Math.min(request.requestedSessionTimeout, maxSessionTimeoutMs);
     } else if (request instanceof CreateMonitoredItemsRequest) {
-      reviseCreate(server, request, namespaceIndex);
+      reviseCreate(request, namespaceIndex);
     } else if (request instanceof ModifyMonitoredItemsRequest) {
       reviseModify(server, request);
     }
   });
 }
 
-function reviseCreate(
-  server: OPCUAServer,
-  request: CreateMonitoredItemsRequest,
-  namespaceIndex: number,
-): void {
-  const session = server.engine.getSession(request.requestHeader.authenticationToken);
+function reviseCreate(request: CreateMonitoredItemsRequest, namespaceIndex: number): void {
   for (const item of request.itemsToCreate ?? []) {
-    const { itemToMonitor } = item;
-    // node-opcua knows the handles of RegisterNodes in every service but this one.
-    const nodeId = session?.resolveRegisteredNode(itemToMonitor.nodeId) ?? itemToMonitor.nodeId;
-    itemToMonitor.nodeId = nodeId;
-    if (nodeId.namespace === namespaceIndex && itemToMonitor.attributeId === AttributeIds.Value) {
+    const { nodeId, attributeId } = item.itemToMonitor;
+    if (nodeId.namespace === namespaceIndex && attributeId === AttributeIds.Value) {
       item.requestedParameters.samplingInterval = 0;
     }
   }
