@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
+import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
 import { structuredTextOf } from "../support/structured-text/markdown-blocks.ts";
 import { parseStructuredText } from "../support/structured-text/parser.ts";
 import { createPlc } from "../support/structured-text/plc.ts";
 import type { Plc } from "./plc.ts";
 
-/** The program that docs/plc.md gives to its readers, word for word. */
+/**
+ * The programs that docs/plc.md gives to its readers, word for word, with the block that is not shown there.
+ */
 const pageProgram = parseStructuredText(
+  FG_LOAD_STATION,
   ...structuredTextOf(readFileSync(new URL("../../docs/plc.md", import.meta.url), "utf8")),
 );
 

@@ -7,6 +7,7 @@ import { builtAt, version } from "../../version.ts";
 import { exitWithProblems, reported } from "../configuration.ts";
 import { exitCodes, fail, NotPossible } from "../exit.ts";
 import { FG_COMMAND } from "./fg-command.ts";
+import { FG_LOAD_STATION, stationTagsOf } from "./fg-load-station.ts";
 import { readFunctionBlock } from "./function-block.ts";
 import { plcOpenXml } from "./plcopen.ts";
 import { sclSource } from "./scl.ts";
@@ -86,11 +87,16 @@ async function exportOf({ config: path, instances = false, opcServer }: OpcUaExp
 
 /** The files by name: the same program writes the same bytes. */
 function opcUaFiles(): Readonly<Record<string, string>> {
-  const block = readFunctionBlock(FG_COMMAND);
   const header = { product: "Fleetgate", version, at: builtAt().toISOString() };
-  return {
-    "FG_Command.st": FG_COMMAND,
-    "FG_Command.xml": plcOpenXml([block], header),
-    "FG_Command.scl": sclSource(block),
-  };
+  return Object.fromEntries(
+    [FG_COMMAND, FG_LOAD_STATION].flatMap((source) => {
+      const block = readFunctionBlock(source);
+      const structure = block.name === "FG_LoadStation" ? stationTagsOf(block) : null;
+      return [
+        [`${block.name}.st`, source],
+        [`${block.name}.xml`, plcOpenXml([block], header)],
+        [`${block.name}.scl`, sclSource(block, structure)],
+      ];
+    }),
+  );
 }

@@ -28,7 +28,7 @@ export interface FunctionBlock {
 const frame =
   /^FUNCTION_BLOCK (\w+)\n(?:\(\* (.*) \*\)\n)?((?:VAR(?:_INPUT|_OUTPUT)?(?: RETAIN)?\n[\s\S]*?\nEND_VAR\n)+)\n([\s\S]*?)END_FUNCTION_BLOCK\n$/;
 const sectionFrame = /^(VAR(?:_INPUT|_OUTPUT)?)( RETAIN)?\n([\s\S]*?)\nEND_VAR$/gm;
-const line = /^ *([\w, ]+?) *: *(.+?)(?: := (\w+))?; *(?:\(\* (.*) \*\))?$/;
+const line = /^ *([\w, ]+?) *: *(.+?)(?: := ([\w#]+))?; *(?:\(\* (.*) \*\))?$/;
 
 /**
  * Reads one of our own blocks; they have one comment a declaration, in its line. Throws on any other form.

@@ -66,7 +66,7 @@ function variable({ name, type, initial, comment }: Declaration): string {
   return `<variable name="${name}"><type>${typeElement(type)}</type>${value}${text}</variable>`;
 }
 
-const elementary = new Set(["BOOL", "DINT"]);
+const elementary = new Set(["BOOL", "DINT", "TIME"]);
 const array = /^ARRAY\[(\d+)\.\.(\d+)\] OF (\w+)$/;
 
 function typeElement(type: string): string {

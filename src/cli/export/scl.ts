@@ -4,22 +4,39 @@ import type { Declaration, FunctionBlock, Section } from "./function-block.ts";
 const types: Readonly<Record<string, string>> = {
   BOOL: "Bool",
   DINT: "DInt",
+  TIME: "Time",
   TON: "{InstructionName := 'TON_TIME'; LibVersion := '1.0'} : TON_TIME",
   R_TRIG: "{InstructionName := 'R_TRIG'; LibVersion := '1.0'} : R_TRIG",
 };
 
+/** Some inputs of a block as one, of a type of their own (UDT): a read of an S7 fills it at once. */
+export interface SclStructure {
+  readonly typeName: string;
+  /** The input that has the type. */
+  readonly name: string;
+  readonly comment: string;
+  readonly members: readonly Declaration[];
+}
+
 /** The block as an external source of TIA Portal, for S7-1200 and S7-1500. */
-export function sclSource({ name, comment, sections, body }: FunctionBlock): string {
-  const names = new Set(sections.flatMap(({ declarations }) => declarations.map((one) => one.name)));
+export function sclSource(
+  { name, comment, sections, body }: FunctionBlock,
+  structure: SclStructure | null = null,
+): string {
+  const paths = new Map(
+    sections.flatMap(({ declarations }) => declarations.map((one) => [one.name, `#${one.name}`])),
+  );
+  for (const member of structure?.members ?? []) paths.set(member.name, `#${structure?.name}.${member.name}`);
   return [
+    ...(structure === null ? [] : typeLines(structure)),
     `FUNCTION_BLOCK "${name}"`,
     "{ S7_Optimized_Access := 'TRUE' }",
     "VERSION : 1.0",
     ...(comment === "" ? [] : [`// ${comment}`]),
-    ...sections.flatMap(sectionLines),
+    ...sections.flatMap((section) => sectionLines(section, structure)),
     "",
     "BEGIN",
-    ...withLocalMarks(body, names)
+    ...withLocalMarks(body, paths)
       .trimEnd()
       .split("\n")
       .map((line) => (line === "" ? "" : `    ${line}`)),
@@ -28,8 +45,34 @@ export function sclSource({ name, comment, sections, body }: FunctionBlock): str
   ].join("\r\n");
 }
 
-function sectionLines({ kind, isRetained, declarations }: Section): readonly string[] {
-  return [`    ${kind}${isRetained ? " RETAIN" : ""}`, ...declarations.map(declarationLine), "    END_VAR"];
+function typeLines({ typeName, members }: SclStructure): readonly string[] {
+  return [
+    `TYPE "${typeName}"`,
+    "VERSION : 1.0",
+    "    STRUCT",
+    ...members.map(declarationLine),
+    "    END_STRUCT;",
+    "END_TYPE",
+    "",
+  ];
+}
+
+function sectionLines(
+  { kind, isRetained, declarations }: Section,
+  structure: SclStructure | null,
+): readonly string[] {
+  const own = declarations.filter((one) => structure?.members.includes(one) !== true);
+  const lines = own.map(declarationLine);
+  if (structure !== null && own.length < declarations.length)
+    lines.unshift(
+      declarationLine({
+        name: structure.name,
+        type: structure.typeName,
+        initial: null,
+        comment: structure.comment,
+      }),
+    );
+  return [`    ${kind}${isRetained ? " RETAIN" : ""}`, ...lines, "    END_VAR"];
 }
 
 function declarationLine({ name, type, initial, comment }: Declaration): string {
@@ -47,10 +90,11 @@ function typeText(type: string): string {
 
 /**
  * In SCL a local variable is written `#name`. The formal parameter of a call (`IN := `, `Q` behind a dot) is
- * not one. Comments stay as they are.
+ * not one, even where it has the name of a local variable. Comments stay as they are.
  */
-function withLocalMarks(body: string, names: ReadonlySet<string>): string {
-  return body.replaceAll(/\(\*[\s\S]*?\*\)|(?<![.#\w])([A-Za-z_]\w*)/g, (found, word: string | undefined) =>
-    word !== undefined && names.has(word) ? `#${word}` : found,
+function withLocalMarks(body: string, paths: ReadonlyMap<string, string>): string {
+  const words = /\(\*[\s\S]*?\*\)|[(,]\s*[A-Za-z_]\w*\s*(?::=|=>)|(?<![.#\w])([A-Za-z_]\w*)/g;
+  return body.replaceAll(words, (found, word: string | undefined) =>
+    word === undefined ? found : (paths.get(word) ?? found),
   );
 }

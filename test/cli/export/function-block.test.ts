@@ -2,12 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FG_COMMAND } from "../../../src/cli/export/fg-command.ts";
+import { FG_LOAD_STATION } from "../../../src/cli/export/fg-load-station.ts";
 import { readFunctionBlock } from "../../../src/cli/export/function-block.ts";
 import { structuredTextOf } from "../../support/structured-text/markdown-blocks.ts";
 import { parseStructuredText } from "../../support/structured-text/parser.ts";
 import { endPrograms, fleetgate, newFolder } from "../program.ts";
 
-const names = ["FG_Command.st", "FG_Command.xml", "FG_Command.scl"] as const;
+const blocks = { FG_Command: FG_COMMAND, FG_LoadStation: FG_LOAD_STATION } as const;
+type BlockName = keyof typeof blocks;
+const blockNames = Object.keys(blocks) as BlockName[];
+const names = blockNames.flatMap((name) =>
+  (["st", "xml", "scl"] as const).map((end) => `${name}.${end}` as const),
+);
 let files: Readonly<Record<(typeof names)[number], string>>;
 beforeAll(async () => {
   const folder = newFolder();
@@ -28,26 +34,36 @@ test("the block of the page, which test/e2e/plc-page runs, is what is exported",
 const unescaped = (text: string) =>
   text.replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
 
-test("PLCopen XML has the same block: its variables, and its statements word for word", () => {
-  const xml = files["FG_Command.xml"];
-  const block = readFunctionBlock(FG_COMMAND);
-  const [, body = ""] = /<body><ST><xhtml [^>]*>([\s\S]*?)<\/xhtml><\/ST><\/body>/.exec(xml) ?? [];
-  expect(unescaped(body)).toBe(block.body);
-  const variables = [...xml.matchAll(/<variable name="(\w+)"><type>(.*?)<\/type>/g)];
-  expect(variables.map(([, name]) => name)).toEqual(
-    block.sections.flatMap(({ declarations }) => declarations.map(({ name }) => name)),
+test.each(blockNames)(
+  "PLCopen XML has the same block %s: its variables, and its statements word for word",
+  (name) => {
+    const xml = files[`${name}.xml`];
+    const block = readFunctionBlock(blocks[name]);
+    const [, body = ""] = /<body><ST><xhtml [^>]*>([\s\S]*?)<\/xhtml><\/ST><\/body>/.exec(xml) ?? [];
+    expect(unescaped(body)).toBe(block.body);
+    const variables = [...xml.matchAll(/<variable name="(\w+)"><type>(.*?)<\/type>/g)];
+    expect(variables.map(([, variable]) => variable)).toEqual(
+      block.sections.flatMap(({ declarations }) => declarations.map((one) => one.name)),
+    );
+    expect(variables.map(([, , type]) => type)).toEqual(
+      expect.arrayContaining([
+        "<BOOL/>",
+        '<array><dimension lower="0" upper="19"/><baseType><DINT/></baseType></array>',
+        '<derived name="TON"/>',
+      ]),
+    );
+    expect(xml.match(/<localVars retain="true">/g)).toHaveLength(1);
+  },
+);
+
+test("PLCopen XML has first values, of a flag and of a time", () => {
+  expect(files["FG_LoadStation.xml"]).toContain(
+    '<variable name="MoveTime"><type><TIME/></type><initialValue><simpleValue value="T#30s"/>',
   );
-  expect(variables.map(([, , type]) => type)).toEqual(
-    expect.arrayContaining([
-      "<BOOL/>",
-      '<array><dimension lower="0" upper="19"/><baseType><DINT/></baseType></array>',
-      '<derived name="TON"/>',
-    ]),
-  );
-  expect(xml).toContain(
+  expect(files["FG_LoadStation.xml"]).toContain('<variable name="slot"><type><derived name="FG_Command"/>');
+  expect(files["FG_Command.xml"]).toContain(
     '<variable name="closing"><type><BOOL/></type><initialValue><simpleValue value="TRUE"/>',
   );
-  expect(xml.match(/<localVars retain="true">/g)).toHaveLength(1);
 });
 
 test("SCL has the same statements, with its marks of local variables and its own names of types", () => {
@@ -64,7 +80,29 @@ test("SCL has the same statements, with its marks of local variables and its own
 });
 
 test("what stands in the file is a program that the interpreter accepts", () => {
-  expect(() => parseStructuredText(files["FG_Command.st"])).not.toThrow();
+  expect(() => parseStructuredText(files["FG_Command.st"], files["FG_LoadStation.st"])).not.toThrow();
+});
+
+test("SCL of the load station reads its tags from a type of their own, and marks no formal parameter", () => {
+  const scl = files["FG_LoadStation.scl"].replaceAll("\r\n", "\n");
+  expect(scl).toMatch(/^TYPE "UDT_FG_Station"\nVERSION : 1.0\n {4}STRUCT\n/);
+  expect(scl).toContain(
+    "a station without a permit leaves it as it is\n    END_STRUCT;\nEND_TYPE\n\nFUNCTION_BLOCK ",
+  );
+  expect(scl).toContain('        Tags : "UDT_FG_Station";   // what was read of the station\n');
+  expect(scl).toContain("#rolls := #here AND #Tags.Rolling[#place];");
+  expect(scl).toContain(
+    "#slot(Connected := #Connected, Answer := #Tags.Answer, UserNo := #UserNo, Ready := TRUE,",
+  );
+  expect(scl).toContain("        MoveTime : Time := T#30s;\n");
+  expect(scl).toContain('        slot : "FG_Command";\n');
+  const { body } = readFunctionBlock(FG_LOAD_STATION);
+  const [, statements = ""] = /\nBEGIN\n([\s\S]*)END_FUNCTION_BLOCK\n$/.exec(scl) ?? [];
+  const plain = statements
+    .replaceAll(/^ {4}/gm, "")
+    .replaceAll("#Tags.", "")
+    .replaceAll(/(?<!T)#/g, "");
+  expect(plain.trim()).toBe(body.trim());
 });
 
 test.each([
