@@ -29,6 +29,8 @@ export interface Plc {
   read(tag: string): Promise<Shown>;
   /** The value of a tag; rejects when its status is not Good. */
   value(tag: string): Promise<unknown>;
+  /** What tags show, read in one request. */
+  shown(...tags: readonly string[]): Promise<readonly Shown[]>;
   /**
    * The number that a slot's `NextId` shows, once it is not 0: a slot keeps its numbers before it shows one.
    */
@@ -99,6 +101,15 @@ export async function openPlc(url: string, user?: PlcUser, retries = 3): Promise
   return {
     read,
     value,
+    async shown(...tags) {
+      const ids = tags.map((tag) => ({ nodeId: nodeId(tag), attributeId: AttributeIds.Value }));
+      const found = await session.read(ids);
+      return found.map(({ value, statusCode }, at) => ({
+        tag: tags[at] ?? "",
+        value: plain(value.value),
+        status: statusCode.name,
+      }));
+    },
     async nextId(tag) {
       for (;;) {
         const number = Number(await value(tag));

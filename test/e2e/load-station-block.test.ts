@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
+import { seededChance } from "../daemon/chance.ts";
+import { createIdleClock } from "../support/idle-clock.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { type RunningGateway, startGateway } from "./e2e-harness.ts";
+import { type FaultKind, faultKinds } from "./load-station/station-faults.ts";
+import { createStationLine } from "./load-station/station-line.ts";
+import { createStationPlant, ROBOT } from "./load-station/station-plant.ts";
+import { describe as described, type Report, runVisits } from "./load-station/station-run.ts";
+import { CONFIRM_WAIT_MS, stationScenario, stationSections } from "./load-station/station-world.ts";
+
+const SEED = Number(process.env.LOAD_STATION_SEED ?? 7);
+const HEARTBEAT_MS = 2_000;
+const CYCLE_MS = 200;
+const MOVE_MS = 1_500;
+/** How many times faster than the machine's this time passes, while nothing is to be done. */
+const PACE = 40;
+
+const constants = {
+  LinkTime: 1_000,
+  OwnTime: 2_000,
+  RollTime: 3_000,
+  MoveTime: 8_000,
+  StopTime: 8_000,
+  LeaveTime: 20_000,
+  ReadyTime: 20_000,
+  LeaseTime: 20_000,
+};
+
+const bounds = {
+  linkMs: constants.LinkTime,
+  ownMs: constants.OwnTime,
+  moveMs: constants.MoveTime,
+  heartbeatMs: HEARTBEAT_MS,
+  confirmMs: CONFIRM_WAIT_MS,
+  commandMs: 1_500,
+  lookMs: 1_000,
+};
+
+/** For mistakes: what strikes does so late in its step, and lasts long. */
+const LATE_AND_LONG = 0.9;
+/** The step in which both conveyors turn. */
+const TURNING = 5;
+
+const clock = createIdleClock(PACE);
+const time = { nowMs: clock.monotonicMs, pass: clock.pass };
+let folder: string;
+let simulator: RunningSimulator;
+let gateway: RunningGateway;
+const control = () => simulator.control;
+
+function start(gatewayClock: Clock): Promise<RunningGateway> {
+  const { stations, robots } = stationSections(HEARTBEAT_MS);
+  const sections = { stations, opcua: { robots }, commands: { evidenceMs: 500, settleMs: 100 } };
+  return startGateway(folder, simulator.endpoints, sections, gatewayClock);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fleetgate-load-"));
+  const scenario = { kind: "given", scenario: stationScenario() } as const;
+  simulator = await startSimulator({ dataDir: join(folder, "fleet"), scenario, clock });
+  // The first start makes keys, which takes a time that is not this clock's.
+  await (await start(systemClock)).stop();
+  gateway = await start(clock);
+}, 60_000);
+afterAll(async () => {
+  await gateway.stop();
+  await simulator.stop();
+  clock.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs visits with a controller of their own. */
+async function run(
+  visits: number,
+  kinds: readonly FaultKind[],
+  chance: () => number,
+  source?: string,
+): Promise<Report> {
+  const plant = createStationPlant(control, time.nowMs, MOVE_MS);
+  const url = () => gateway.opcuaUrl;
+  const line = createStationLine({ plant, time, cycleMs: CYCLE_MS, url, constants, source });
+  async function restartGateway(): Promise<void> {
+    let isUp = false;
+    const restarted = gateway
+      .stop()
+      .then(() => start(clock))
+      .finally(() => {
+        isUp = true;
+      });
+    while (!isUp) await line.cycle();
+    gateway = await restarted;
+  }
+  try {
+    const report = await runVisits({
+      line,
+      plant,
+      control,
+      time,
+      visits,
+      kinds,
+      bounds,
+      restartGateway,
+      chance,
+    });
+    if (process.env.LOAD_STATION_FIGURES !== undefined) process.stderr.write(`${described(report)}\n`);
+    return report;
+  } finally {
+    await line.close();
+    // What a wrong block has left turning.
+    for (const ok of [false, true])
+      control().happen({ kind: "conveyor-health", robotId: ROBOT, index: 1, ok });
+  }
+}
+
+test("every kind of fault once: no conveyor turns alone for longer than the page says, nothing is sent twice", async () => {
+  const report = await run(faultKinds.length, faultKinds, seededChance(SEED));
+  expect(report.broken).toEqual([]);
+  const idle = [...report.kinds].filter(([, { struck }]) => struck === 0).map(([name]) => name);
+  expect(idle).toEqual([]);
+  expect(report.kinds.get("none")?.served).toBe(1);
+}, 120_000);
+
+/** A mistake in the block, the kinds of faults that show it, and what is said of it. */
+const mistakes = [
+  [
+    "does not stop the robot's conveyor when it calls a person",
+    ["turns AND (StepNo = 6 OR StepNo = 10)", "turns AND StepNo = 6"],
+    "station: not ready",
+    /a conveyor turns on|alone for .*\(robotMs\)/,
+  ],
+  [
+    "lets its conveyor run when tags are old",
+    ["linkLost(IN := NOT Connected", "linkLost(IN := FALSE"],
+    "link: away for a time",
+    /alone for .*\(ownMs\)/,
+  ],
+  [
+    "lets its conveyor run when the robot's has stopped",
+    ["NOT rolls AND NOT agreed THEN reason := 7", "FALSE THEN reason := 7"],
+    "robot: its conveyor stops",
+    /alone for .*\(ownMs\)/,
+  ],
+  [
+    "starts again when the answer was lost",
+    [
+      "IF phase = 3 AND result <> 1 THEN reason := 7 + result;",
+      "IF phase = 3 AND result <> 1 THEN phase := 1;",
+    ],
+    "start of the conveyor is not taken",
+    /sent twice/,
+  ],
+  [
+    "lets the robot go on again when the answer was lost",
+    ["result = 3 THEN StepNo := 9;  doubt := TRUE;", "result = 3 THEN phase := 1;"],
+    "answer lost: go on",
+    /sent twice/,
+  ],
+] as const;
+
+test.each(mistakes)(
+  "a block that %s is found",
+  async (_what, [right, wrong], name, problem) => {
+    const kind = faultKinds
+      .filter((one) => one.name === name)
+      .map((one) => ({ ...one, steps: one.steps.includes(TURNING) ? [TURNING] : one.steps }));
+    const source = FG_LOAD_STATION.replace(right, wrong);
+    expect(source).not.toBe(FG_LOAD_STATION);
+    const { broken } = await run(1, kind, () => LATE_AND_LONG, source);
+    expect(broken.join("\n")).toMatch(problem);
+  },
+  120_000,
+);
