@@ -51,7 +51,8 @@ function exportOpcUaCommand(): Command {
       try {
         const { files, news } = await exportOf(options);
         await makeFolder(options.out);
-        for (const [name, text] of Object.entries({ ...opcUaFiles(), ...files })) {
+        const all: Export["files"] = { ...opcUaFiles(), ...files };
+        for (const [name, text] of Object.entries(all)) {
           await writeFile(join(options.out, name), text);
           process.stdout.write(`${join(options.out, name)}\n`);
         }
@@ -63,7 +64,7 @@ function exportOpcUaCommand(): Command {
 }
 
 interface Export {
-  readonly files: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, Iterable<string>>>;
   /** What to tell beside their names. */
   readonly news: readonly string[];
 }

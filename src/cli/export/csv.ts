@@ -5,8 +5,14 @@ const header = [
 ];
 
 /** One line a tag (RFC 4180), each with the hash of the whole list. */
-export function tagsCsv(tags: readonly Tag[], modelHash: number): string {
-  const rows = tags.map(({ nodeId, folders, name, dataType, length, unit, isWritable, description }) => [
+export function* tagsCsv(groups: Iterable<readonly Tag[]>, modelHash: number): Generator<string> {
+  yield line(header);
+  for (const tags of groups) yield tags.map((tag) => line(cellsOf(tag, modelHash))).join("");
+}
+
+function cellsOf(tag: Tag, modelHash: number): readonly string[] {
+  const { nodeId, folders, name, dataType, length, unit, isWritable, description } = tag;
+  return [
     nodeId,
     [...folders, name].join("/"),
     dataType,
@@ -15,8 +21,11 @@ export function tagsCsv(tags: readonly Tag[], modelHash: number): string {
     isWritable ? "rw" : "r",
     description,
     String(modelHash),
-  ]);
-  return [header, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  ];
+}
+
+function line(cells: readonly string[]): string {
+  return `${cells.map(cell).join(",")}\r\n`;
 }
 
 /** What a spreadsheet would take for a formula begins with an apostrophe. */

@@ -14,6 +14,12 @@ interface Folder {
   readonly tags: (Folder | AtomicTag)[];
 }
 
+interface NamedFolder {
+  readonly members: Folder["tags"];
+  /** Of the members, in lower case. */
+  readonly names: Set<string>;
+}
+
 type AtomicTag = Readonly<Record<string, string | number | boolean>> & {
   readonly name: string;
   readonly tagType: "AtomicTag";
@@ -30,27 +36,65 @@ const dataTypes: Readonly<Partial<Record<DataTypeName, string>>> = {
 /**
  * One folder of OPC tags, as Ignition's tag browser imports it. Texts of enumerations are left out: a tag of
  * Ignition has no tags in it. `Gateway/ExportedModelHash` is a memory tag, to compare `ModelHash` with.
+ *
+ * @param groups each with the tags of one folder directly under Objects, or of one folder in it
  */
-export function ignitionJson(tags: readonly Tag[], { opcServer, modelHash }: IgnitionOptions): string {
-  const root: Folder = { name: "Fleetgate", tagType: "Folder", tags: [] };
-  const folders = new Map<string, Folder>([["", root]]);
+export function* ignitionJson(groups: Iterable<readonly Tag[]>, options: IgnitionOptions): Generator<string> {
+  yield opening("Fleetgate");
+  let root: string | undefined;
+  let names = new Set<string>();
+  for (const tags of groups) {
+    const [first] = tags;
+    if (first === undefined) continue;
+    const isNewRoot = first.folders[0] !== root;
+    if (isNewRoot) {
+      if (root !== undefined) yield "]},\n";
+      root = first.folders[0];
+      names = new Set();
+      yield opening(root ?? "");
+    }
+    const members = membersOf(tags, names, options).map((member) => JSON.stringify(member, null, 2));
+    yield `${isNewRoot ? "" : ",\n"}${members.join(",\n")}`;
+  }
+  yield root === undefined ? "]}\n" : "]}]}\n";
+}
 
-  function folderOf(steps: readonly string[]): Folder {
+function opening(name: string): string {
+  return `{"name": ${JSON.stringify(name)}, "tagType": "Folder", "tags": [\n`;
+}
+
+/** What stands in the folder directly under Objects; its names are unlike those that are there. */
+function membersOf(
+  tags: readonly Tag[],
+  names: Set<string>,
+  { opcServer, modelHash }: IgnitionOptions,
+): Folder["tags"] {
+  const root: NamedFolder = { members: [], names };
+  const folders = new Map<string, NamedFolder>([["", root]]);
+
+  function folderOf(steps: readonly string[]): NamedFolder {
     const key = steps.join("/");
     const known = folders.get(key);
     if (known !== undefined) return known;
     const parent = folderOf(steps.slice(0, -1));
-    const made: Folder = { name: freeName(parent, steps.at(-1) ?? ""), tagType: "Folder", tags: [] };
-    parent.tags.push(made);
+    const made: NamedFolder = { members: [], names: new Set() };
+    const name = freeName(parent.names, steps.at(-1) ?? "");
+    parent.members.push({ name, tagType: "Folder", tags: made.members });
     folders.set(key, made);
     return made;
   }
 
-  for (const tag of tags.filter(({ isText }) => !isText)) {
-    const folder = folderOf(tag.folders);
-    folder.tags.push(opcTag(tag, freeName(folder, tag.name), opcServer));
+  for (const tag of tags) {
+    if (tag.isText) continue;
+    const { members, names: taken } = folderOf(tag.folders.slice(1));
+    members.push(opcTag(tag, freeName(taken, tag.name), opcServer));
+    if (tag.folders.length === 1 && tag.name === "ModelHash") members.push(exportedHash(modelHash));
   }
-  folderOf(["Gateway"]).tags.push({
+  return root.members;
+}
+
+function exportedHash(modelHash: number): AtomicTag {
+  return {
     name: "ExportedModelHash",
     tagType: "AtomicTag",
     valueSource: "memory",
@@ -58,8 +102,7 @@ export function ignitionJson(tags: readonly Tag[], { opcServer, modelHash }: Ign
     value: modelHash,
     readOnly: true,
     documentation: "ModelHash of this export; if Gateway/ModelHash is another number, import again",
-  });
-  return `${JSON.stringify(root, null, 2)}\n`;
+  };
 }
 
 function opcTag(tag: Tag, name: string, opcServer: string): AtomicTag {
@@ -79,10 +122,10 @@ function opcTag(tag: Tag, name: string, opcServer: string): AtomicTag {
 }
 
 /** Ignition takes fewer characters than a NodeId, and does not tell names by their case. */
-function freeName({ tags }: Folder, name: string): string {
+function freeName(taken: Set<string>, name: string): string {
   const fitting = name.replaceAll(/[^A-Za-z0-9_ '\-:()]/g, "_").replace(/^[^A-Za-z0-9_]/, "_");
-  const taken = new Set(tags.map((tag) => tag.name.toLowerCase()));
   let free = fitting;
   for (let count = 2; taken.has(free.toLowerCase()); count += 1) free = `${fitting}_${count}`;
+  taken.add(free.toLowerCase());
   return free;
 }

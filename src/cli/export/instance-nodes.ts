@@ -10,34 +10,40 @@ import { cartType, robotsType } from "../../northbound/opcua/model/robot.ts";
 import { confirmTags } from "../../northbound/opcua/model/slot.ts";
 import { permitTags, stationsType } from "../../northbound/opcua/model/station.ts";
 import type { PlantLayout, RobotLayout, StationLayout } from "../../northbound/opcua/plant-layout.ts";
-import { from, named, objectNode, standard, tagNodes } from "./make-node.ts";
-import type { ExportedNode } from "./node.ts";
+import { from, named, objectNode, standard, tagNodes, to } from "./make-node.ts";
+import type { ExportedNode, NodeGroup } from "./node.ts";
 
 /** Whether the plant has an optional member. */
 type HasMember = (name: string) => boolean;
 
 /**
- * The nodes of the gateway, and of the stations and robots that the configuration names. Methods are not
- * among them.
+ * The nodes of the gateway, and of the stations and robots that the configuration names, as groups: each folder
+ * directly under Objects, and each station and robot. Methods are not among them. A plant may have thousands of
+ * robots, so a group is made when it is asked for.
  */
-export function instanceNodes(layout: PlantLayout): readonly ExportedNode[] {
+export function* instanceNodes(layout: PlantLayout): Generator<NodeGroup> {
   const { stations, robots } = layout;
-  return [
-    ...rootNodes("Gateway", gatewayType),
-    ...(stations.length === 0 ? [] : rootNodes("Stations", stationsType)),
-    ...stations.flatMap((station) => stationNodes(station, layout)),
-    ...rootNodes("Robots", robotsType),
-    ...robots.flatMap((robot) => robotNodes(robot, layout)),
-  ];
+  yield rootNodes("Gateway", gatewayType, []);
+  if (stations.length > 0) yield rootNodes("Stations", stationsType, stations);
+  for (const station of stations) yield stationNodes(station, layout);
+  yield rootNodes("Robots", robotsType, robots);
+  for (const robot of robots) yield robotNodes(robot, layout);
 }
 
-function rootNodes(name: string, type: ObjectModel): readonly ExportedNode[] {
+/** The members are groups of their own, so the folder refers to them. */
+function rootNodes(
+  name: string,
+  type: ObjectModel,
+  members: ReadonlyArray<{ readonly name: string }>,
+): NodeGroup {
   const texts = { displayName: named(name, type), description: type };
   const node = objectNode(name, name, texts, type, from("Organizes", standard("ObjectsFolder")));
-  return [node, ...membersOf(name, type, () => false)];
+  const toMembers = members.map((member) => to("HasComponent", { path: `${name}.${member.name}` }));
+  const root = { ...node, references: [...node.references, ...toMembers] };
+  return [root, ...membersOf(name, type, () => false)];
 }
 
-function stationNodes({ name, needsPermit }: StationLayout, layout: PlantLayout): readonly ExportedNode[] {
+function stationNodes({ name, needsPermit }: StationLayout, layout: PlantLayout): NodeGroup {
   const hasPlant = hasMemberOf(layout);
   return memberNodes("Stations", stationsType, name, (member) =>
     member in permitTags ? needsPermit : hasPlant(member),

@@ -70,3 +70,6 @@ export interface ExportedNode {
   /** Null: it is no variable. */
   readonly variable: VariableFacts | null;
 }
+
+/** Nodes that are written together. A parent that is not in the group says itself which children it has. */
+export type NodeGroup = readonly ExportedNode[];

@@ -3,6 +3,7 @@ import type { Text } from "../../northbound/opcua/model/text.ts";
 import {
   type DataTypeName,
   type ExportedNode,
+  type NodeGroup,
   type NodeRef,
   type Reference,
   standardNodes,
@@ -43,10 +44,12 @@ const READ_AND_WRITE = 3;
 const HASH_PATH = "Gateway.ModelHash";
 
 /** The nodes as a UANodeSet (OPC UA part 6, annex F). Our namespace has the index 1 in it. */
-export function nodeSetXml(nodes: readonly ExportedNode[], { version, modelHash }: NodeSetHeader): string {
+export function* nodeSetXml(
+  groups: Iterable<NodeGroup>,
+  { version, modelHash }: NodeSetHeader,
+): Generator<string> {
   const hash = modelHash === null ? "no configuration was given" : `Gateway.ModelHash ${modelHash}`;
-  const children = childrenOf(nodes);
-  return [
+  yield lines([
     '<?xml version="1.0" encoding="utf-8"?>',
     `<!-- Written by fleetgate export opcua, version ${version.replaceAll("--", "- -")}; ${hash} -->`,
     '<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">',
@@ -62,14 +65,20 @@ export function nodeSetXml(nodes: readonly ExportedNode[], { version, modelHash 
       .filter(([name]) => /^(Organizes|Has)/.test(name))
       .map(([name, id]) => `    <Alias Alias="${name}">i=${id}</Alias>`),
     "  </Aliases>",
-    ...nodes.flatMap((node) => nodeXml(node, children.get(node.path) ?? [], modelHash)),
-    "</UANodeSet>",
-    "",
-  ].join("\n");
+  ]);
+  for (const nodes of groups) {
+    const children = childrenOf(nodes);
+    yield lines(nodes.flatMap((node) => nodeXml(node, children.get(node.path) ?? [], modelHash)));
+  }
+  yield lines(["</UANodeSet>"]);
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${text}\n`).join("");
 }
 
 /** A parent refers to its children, too: importers differ in which of the two they look at. */
-function childrenOf(nodes: readonly ExportedNode[]): ReadonlyMap<string, readonly Reference[]> {
+function childrenOf(nodes: NodeGroup): ReadonlyMap<string, readonly Reference[]> {
   const children = new Map<string, Reference[]>();
   for (const { path, references } of nodes) {
     for (const { type, isForward, to } of references) {

@@ -8,8 +8,8 @@ import { nodeSetXml } from "./nodeset.ts";
 import { tagsOf } from "./tag.ts";
 import { typeNodes } from "./type-nodes.ts";
 
-/** Files by name. */
-export type Files = Readonly<Record<string, string>>;
+/** What to write, by the name of the file. */
+export type Files = Readonly<Record<string, Iterable<string>>>;
 
 const NODE_SET = "Fleetgate.NodeSet2.xml";
 
@@ -23,7 +23,7 @@ export interface PlantFiles {
 
 /** The object types alone, which are the same in every plant. */
 export function typeFiles(): Files {
-  return { [NODE_SET]: nodeSetXml(typeNodes(), { version, modelHash: null }) };
+  return { [NODE_SET]: nodeSetXml([typeNodes()], { version, modelHash: null }) };
 }
 
 /**
@@ -33,14 +33,18 @@ export function typeFiles(): Files {
 export function plantFiles(options: LayoutOptions, opcServer: string, hasInstances: boolean): PlantFiles {
   const layout = layoutOf(options);
   const hash = modelHash(layout);
-  const instances = instanceNodes(layout);
-  const nodes = [...typeNodes(), ...(hasInstances ? instances : [])];
-  const tags = tagsOf(instances);
+  function* nodes() {
+    yield typeNodes();
+    if (hasInstances) yield* instanceNodes(layout);
+  }
+  function* tags() {
+    for (const group of instanceNodes(layout)) yield tagsOf(group);
+  }
   return {
     files: {
-      [NODE_SET]: nodeSetXml(nodes, { version, modelHash: hash }),
-      "tags.csv": tagsCsv(tags, hash),
-      "ignition-tags.json": ignitionJson(tags, { opcServer, modelHash: hash }),
+      [NODE_SET]: nodeSetXml(nodes(), { version, modelHash: hash }),
+      "tags.csv": tagsCsv(tags(), hash),
+      "ignition-tags.json": ignitionJson(tags(), { opcServer, modelHash: hash }),
     },
     modelHash: hash,
     gaps: gapsOf(options, layout),

@@ -1,6 +1,6 @@
 import { FLEET_NAMESPACE } from "../../northbound/opcua/fleet-nodeset.ts";
 import { VALUE_AS_TEXT } from "../../northbound/opcua/model/properties.ts";
-import type { ExportedNode, VariableFacts } from "./node.ts";
+import type { NodeGroup, VariableFacts } from "./node.ts";
 
 /** A variable of the plant, as lists of tags have it. */
 export interface Tag extends Pick<VariableFacts, "dataType" | "length" | "isWritable" | "unit" | "range"> {
@@ -14,8 +14,8 @@ export interface Tag extends Pick<VariableFacts, "dataType" | "length" | "isWrit
   readonly isText: boolean;
 }
 
-/** The variables among the nodes of a plant. */
-export function tagsOf(nodes: readonly ExportedNode[]): readonly Tag[] {
+/** The variables among nodes. */
+export function tagsOf(nodes: NodeGroup): readonly Tag[] {
   return nodes.flatMap(({ path, browseName, description, variable }) => {
     if (variable === null) return [];
     const steps = path.split(".");

@@ -12,10 +12,10 @@ import {
   tagNodes,
   to,
 } from "./make-node.ts";
-import type { ExportedNode, NodeRef, Reference } from "./node.ts";
+import type { ExportedNode, NodeGroup, NodeRef, Reference } from "./node.ts";
 
 /** Our object types with their members, and the properties that many tags share. */
-export function typeNodes(): readonly ExportedNode[] {
+export function typeNodes(): NodeGroup {
   const shared = objectTypes
     .flatMap(({ tags }) => Object.values(tags))
     .flatMap(sharedPropertiesOf)

@@ -13,7 +13,7 @@ const tag: Tag = {
 
 test("a line of CSV has what the header says, as RFC 4180 has it", () => {
   const pose: Tag = { ...tag, name: "Pose", length: 3, isWritable: true, unit: "", description: 'x "y"' };
-  expect(tagsCsv([tag, pose], 7)).toBe(
+  expect([...tagsCsv([[tag], [pose]], 7)].join("")).toBe(
     [
       "NodeId,BrowsePath,DataType,ArrayLength,Unit,Access,Description,ModelHash",
       `${tag.nodeId},Robots/a/Battery/ChargePercent,Int32,,%,r,"How full, and how",7`,
@@ -37,19 +37,28 @@ test.each([
 
 test("Ignition gets folders, its own data types, and a tag to compare ModelHash with", () => {
   const options = { opcServer: "Hall 1", modelHash: 7 };
-  expect(JSON.parse(ignitionJson([tag], options))).toEqual({
-    ...{ name: "Fleetgate", tagType: "Folder" },
-    tags: [
-      folder("Robots", [folder("a", [folder("Battery", [chargePercent])])]),
+  const hash: Tag = { ...tag, folders: ["Gateway"], name: "ModelHash", unit: "", range: null };
+  const missing: Tag = { ...hash, folders: ["Robots"], name: "NodesMissing" };
+  expect(imported([[hash], [missing], [tag]], options)).toEqual(
+    folder("Fleetgate", [
       folder("Gateway", [
+        expect.objectContaining({ name: "ModelHash", valueSource: "opc" }),
         {
           ...{ name: "ExportedModelHash", tagType: "AtomicTag", valueSource: "memory", dataType: "Int4" },
           ...{ value: 7, readOnly: true, documentation: expect.any(String) },
         },
       ]),
-    ],
-  });
+      folder("Robots", [
+        expect.objectContaining({ name: "NodesMissing" }),
+        folder("a", [folder("Battery", [chargePercent])]),
+      ]),
+    ]),
+  );
 });
+
+function imported(...given: Parameters<typeof ignitionJson>) {
+  return JSON.parse([...ignitionJson(...given)].join(""));
+}
 
 const chargePercent = {
   ...{ name: "ChargePercent", tagType: "AtomicTag", valueSource: "opc", dataType: "Int4" },
@@ -64,7 +73,8 @@ function folder(name: string, tags: readonly unknown[]) {
 test("names that Ignition does not take, or does not tell apart, get others", () => {
   const of = (robot: string): Tag => ({ ...tag, folders: ["Robots", robot], name: "Valid" });
   const robots = ["r%2E1", "r_2E1", "R_2e1", "-a", "a~id"].map(of);
-  const [{ tags }] = JSON.parse(ignitionJson(robots, { opcServer: "x", modelHash: 7 })).tags;
+  const groups = robots.map((robot) => [robot]);
+  const [{ tags }] = imported(groups, { opcServer: "x", modelHash: 7 }).tags;
   expect(tags.map(({ name }: { name: string }) => name)).toEqual([
     ...["r_2E1", "r_2E1_2", "R_2e1_3", "_a", "a_id"],
   ]);

@@ -67,6 +67,8 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   let bare: BareServer;
   let callers: readonly Caller[];
   let made: PlantFiles;
+  let texts: ReadonlyMap<string, string>;
+  const text = (name: string) => texts.get(name) ?? "";
   let exported: readonly SeenNode[];
   let browsed: readonly SeenNode[];
   const roots = [
@@ -76,8 +78,9 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
 
   beforeAll(async () => {
     made = plantFiles(options, "Fleetgate", true);
+    texts = new Map(Object.entries(made.files).map(([name, parts]) => [name, [...parts].join("")]));
     running = await startServer(changed);
-    bare = await startBareServer(made.files["Fleetgate.NodeSet2.xml"] ?? "");
+    bare = await startBareServer(text("Fleetgate.NodeSet2.xml"));
     const english = await openSession(running.url);
     const german = await openSession(running.url, { locales: ["de"] });
     const plain = await openSession(bare.url);
@@ -97,12 +100,15 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   });
 
   it("has the texts of English and German sessions", () => {
-    const texts = textsOf(made.files["Fleetgate.NodeSet2.xml"] ?? "");
+    const shown = textsOf(text("Fleetgate.NodeSet2.xml"));
     for (const { path, english, german } of browsed) {
       // A robot's name is the same in every language.
       const isNamed = english[0].locale === null;
-      const both = [english, german].map(([name, { text }]) => [isNamed ? null : name.text, text]);
-      expect(texts.get(path), path).toEqual(both);
+      const both = [english, german].map(([name, description]) => [
+        isNamed ? null : name.text,
+        description.text,
+      ]);
+      expect(shown.get(path), path).toEqual(both);
     }
   });
 
@@ -123,15 +129,15 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
     const [english, , plain] = callers;
     expect(await english?.value("Gateway.ModelHash")).toBe(made.modelHash);
     expect(await plain?.value("Gateway.ModelHash")).toBe(made.modelHash);
-    expect(made.files["Fleetgate.NodeSet2.xml"]).toContain(`Gateway.ModelHash ${made.modelHash} -->`);
+    expect(text("Fleetgate.NodeSet2.xml")).toContain(`Gateway.ModelHash ${made.modelHash} -->`);
   });
 
   it("lists each variable once, in CSV and for Ignition, with the NodeId that the gateway knows", async () => {
     const variables = browsed.filter(({ path, dataType }) => dataType !== "" && !isOfType(path));
     const ids = variables.map(({ path }) => `nsu=${FLEET_NAMESPACE};s=${path}`);
-    const csv = (made.files["tags.csv"] ?? "").split("\r\n").slice(1, -1);
+    const csv = text("tags.csv").split("\r\n").slice(1, -1);
     expect(csv.map((line) => line.split(",", 1)[0]).sort()).toEqual(ids.toSorted());
-    const items = [...(made.files["ignition-tags.json"] ?? "").matchAll(/"opcItemPath": (".*")/g)];
+    const items = [...text("ignition-tags.json").matchAll(/"opcItemPath": (".*")/g)];
     expect(items.map(([, id]) => JSON.parse(id ?? "")).sort()).toEqual(
       ids.filter((id) => !id.endsWith(".ValueAsText")).sort(),
     );
