@@ -181,8 +181,8 @@ IF reason = 0 THEN
                 StepNo := 1;  robot := 0;  goesOn := FALSE;  Done := TRUE;
             END_IF;
         10:                                (* a person looks *)
-            IF rolls THEN turns := TRUE; END_IF;
             watched(IN := TRUE, PT := StopTime);
+            IF rolls AND (unsure OR NOT watched.Q) THEN turns := TRUE; END_IF;
             IF Reset AND NOT lastReset AND (watched.Q OR NOT (turns OR unsure)) THEN
                 Code := 0;  turns := FALSE;  goesOn := FALSE;  finished := FALSE;  alive := TRUE;
                 StepNo := 8;  phase := 1;

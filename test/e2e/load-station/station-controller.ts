@@ -72,7 +72,7 @@ export function createStationController({ nowMs, constants, retained, source }: 
       for (const [name, value] of Object.entries({ ...signals, ...write })) plc.set(name, value);
       plc.cycle();
     },
-    is: (name: "Run" | "Permit" | "DoWrite" | "RobotHere" | "Valid") => plc.get(name) === true,
+    is: (name: "Run" | "Permit" | "DoWrite" | "Done" | "RobotHere" | "Valid") => plc.get(name) === true,
     number: (name: "StepNo" | "Code" | "Heartbeat") => Number(plc.get(name)),
     command: () => plc.get("Command") as readonly number[],
     retained: () => plc.retained(),

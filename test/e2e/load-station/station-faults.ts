@@ -100,6 +100,13 @@ export const faultKinds: readonly FaultKind[] = [
     },
   },
   {
+    name: "link: writes end with errors",
+    steps: [2, 3, 4, 5],
+    strike({ line }) {
+      line.broken.writes = true;
+    },
+  },
+  {
     name: "answer lost: start of the conveyor",
     robot: "confirmation",
     steps: [3],

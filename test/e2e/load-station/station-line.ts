@@ -33,7 +33,7 @@ export interface LineParts {
 export interface StationLine {
   readonly wishes: { -readonly [Name in keyof Wishes]: Wishes[Name] };
   /** What is broken of the line to the gateway. */
-  readonly broken: { heartbeat: boolean; link: boolean };
+  readonly broken: { heartbeat: boolean; link: boolean; writes: boolean };
   /** Runs one cycle, as long as it takes. */
   cycle(): Promise<void>;
   controller(): StationController;
@@ -50,7 +50,8 @@ const idle: WriteState = { WriteBusy: false, WriteDone: true, WriteError: false 
 export function createStationLine(parts: LineParts): StationLine {
   const { plant, time, cycleMs } = parts;
   const wishes = { Enable: true, Load: false, Unload: false, Reset: false, Ready: true };
-  const broken = { heartbeat: false, link: false };
+  const broken = { heartbeat: false, link: false, writes: false };
+  let writes = 0;
   const newController = (retained?: ControllerParts["retained"]) =>
     createStationController({ ...parts, nowMs: time.nowMs, retained });
   let controller = newController();
@@ -117,10 +118,15 @@ export function createStationLine(parts: LineParts): StationLine {
     if (controller.is("DoWrite") && writing === null) {
       const value = Int32Array.from(controller.command());
       write = { WriteBusy: true, WriteDone: false, WriteError: false };
-      const asked = to.write([tag("Slot.Command"), { dataType: "Int32", arrayType: "Array", value }]);
+      writes += 1;
+      // While writes are broken, every second one arrives all the same.
+      const isLost = broken.writes && writes % 2 === 0;
+      const command = { dataType: "Int32", arrayType: "Array", value } as const;
+      const asked = isLost ? Promise.resolve() : to.write([tag("Slot.Command"), command]);
+      const ended = broken.writes ? { WriteBusy: false, WriteDone: false, WriteError: true } : idle;
       writing = ask(to, asked, () => {
         writing = null;
-        write = idle;
+        write = ended;
       });
     }
     if (broken.heartbeat) return;

@@ -113,6 +113,7 @@ async function serve(
   const code = line.controller().number("Code");
   tally.codes.set(code, (tally.codes.get(code) ?? 0) + 1);
   if (code === 0 && plant.isMoved(isUnload)) tally.served += 1;
+  else if (line.controller().is("Done")) broken.push(`${what}: Done, and nothing has moved`);
   else if (code === 0 && kind.name === "none") broken.push(`${what}: no fault, and nothing has moved`);
   await settle(parts, what, broken);
   const { conveyor, goOn } = startsSince(control(), before);
@@ -137,7 +138,7 @@ async function settle(parts: RunParts, what: string, broken: string[]): Promise<
   control().happen({ kind: "online", robotId: ROBOT });
   control().happen({ kind: "conveyor-health", robotId: ROBOT, index: 1, ok: true });
   Object.assign(plant.broken, { drive: false, eye: false });
-  Object.assign(line.broken, { heartbeat: false, link: false });
+  Object.assign(line.broken, { heartbeat: false, link: false, writes: false });
   Object.assign(line.wishes, { Enable: true, Ready: true });
   let isSent = false;
   for (let cycles = 0; ; cycles += 1) {
