@@ -17,9 +17,9 @@ import type { ExportedNode, NodeGroup } from "./node.ts";
 type HasMember = (name: string) => boolean;
 
 /**
- * The nodes of the gateway, and of the stations and robots that the configuration names, as groups: each folder
- * directly under Objects, and each station and robot. Methods are not among them. A plant may have thousands of
- * robots, so a group is made when it is asked for.
+ * The nodes of the gateway, and of the stations and robots that the configuration names, as groups: each
+ * folder directly under Objects, and each station and robot. Methods are not among them. A plant may have
+ * thousands of robots, so a group is made when it is asked for.
  */
 export function* instanceNodes(layout: PlantLayout): Generator<NodeGroup> {
   const { stations, robots } = layout;
