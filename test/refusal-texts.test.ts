@@ -34,28 +34,11 @@ const toOthers =
 const exempt: Readonly<Record<string, string>> = {
   "an ISO 8601 time": "no request has a time",
   "nothing is latched": "a ticket is confirmed only while something is latched",
-  "Yours, unique: with your user it names the command": "describes an argument",
-  "Not sent after this time; required for what moves a robot": "describes an argument",
   "\0; a refused write to \0 emptied the session's parameters": "its parts are two expectations",
   "its numbers are used up": "takes a thousand million numbers",
   "lines of the audit log are lost: \0": "stands in the health, which no sender reads",
   "the session has no user, and a slot needs operator": "a session that was let in has a user",
-  "The request as proto3 JSON": "describes an argument",
-  "As of slots; final unless Pending": "describes an argument",
-  "0, or what was wrong": "describes an argument",
-  "The same for people": "describes an argument",
-  "Sending it again can move nothing twice": "describes an argument",
-  "The service's answer; empty when there was none": "describes an argument",
-  "The outcome is not final yet: ask QueryOutcome": "describes an argument",
   "it is no request of the fleet service": "no method is made for such an operation",
-  "The logical position of the conveyor": "describes an argument",
-  "Display name of a destination": "describes an argument",
-  "Display names of destinations, in their order": "describes an argument",
-  "Empty: the current mission": "describes an argument",
-  "0: the chain that the robot executes": "describes an argument",
-  "Turns a conveyor": "describes a method",
-  "Stops a conveyor": "describes a method",
-  "As Operation \0 of a slot: \0": "describes a method",
 };
 
 const sources = filesOf("src").filter((path) => places.some((place) => path.startsWith(place)));

@@ -14,6 +14,7 @@ import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { argumentTexts, methodTexts } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
 import type { Text } from "../model/text.ts";
 import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
@@ -43,75 +44,23 @@ export interface Methods {
 }
 
 const SCOPE = "call";
-const inputs = [
-  {
-    name: "RequestId",
-    dataType: DataType.String,
-    text: {
-      en: "Yours, unique: with your user it names the command",
-      de: "Ihre eigene, eindeutig: mit Ihrem Benutzer benennt sie den Befehl",
-    },
-  },
-] as const;
-const expiryInput = {
-  name: "ExpiresAt",
-  dataType: DataType.DateTime,
-  text: {
-    en: "Not sent after this time; required for what moves a robot",
-    de: "Danach wird nicht gesendet; nötig für alles, was einen Roboter bewegt",
-  },
-} as const;
-const requestInput = {
-  name: "Request",
-  dataType: DataType.String,
-  text: { en: "The request as proto3 JSON", de: "Die Anfrage als proto3-JSON" },
-} as const;
+const { String: STRING, DateTime: DATE_TIME, Int32: INT32, Boolean: BOOLEAN } = DataType;
+const inputs = [argument("RequestId", STRING)];
+const expiryInput = argument("ExpiresAt", DATE_TIME);
+const requestInput = argument("Request", STRING);
 const noRobot: Draft = { problem: "it is a method of a robot: call it on the robot's object" };
 /** An expiry further ahead is no expiry: somebody has written a constant. */
 const LONGEST_EXPIRY_MS = 3_600_000;
 /** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
 const outputs = [
-  {
-    name: "Outcome",
-    dataType: DataType.Int32,
-    text: { en: "As of slots; final unless Pending", de: "Wie bei Slots; endgültig, außer bei Pending" },
-  },
-  {
-    name: "ErrorId",
-    dataType: DataType.Int32,
-    text: { en: "0, or what was wrong", de: "0, oder was falsch war" },
-  },
-  {
-    name: "ErrorText",
-    dataType: DataType.String,
-    text: { en: "The same for people", de: "Dasselbe für Menschen" },
-  },
-  {
-    name: "RetrySafe",
-    dataType: DataType.Boolean,
-    text: {
-      en: "Sending it again can move nothing twice",
-      de: "Noch einmal gesendet kann es nichts zweimal bewegen",
-    },
-  },
-  {
-    name: "ResponseJson",
-    dataType: DataType.String,
-    text: {
-      en: "The service's answer; empty when there was none",
-      de: "Die Antwort des Dienstes; leer, wenn es keine gab",
-    },
-  },
-  {
-    name: "Pending",
-    dataType: DataType.Boolean,
-    text: {
-      en: "The outcome is not final yet: ask QueryOutcome",
-      de: "Das Ergebnis ist noch nicht endgültig: QueryOutcome fragen",
-    },
-  },
-] as const;
+  argument("Outcome", INT32),
+  argument("ErrorId", INT32),
+  argument("ErrorText", STRING),
+  argument("RetrySafe", BOOLEAN),
+  argument("ResponseJson", STRING),
+  argument("Pending", BOOLEAN),
+];
 
 /** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
 export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
@@ -202,11 +151,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     const method = add(operation.name, operation.summary, true, runOperation(operation));
     if (isOfRobots(operation)) ofRobots.push(method);
   }
-  const known = {
-    en: "What became of a command that was called before",
-    de: "Was aus einem früher gerufenen Befehl wurde",
-  };
-  ofRobots.push(add("QueryOutcome", known, false, queryOutcome));
+  ofRobots.push(add("QueryOutcome", methodTexts.QueryOutcome, false, queryOutcome));
   ofRobots.push(...typedMethods.map(addTyped));
   for (const method of ofRobots) builder.declare(robotType, method);
 
@@ -316,4 +261,8 @@ function result(
 ): CallMethodResultOptions {
   const outputArguments = outputs.map(({ dataType }, index) => ({ dataType, value: values[index] }));
   return { statusCode: StatusCodes.Good, outputArguments };
+}
+
+function argument(name: keyof typeof argumentTexts, dataType: DataType) {
+  return { name, dataType, text: argumentTexts[name] };
 }

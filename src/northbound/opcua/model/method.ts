@@ -1,0 +1,71 @@
+import { missionOperation } from "./enums.ts";
+import type { Text } from "./text.ts";
+
+/** What the arguments of methods are, by their names. */
+export const argumentTexts = {
+  RequestId: {
+    en: "Yours, unique: with your user it names the command",
+    de: "Ihre eigene, eindeutig: mit Ihrem Benutzer benennt sie den Befehl",
+  },
+  ExpiresAt: {
+    en: "Not sent after this time; required for what moves a robot",
+    de: "Danach wird nicht gesendet; nötig für alles, was einen Roboter bewegt",
+  },
+  Request: { en: "The request as proto3 JSON", de: "Die Anfrage als proto3-JSON" },
+  Outcome: { en: "As of slots; final unless Pending", de: "Wie bei Slots; endgültig, außer bei Pending" },
+  ErrorId: { en: "0, or what was wrong", de: "0, oder was falsch war" },
+  ErrorText: { en: "The same for people", de: "Dasselbe für Menschen" },
+  RetrySafe: {
+    en: "Sending it again can move nothing twice",
+    de: "Noch einmal gesendet kann es nichts zweimal bewegen",
+  },
+  ResponseJson: {
+    en: "The service's answer; empty when there was none",
+    de: "Die Antwort des Dienstes; leer, wenn es keine gab",
+  },
+  Pending: {
+    en: "The outcome is not final yet: ask QueryOutcome",
+    de: "Das Ergebnis ist noch nicht endgültig: QueryOutcome fragen",
+  },
+  Destination: { en: "Display name of a destination", de: "Anzeigename eines Ziels" },
+  Destinations: {
+    en: "Display names of destinations, in their order",
+    de: "Anzeigenamen von Zielen, in ihrer Reihenfolge",
+  },
+  X: { en: "Metres", de: "Meter" },
+  Y: { en: "Metres", de: "Meter" },
+  Heading: { en: "Radians", de: "Radiant" },
+  MissionId: { en: "Empty: the current mission", de: "Leer: die aktuelle Mission" },
+  TaskChainId: {
+    en: "0: the chain that the robot executes",
+    de: "0: die Kette, die der Roboter ausführt",
+  },
+  ConveyorIndex: {
+    en: "The logical position of the conveyor",
+    de: "Die logische Position des Förderbands",
+  },
+  MotorCommand: {
+    en: "2 clockwise, 3 counter-clockwise",
+    de: "2 im Uhrzeigersinn, 3 gegen den Uhrzeigersinn",
+  },
+} as const satisfies Readonly<Record<string, Text>>;
+
+/** What methods do that are no operation of a slot or of the service. */
+export const methodTexts = {
+  QueryOutcome: {
+    en: "What became of a command that was called before",
+    de: "Was aus einem früher gerufenen Befehl wurde",
+  },
+  ConveyorRun: { en: "Turns a conveyor", de: "Dreht ein Förderband" },
+  ConveyorStop: { en: "Stops a conveyor", de: "Hält ein Förderband an" },
+} as const satisfies Readonly<Record<string, Text>>;
+
+/** What the method of an operation of a mission slot does. */
+export function operationText(number: number): Text {
+  const meaning = missionOperation.values.find(({ value }) => value === number)?.text;
+  if (meaning === undefined) throw new Error(`nothing says what Operation ${number} means`);
+  return {
+    en: `As Operation ${number} of a slot: ${meaning.en}`,
+    de: `Wie Operation ${number} eines Slots: ${meaning.de}`,
+  };
+}
