@@ -110,6 +110,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^FLEETGATE_MISBEHAVE_MINUTES=/,
     { kind: "elsewhere", file: "test/e2e/misbehaving-service.test.ts", has: "FLEETGATE_MISBEHAVE_MINUTES" },
   ],
+  [
+    /^FLEETGATE_DROPS=/,
+    { kind: "elsewhere", file: "test/daemon/opcua-drops.test.ts", has: "FLEETGATE_DROPS" },
+  ],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
   [/^sudo systemctl restart fleetgate$/, booted("sudo systemctl restart fleetgate\n")],
   [/^sudo install .*backup\.tar\.gz$/, booted("sudo install -m 0600 /dev/null fleetgate-backup.tar.gz\n")],
