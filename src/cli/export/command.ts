@@ -3,14 +3,8 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { createCatalogue } from "../../fleet/operations.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
-import { builtAt, version } from "../../version.ts";
 import { exitWithProblems, reported } from "../configuration.ts";
 import { exitCodes, fail, NotPossible } from "../exit.ts";
-import { FG_COMMAND } from "./fg-command.ts";
-import { FG_LOAD_STATION, stationTagsOf } from "./fg-load-station.ts";
-import { readFunctionBlock } from "./function-block.ts";
-import { plcOpenXml } from "./plcopen.ts";
-import { sclSource } from "./scl.ts";
 
 /** `fleetgate export`: files for the programs of the office. */
 export function exportCommand(): Command {
@@ -49,9 +43,10 @@ function exportOpcUaCommand(): Command {
     .addHelpText("after", examples)
     .action(async (options: OpcUaExport) => {
       try {
+        const { blockFiles } = await import("./block-files.ts");
         const { files, news } = await exportOf(options);
         await makeFolder(options.out);
-        const all: Export["files"] = { ...opcUaFiles(), ...files };
+        const all: Export["files"] = { ...blockFiles(), ...files };
         for (const [name, text] of Object.entries(all)) {
           await writeFile(join(options.out, name), text);
           process.stdout.write(`${join(options.out, name)}\n`);
@@ -84,20 +79,4 @@ async function exportOf({ config: path, instances = false, opcServer }: OpcUaExp
   }
   const { files, modelHash, gaps } = plantFiles(loaded.opcua, opcServer, instances);
   return { files, news: [`Gateway.ModelHash ${modelHash}`, ...gaps] };
-}
-
-/** The files by name: the same program writes the same bytes. */
-function opcUaFiles(): Readonly<Record<string, string>> {
-  const header = { product: "Fleetgate", version, at: builtAt().toISOString() };
-  return Object.fromEntries(
-    [FG_COMMAND, FG_LOAD_STATION].flatMap((source) => {
-      const block = readFunctionBlock(source);
-      const structure = block.name === "FG_LoadStation" ? stationTagsOf(block) : null;
-      return [
-        [`${block.name}.st`, source],
-        [`${block.name}.xml`, plcOpenXml([block], header)],
-        [`${block.name}.scl`, sclSource(block, structure)],
-      ];
-    }),
-  );
 }

@@ -15,9 +15,9 @@ const POSITIVE_BITS = 0x7fff_ffff;
  * access, unit, range, the numbers of an enumeration, and whether each object has it. It covers the robots
  * and stations of the configuration by the names and members of their nodes, in any order.
  *
- * It does not cover texts, and nothing that was only heard of: no robot that came online, no conveyor that
- * was seen. So the export of a configuration and each gateway of the same program with it have the same
- * number.
+ * It does not cover methods and texts, and nothing that was only heard of: no robot that came online, no
+ * conveyor that was seen. So the export of a configuration and each gateway of the same program with it have
+ * the same number.
  */
 export function modelHash(layout: PlantLayout): number {
   const facts = [MODEL_VERSION, inOrder(objectTypes.map(typeFacts)), plantFacts(layout)];
