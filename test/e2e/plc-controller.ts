@@ -64,9 +64,10 @@ interface BlockInputs {
 /**
  * `cyclic` writes in every cycle, `on-change` only what is not what it wrote last. `blocks` calls a block
  * for writing while the program asks for it: that takes some cycles. With `failing-blocks` each write ends
- * with an error, every second one before it has arrived.
+ * with an error, every second one before it has arrived. With `instructions`, as on an S7-1500, the read takes
+ * some cycles too, in which the program is not called; it keeps that the write was done.
  */
-export type Driver = "cyclic" | "on-change" | "blocks" | "failing-blocks";
+export type Driver = "cyclic" | "on-change" | "blocks" | "failing-blocks" | "instructions";
 
 interface ControllerParts {
   readonly robot: string;
@@ -109,22 +110,35 @@ function createController<Inputs extends object>(
   let written = "";
   const block = createWriteBlock(driver === "failing-blocks");
   const hasBlock = driver === "blocks" || driver === "failing-blocks";
+  const hasInstructions = driver === "instructions";
+  let isKept = false;
   const write = (command: readonly number[]) =>
     session().write([
       slot("Command"),
       { dataType: "Int32", arrayType: "Array", value: Int32Array.from(command) },
     ]);
 
+  /** A cycle in which the read is not done. */
+  async function wait(): Promise<void> {
+    const doWrite = plc.get(`${prefix}DoWrite`) === true;
+    await block.cycle(doWrite, plc.get("Command") as number[], write);
+    if (block.outputs().WriteDone) isKept = true;
+    if (!doWrite) isKept = false;
+  }
+  const writing = () => (hasInstructions ? { ...block.outputs(), WriteDone: isKept } : block.outputs());
+
   return {
     async cycle(inputs) {
+      if (hasInstructions) for (let cycle = 1; cycle < READ_CYCLES; cycle += 1) await wait();
       const answer = (await session().value(slot("Answer"))) as Iterable<number>;
       plc.set("Answer", Array.from(answer));
       plc.set("Connected", true);
       plc.set("UserNo", userNo);
       setInputs(inputs ?? {}, (await session().value(`Robots.${robot}.ReadyForCommand`)) === true);
-      if (hasBlock)
-        for (const [name, value] of Object.entries(block.outputs())) plc.set(`${prefix}${name}`, value);
+      if (hasBlock || hasInstructions)
+        for (const [name, value] of Object.entries(writing())) plc.set(`${prefix}${name}`, value);
       plc.cycle();
+      if (hasInstructions) return wait();
       const command = plc.get("Command") as number[];
       if (hasBlock) return block.cycle(plc.get(`${prefix}DoWrite`) === true, command, write);
       if (driver === "on-change" && written === command.join()) return;
@@ -145,6 +159,7 @@ function createController<Inputs extends object>(
   };
 }
 
+const READ_CYCLES = 4;
 const WRITE_CYCLES = 3;
 
 /** A controller's block that writes a tag: it begins with the rising edge of `execute`. */

@@ -58,6 +58,7 @@ test.each([
   ["cart-02", "on-change"],
   ["serve-01", "blocks"],
   ["serve-02", "failing-blocks"],
+  ["cart-03", "instructions"],
 ] as const)("%s comes when the button is pressed, once, with a %s driver", async (robot, driver) => {
   await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const controller = controllerOf(robot, driver);
