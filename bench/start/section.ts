@@ -79,7 +79,13 @@ async function measureNode(run: SectionRun, version: string | null): Promise<Sta
   let gateway: Gateway | null = null;
   for (let start = 0; start < STARTS; start += 1) {
     await gateway?.child.end();
-    const options = { id: `start-${node.split(".", 1)[0]}`, fleet, mqttPort: await freePorts(), brokerUsers: [], program };
+    const options = {
+      id: `start-${node.split(".", 1)[0]}`,
+      fleet,
+      mqttPort: await freePorts(),
+      brokerUsers: [],
+      program,
+    };
     const beganAtMs = performance.now();
     gateway = await startGateway(run, { ...options, logLevel: "info" });
     await gateway.child.says('"msg":"ready"', READY_WITHIN_MS);
