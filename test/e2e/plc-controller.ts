@@ -62,9 +62,9 @@ interface BlockInputs {
 }
 
 /**
- * `cyclic` writes in every cycle, `on-change` only what is not what it wrote last. `blocks` calls a block
- * for writing while the program asks for it: that takes some cycles. With `failing-blocks` each write ends
- * with an error, every second one before it has arrived. With `instructions`, as on an S7-1500, the read takes
+ * `cyclic` writes in every cycle, `on-change` only what is not what it wrote last. `blocks` calls a block for
+ * writing while the program asks for it: that takes some cycles. With `failing-blocks` each write ends with
+ * an error, every second one before it has arrived. With `instructions`, as on an S7-1500, the read takes
  * some cycles too, in which the program is not called; it keeps that the write was done.
  */
 export type Driver = "cyclic" | "on-change" | "blocks" | "failing-blocks" | "instructions";
