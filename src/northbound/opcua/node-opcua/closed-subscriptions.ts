@@ -1,6 +1,6 @@
 import type { OPCUAServer, Subscription } from "node-opcua";
 
-/** The parts of node-opcua's session, and of what publishes for it, that are needed here. */
+/** The part of node-opcua's session that is needed here. */
 interface Session {
   on(event: "new_subscription", listener: (subscription: Subscription) => void): void;
 }
@@ -8,23 +8,31 @@ interface Closed {
   dispose(): void;
 }
 
+/** A session is told of so many subscriptions that expired, when it asks. */
+const MOST_TOLD = 10;
+
 /**
- * Forgets subscriptions that expire after their session. node-opcua 2.182 keeps each for ever, with its
- * session, until a client asks for its last notification; nobody can ask for one without a session.
+ * Bounds what is kept of subscriptions that expired. node-opcua 2.182 keeps each, with its session, until
+ * the session asks for its last notification: for ever, if the session has ended or never asks.
  */
 export function forgetClosedSubscriptions(server: OPCUAServer): void {
   server.on("create_session", (session: Session) => {
     session.on("new_subscription", (subscription) => {
-      // What publishes for it keeps it in this turn.
-      subscription.once("terminated", () => setImmediate(() => forgetOrphans(server)));
+      subscription.once("terminated", () => {
+        const { publishEngine } = subscription;
+        if (publishEngine === undefined) return;
+        const ofNobody: unknown = Reflect.get(server.engine, "_orphanPublishEngine");
+        const most = publishEngine === ofNobody ? 0 : MOST_TOLD;
+        // What publishes for it keeps it in this turn.
+        setImmediate(() => keepNewest(publishEngine, most));
+      });
     });
   });
 }
 
-function forgetOrphans({ engine }: OPCUAServer): void {
-  const orphans: unknown = Reflect.get(engine, "_orphanPublishEngine");
-  if (typeof orphans !== "object" || orphans === null) return;
-  const closed: unknown = Reflect.get(orphans, "_closed_subscriptions");
+function keepNewest(publishEngine: object, most: number): void {
+  const closed: unknown = Reflect.get(publishEngine, "_closed_subscriptions");
   if (!Array.isArray(closed)) throw new Error("node-opcua keeps closed subscriptions elsewhere now");
-  for (const each of closed.splice(0) as Closed[]) each.dispose();
+  const oldest = closed.splice(0, Math.max(0, closed.length - most)) as Closed[];
+  for (const each of oldest) each.dispose();
 }
