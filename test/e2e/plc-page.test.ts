@@ -105,6 +105,12 @@ test.each(["with", "without"])(
     await until(again, () => !again.output("Busy"));
     const sent = missionsOf("cart-01") - before;
     expect(sent).toBeLessThanOrEqual(1);
+    // The next test begins with a slot in which nothing runs: a slow disk may still record this command.
+    const number = Number(controller.retained()["slot.my"]);
+    await until(again, () => {
+      const [acceptedId, doneId, ...others] = again.answer();
+      return (acceptedId === number && doneId === number) || others.slice(10).map(Math.abs).includes(number);
+    });
     if (how === "with") expect([again.output("Done"), again.output("NotSent")]).toContain(true);
   },
 );
