@@ -16,7 +16,7 @@ export interface GatewayOptions {
    * one's password is its name.
    */
   readonly brokerUsers?: readonly string[];
-  /** Whether every client of MQTT may command robots; else nobody may. */
+  /** Whether every client of MQTT and of OPC UA may command robots; else nobody may. */
   readonly operators?: boolean;
   /** The build that is started; this tree's without it. */
   readonly build?: Build;
@@ -52,7 +52,10 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     log: { level: options.logLevel ?? "warn" },
     fleet: options.fleet,
     mqtt: mqttSection(run, options),
-    opcua: { listen: { port: opcuaPort }, insecureLoopback: {} },
+    opcua: {
+      listen: { port: opcuaPort },
+      insecureLoopback: options.operators === true ? { role: "operator" } : {},
+    },
     web: { listen: { port: webPort } },
     ...(options.operators === true
       ? { rights: [{ source: { [build.protocolKey]: "mqtt", name: "*" }, role: "operator" }] }

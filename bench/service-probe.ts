@@ -8,8 +8,11 @@ import { Server } from "node:net";
 
 /** Something that the service saw, in Unix milliseconds. */
 export interface Observation {
-  /** `stop`: a call of UpdateMission. `streams`: a subscription was answered, or ended. */
-  readonly kind: "listening" | "connection" | "token-request" | "stop" | "streams";
+  /**
+   * `stop`: a call of UpdateMission. `call`: one of the method that is to be told. `streams`: a subscription
+   * was answered, or ended.
+   */
+  readonly kind: "listening" | "connection" | "token-request" | "stop" | "call" | "streams";
   readonly port: number;
   readonly atMs: number;
   /** Subscriptions that are answered and have not ended. */
@@ -21,11 +24,12 @@ const EXCHANGE_PATH = "/authorizeApiAccess";
 const STOP_METHOD = "/UpdateMission";
 const SUBSCRIPTION = /\/Subscribe\w+$/;
 const listenAtMs = Number(process.env.BENCH_LISTEN_AT_MS ?? 0);
+const toldMethod = process.env.BENCH_TOLD_METHOD ?? "";
 let untold: Observation[] = [];
 let openStreams = 0;
 
 function note(kind: Observation["kind"], port: number): void {
-  untold.push({ kind, port, atMs: Date.now(), openStreams });
+  untold.push({ kind, port, atMs: performance.timeOrigin + performance.now(), openStreams });
 }
 
 function portOf(server: Server): number {
@@ -67,6 +71,7 @@ http2.createSecureServer = (...args: unknown[]) => {
   server.prependListener("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     const path = headers[":path"] ?? "";
     if (path.endsWith(STOP_METHOD)) note("stop", portOf(server));
+    if (toldMethod !== "" && path.endsWith(`/${toldMethod}`)) note("call", portOf(server));
     if (SUBSCRIPTION.test(path)) watchSubscription(stream, portOf(server));
   });
   return server;

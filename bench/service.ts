@@ -31,16 +31,21 @@ export interface ServiceOptions {
   readonly args: readonly string[];
   /** Its ports are bound no sooner than this (Unix milliseconds). */
   readonly listenAtMs?: number;
+  /** Each call of this method is told; of none without it. */
+  readonly toldMethod?: string;
 }
 
 /** Starts `fleetgate simulate` and resolves when it is ready. */
 export async function startService(run: SectionRun, options: ServiceOptions): Promise<Service> {
-  const { folder, port, args, listenAtMs = 0 } = options;
+  const { folder, port, args, listenAtMs = 0, toldMethod = "" } = options;
   const child = run.start(
     "service",
     ownBuild.script,
     ["simulate", "--json", "--base-port", String(port), "--data", folder, ...args],
-    { preload: [join(benchFolder, "service-probe.js")], env: { BENCH_LISTEN_AT_MS: String(listenAtMs) } },
+    {
+      preload: [join(benchFolder, "service-probe.js")],
+      env: { BENCH_LISTEN_AT_MS: String(listenAtMs), BENCH_TOLD_METHOD: toldMethod },
+    },
   );
   const observations: Observation[] = [];
   child.onMessage<readonly Observation[]>((seen) => observations.push(...seen));

@@ -49,7 +49,10 @@ export async function streamsOpen(
 export async function nodesBuilt(gateway: Gateway, robots: number): Promise<void> {
   await until(
     "all nodes built",
-    async () => (await gateway.health()).components.opcua?.figures?.robots === robots,
+    async () => {
+      const health = await gateway.health().catch(() => null);
+      return health?.components.opcua?.figures?.robots === robots;
+    },
     START_TIMEOUT_MS,
     LOOK_MS,
   );
