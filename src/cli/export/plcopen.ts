@@ -1,4 +1,5 @@
 import type { Declaration, FunctionBlock, Section } from "./function-block.ts";
+import { escaped } from "./xml.ts";
 
 /** What the file says of its making. */
 export interface PlcOpenHeader {
@@ -84,12 +85,4 @@ function documentation(text: string): string {
 
 function xhtml(text: string): string {
   return `<xhtml xmlns="http://www.w3.org/1999/xhtml">${escaped(text)}</xhtml>`;
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }
