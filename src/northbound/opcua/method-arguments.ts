@@ -1,48 +1,55 @@
-import { Argument, DataType, type UAMethod, type UAVariable, Variant, VariantArrayType } from "node-opcua";
-import { germanOf, localized } from "./localized.ts";
-import type { Text } from "./model/text.ts";
+import {
+  Argument,
+  DataType,
+  DataTypeIds,
+  type INamespace,
+  resolveNodeId,
+  StatusCodes,
+  type UAMethod,
+  Variant,
+  VariantArrayType,
+} from "node-opcua";
+import { germanOf, localized, textsOf } from "./localized.ts";
+import { type ArgumentList, argumentLists, type MethodArgument } from "./model/method.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";
 import { standardId } from "./node-opcua/lower.ts";
 
-/** An input or output of a method. */
-export interface MethodArgument {
-  readonly name: string;
-  readonly dataType: DataType;
-  readonly text: Text;
-  readonly isList?: boolean;
+/**
+ * Describes the arguments of a method, in the language of the session. The NodeId is made of names, as all
+ * of ours: node-opcua would count.
+ */
+export function addArguments(namespace: INamespace, method: UAMethod, [name, list]: ArgumentList): void {
+  const variable = namespace.addVariable({
+    propertyOf: method,
+    browseName: { name, namespaceIndex: 0 },
+    nodeId: `s=${method.nodeId.value}.${name}`,
+    ...textsOf(name, argumentLists[name]),
+    typeDefinition: "PropertyType",
+    modellingRule: "Mandatory",
+    dataType: resolveNodeId(DataTypeIds.Argument),
+    valueRank: 1,
+    arrayDimensions: [list.length],
+    accessLevel: "CurrentRead",
+    minimumSamplingInterval: 0,
+  });
+  variable.setValueFromSource(variant(list, false), StatusCodes.Good);
+  answerInGerman(variable, variant(list, true));
 }
 
-/** As node-opcua takes it, in English. */
-export function argumentOf({ name, dataType, text, isList = false }: MethodArgument) {
-  return {
-    name,
-    dataType: standardId(dataType),
-    valueRank: isList ? 1 : -1,
-    description: localized(text),
-  };
-}
-
-/** Lets German sessions read what the arguments of a method are. */
-export function describeInGerman(
-  method: UAMethod,
-  inputs: readonly MethodArgument[],
-  outputs: readonly MethodArgument[],
-): void {
-  const described = { InputArguments: inputs, OutputArguments: outputs };
-  for (const [name, given] of Object.entries(described)) {
-    const variable = method.getChildByName(name);
-    if (variable === null) throw new Error(`${method.browseName.name} has no ${name}`);
-    answerInGerman(variable as UAVariable, inGerman(given));
-  }
-}
-
-function inGerman(given: readonly MethodArgument[]): Variant {
+function variant(list: readonly MethodArgument[], inGerman: boolean): Variant {
   return new Variant({
     dataType: DataType.ExtensionObject,
     arrayType: VariantArrayType.Array,
-    value: given.map((each) => {
-      const argument = argumentOf(each);
-      return new Argument({ ...argument, description: germanOf(argument.description) });
-    }),
+    value: list.map((each) => argumentOf(each, inGerman)),
+  });
+}
+
+function argumentOf({ name, type, text, isList }: MethodArgument, inGerman: boolean): Argument {
+  const english = localized(text);
+  return new Argument({
+    name,
+    dataType: standardId(DataType[type]),
+    valueRank: isList === true ? 1 : -1,
+    description: inGerman ? germanOf(english) : english,
   });
 }

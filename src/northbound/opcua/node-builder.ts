@@ -10,7 +10,7 @@ import type {
 } from "node-opcua";
 import type { EnumTag } from "./enumeration.ts";
 import { localized, textsOf, textsOfNamed } from "./localized.ts";
-import { argumentOf, describeInGerman, type MethodArgument } from "./method-arguments.ts";
+import { addArguments } from "./method-arguments.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import {
   isAnyOf,
@@ -22,6 +22,7 @@ import {
   type TagType,
   tagModel,
 } from "./model/member.ts";
+import { argumentListsOf, type MethodModel } from "./model/method.ts";
 import type { Text } from "./model/text.ts";
 import { createModelChanges, type TellModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
@@ -46,7 +47,7 @@ export interface MethodNode {
 }
 
 /** Answers a call. `objectPath` is the object that it was called on. */
-type MethodHandler = (
+export type MethodHandler = (
   values: readonly Variant[],
   context: ISessionContext,
   objectPath: string,
@@ -75,14 +76,8 @@ export interface NodeBuilder {
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
   /** Tells clients of nodes that were added where they may have browsed. */
   readonly changed: TellModelChanges;
-  /** A method; `handle` must not reject. A description without a German text is English. */
-  method(
-    parent: Folder,
-    name: string,
-    description: Text | string,
-    arguments_: { readonly inputs: readonly MethodArgument[]; readonly outputs: readonly MethodArgument[] },
-    handle: MethodHandler,
-  ): MethodNode;
+  /** A method in the object of its folder; `handle` must not reject. */
+  method(folder: Folder, model: MethodModel, handle: MethodHandler): MethodNode;
   /** Lets a method be called on one more object, without nodes of its own. */
   share(parent: Folder, method: MethodNode): void;
   /** Lets a type say that its objects have a method. */
@@ -163,18 +158,16 @@ export function createNodeBuilder(
       const given = { type, isWritable: true } as const;
       return plain(parent, name, length === undefined ? given : { ...given, length });
     },
-    method(parent, name, description, { inputs, outputs }, handle) {
-      const node = namespace.addMethod(parent.node, {
+    method(folder, model, handle) {
+      const { name, text } = model;
+      const node = namespace.addMethod(folder.node, {
         browseName: name,
-        nodeId: `s=${parent.prefix}${name}`,
-        description:
-          typeof description === "string" ? { locale: "en", text: description } : localized(description),
-        inputArguments: inputs.map(argumentOf),
-        outputArguments: outputs.map(argumentOf),
+        nodeId: `s=${folder.prefix}${name}`,
+        description: typeof text === "string" ? { locale: "en", text } : localized(text),
         // Types declare it too.
         modellingRule: "Mandatory",
       });
-      describeInGerman(node, inputs, outputs);
+      for (const list of argumentListsOf(model)) addArguments(namespace, node, list);
       // Two parameters: node-opcua counts them to know that a promise is returned.
       node.bindMethod((values: Variant[], context: ISessionContext) =>
         // The object is the session's last one: to be read before anything else is called.

@@ -187,6 +187,22 @@ describe("the methods of a robot", () => {
     expect(calls.statusCode).toBe(StatusCodes.BadMethodInvalid);
   });
 
+  it("have nodes of arguments whose NodeIds are made of names, as all of ours", async () => {
+    for (const [folder, own] of [
+      ["Operations", ["CreateMission", "PauseRobot", "QueryOutcome"]],
+      ["RobotMethods", typedMethods.map(({ name }) => name)],
+    ] as const) {
+      for (const name of own) {
+        const path = `${folder}.${name}`;
+        const { references } = await english.session.browse(id(path));
+        const properties = (references ?? []).filter(({ nodeClass }) => nodeClass === NodeClass.Variable);
+        expect(properties.map(({ nodeId, browseName }) => [nodeId.toString(), browseName.toString()])).toEqual(
+          ["InputArguments", "OutputArguments"].map((list) => [id(`${path}.${list}`), list]),
+        );
+      }
+    }
+  });
+
   it("are described with their arguments in the language of the session", async () => {
     const describe = async ({ session }: Caller, name: string) => {
       const { value } = await session.read({

@@ -14,12 +14,12 @@ import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
-import { argumentTexts, methodTexts } from "../model/method.ts";
+import { type MethodModel, methodFolders } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
-import type { Text } from "../model/text.ts";
-import type { Folder, MethodNode, NodeBuilder } from "../node-builder.ts";
+import type { Folder, MethodHandler, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
+import { operationMethod, outputs, queryOutcome } from "./method-models.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
@@ -44,63 +44,44 @@ export interface Methods {
 }
 
 const SCOPE = "call";
-const { String: STRING, DateTime: DATE_TIME, Int32: INT32, Boolean: BOOLEAN } = DataType;
-const inputs = [argument("RequestId", STRING)];
-const expiryInput = argument("ExpiresAt", DATE_TIME);
-const requestInput = argument("Request", STRING);
 const noRobot: Draft = { problem: "it is a method of a robot: call it on the robot's object" };
 /** An expiry further ahead is no expiry: somebody has written a constant. */
 const LONGEST_EXPIRY_MS = 3_600_000;
 /** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
-const outputs = [
-  argument("Outcome", INT32),
-  argument("ErrorId", INT32),
-  argument("ErrorText", STRING),
-  argument("RetrySafe", BOOLEAN),
-  argument("ResponseJson", STRING),
-  argument("Pending", BOOLEAN),
-];
 
 /** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
 export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
-  const folder = builder.root("Operations", {
-    en: "The operations of the fleet service, to be called",
-    de: "Die Operationen des Flottendienstes, als Methoden",
-  });
-  const typedFolder = builder.root("RobotMethods", {
-    en: "The methods of a robot, to be called on its object",
-    de: "Die Methoden eines Roboters, an seinem Objekt aufzurufen",
-  });
+  const folders = {
+    Operations: builder.root("Operations", methodFolders.Operations),
+    RobotMethods: builder.root("RobotMethods", methodFolders.RobotMethods),
+  };
   const robots = new Map<string, { readonly robotId: RobotId; readonly know: () => MissionRobot }>();
   const ofRobots: MethodNode[] = [];
 
-  function add(name: string, summary: Text | string, hasRequest: boolean, run: Run): MethodNode {
-    const given = hasRequest ? [...inputs, expiryInput, requestInput] : inputs;
-    return builder.method(folder, name, summary, { inputs: given, outputs }, (values, context, objectPath) =>
-      guarded(name, context, values, robots.get(objectPath)?.robotId ?? null, run),
+  function addMethod(model: MethodModel, handle: MethodHandler): void {
+    const method = builder.method(folders[model.folder], model, handle);
+    if (model.isOfRobots) ofRobots.push(method);
+  }
+
+  function add(model: MethodModel, run: Run): void {
+    addMethod(model, (values, context, objectPath) =>
+      guarded(model.name, context, values, robots.get(objectPath)?.robotId ?? null, run),
     );
   }
 
-  function addTyped(typed: TypedMethod): MethodNode {
-    const given = [...inputs, expiryInput, ...typed.inputs];
-    const { name, text } = typed;
-    return builder.method(
-      typedFolder,
-      name,
-      text,
-      { inputs: given, outputs },
-      (values, context, objectPath) => {
-        const robot = robots.get(objectPath)?.know() ?? null;
-        return guarded(name, context, values, robot?.robotId ?? null, runTyped(typed, values, robot));
-      },
-    );
+  function addTyped(typed: TypedMethod): void {
+    addMethod(typed, (values, context, objectPath) => {
+      const robot = robots.get(objectPath)?.know() ?? null;
+      const run = runTyped(typed, values, robot);
+      return guarded(typed.name, context, values, robot?.robotId ?? null, run);
+    });
   }
 
   /** Nothing that can be done is a request that cannot be read: it has its place in the audit log. */
   function runTyped(typed: TypedMethod, values: readonly Variant[], robot: MissionRobot | null): Run {
     return (call, waitMs) => {
-      const given = values.slice(2).map(({ value }) => value);
+      const given = values.map(({ value }) => value);
       const draft = robot === null ? noRobot : typed.draft(given, robot);
       if (!("request" in draft)) {
         return submitCall(parts, call, typed.operation, { unreadable: problemOf(draft) }, waitMs);
@@ -136,7 +117,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     return (call, waitMs) => submitCall(parts, call, name, { text: call.text }, waitMs);
   }
 
-  const queryOutcome: Run = ({ account, requestId, progress }, waitMs) => {
+  const runQuery: Run = ({ account, requestId, progress }, waitMs) => {
     const onStage = (stage: CommandStage) => {
       progress.stage = stage;
     };
@@ -147,12 +128,9 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     return inTime(parts.clock, found, waitMs, progress);
   };
 
-  for (const operation of parts.catalogue.values()) {
-    const method = add(operation.name, operation.summary, true, runOperation(operation));
-    if (isOfRobots(operation)) ofRobots.push(method);
-  }
-  ofRobots.push(add("QueryOutcome", methodTexts.QueryOutcome, false, queryOutcome));
-  ofRobots.push(...typedMethods.map(addTyped));
+  for (const operation of parts.catalogue.values()) add(operationMethod(operation), runOperation(operation));
+  add(queryOutcome, runQuery);
+  for (const typed of typedMethods) addTyped(typed);
   for (const method of ofRobots) builder.declare(robotType, method);
 
   return {
@@ -233,13 +211,6 @@ function timeOf(variant: Variant | undefined): number | null {
   return value instanceof Date && value.getTime() > NO_TIME_MS ? value.getTime() : null;
 }
 
-/**
- * Whether an object that knows its robot's id can fill it in: some operations name theirs by another number.
- */
-function isOfRobots({ robotField }: DescribedOperation): boolean {
-  return robotField?.by === "id" && robotField.path.length === 1;
-}
-
 function answered(outcome: Outcome): CallMethodResultOptions {
   return result(
     outcomeNumber(outcome.outcome),
@@ -259,10 +230,9 @@ function pending(stage: keyof typeof stageNumbers): CallMethodResultOptions {
 function result(
   ...values: readonly [number, number, string, boolean, string, boolean]
 ): CallMethodResultOptions {
-  const outputArguments = outputs.map(({ dataType }, index) => ({ dataType, value: values[index] }));
+  const outputArguments = outputs.map(({ type }, index) => ({
+    dataType: DataType[type],
+    value: values[index],
+  }));
   return { statusCode: StatusCodes.Good, outputArguments };
-}
-
-function argument(name: keyof typeof argumentTexts, dataType: DataType) {
-  return { name, dataType, text: argumentTexts[name] };
 }

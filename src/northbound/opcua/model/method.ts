@@ -1,5 +1,66 @@
 import { missionOperation } from "./enums.ts";
+import type { TagType } from "./member.ts";
 import type { Text } from "./text.ts";
+
+/** An input or output of a method. */
+export interface MethodArgument {
+  readonly name: string;
+  readonly type: TagType;
+  readonly text: Text;
+  readonly isList?: true;
+}
+
+/** The objects directly under Objects that have the nodes of methods. */
+export const methodFolders = {
+  Operations: {
+    en: "The operations of the fleet service, to be called",
+    de: "Die Operationen des Flottendienstes, als Methoden",
+  },
+  RobotMethods: {
+    en: "The methods of a robot, to be called on its object",
+    de: "Die Methoden eines Roboters, an seinem Objekt aufzurufen",
+  },
+} as const satisfies Readonly<Record<string, Text>>;
+
+/** A method. Its node is shared by all objects that have it: `<folder>.<name>`. */
+export interface MethodModel {
+  readonly folder: keyof typeof methodFolders;
+  readonly name: string;
+  /** What it does; without a German text in English. */
+  readonly text: Text | string;
+  readonly inputs: readonly MethodArgument[];
+  readonly outputs: readonly MethodArgument[];
+  /** `RobotType` declares it, and each robot has it. */
+  readonly isOfRobots: boolean;
+}
+
+/** The properties of a method that describe its arguments (OPC UA part 3, 5.7). */
+export const argumentLists = {
+  InputArguments: {
+    german: "Eingangsargumente",
+    en: "What a call gives to the method",
+    de: "Was ein Aufruf der Methode mitgibt",
+  },
+  OutputArguments: {
+    german: "Ausgangsargumente",
+    en: "What the method answers",
+    de: "Was die Methode antwortet",
+  },
+} as const satisfies Readonly<Record<string, Text & { readonly german: string }>>;
+
+/** The name of a list of arguments, and what is in it. */
+export type ArgumentList = readonly [name: keyof typeof argumentLists, list: readonly MethodArgument[]];
+
+/** The lists of arguments of a method. */
+export function argumentListsOf({
+  inputs,
+  outputs,
+}: Pick<MethodModel, "inputs" | "outputs">): readonly ArgumentList[] {
+  return [
+    ["InputArguments", inputs],
+    ["OutputArguments", outputs],
+  ];
+}
 
 /** What the arguments of methods are, by their names. */
 export const argumentTexts = {

@@ -1,0 +1,104 @@
+import type { DescribedOperation, OperationManual } from "../../../contracts/operation-manual.ts";
+import type { TagType } from "../model/member.ts";
+import {
+  argumentTexts,
+  type MethodArgument,
+  type MethodModel,
+  methodTexts,
+  operationText,
+} from "../model/method.ts";
+import { chainOperations } from "./chain-operations.ts";
+import { missionOperations } from "./mission-operations.ts";
+import type { Argument, SlotOperation } from "./slot-operation.ts";
+
+// Without node-opcua: an export is made of the methods, too.
+
+const requestId = argument("RequestId", "String");
+/** What each command is given first. */
+export const commandInputs: readonly MethodArgument[] = [requestId, argument("ExpiresAt", "DateTime")];
+const conveyorIndex = argument("ConveyorIndex", "Int32");
+
+/** What every method answers. */
+export const outputs: readonly MethodArgument[] = [
+  argument("Outcome", "Int32"),
+  argument("ErrorId", "Int32"),
+  argument("ErrorText", "String"),
+  argument("RetrySafe", "Boolean"),
+  argument("ResponseJson", "String"),
+  argument("Pending", "Boolean"),
+];
+
+const inputsOf: Readonly<Record<Argument, readonly MethodArgument[]>> = {
+  nothing: [],
+  goal: [argument("Destination", "String")],
+  goals: [{ ...argument("Destinations", "String"), isList: true }],
+  pose: [argument("X", "Double"), argument("Y", "Double"), argument("Heading", "Double")],
+  mission: [argument("MissionId", "String")],
+  task_chain: [argument("TaskChainId", "Int32")],
+};
+
+/** What became of a command. */
+export const queryOutcome: MethodModel = {
+  folder: "Operations",
+  name: "QueryOutcome",
+  text: methodTexts.QueryOutcome,
+  inputs: [requestId],
+  outputs,
+  isOfRobots: true,
+};
+
+/** The methods with typed arguments that turn a conveyor. */
+export const conveyorMethods = {
+  run: typedMethod("ConveyorRun", methodTexts.ConveyorRun, [
+    conveyorIndex,
+    argument("MotorCommand", "Int32"),
+  ]),
+  stop: typedMethod("ConveyorStop", methodTexts.ConveyorStop, [conveyorIndex]),
+} as const;
+
+/** Every method of the gateway; `operations` are those of the fleet service. */
+export function methodModels(operations: OperationManual): readonly MethodModel[] {
+  return [
+    ...[...operations.values()].map(operationMethod),
+    queryOutcome,
+    ...[...missionOperations, ...chainOperations].map(slotMethod),
+    ...[conveyorMethods.run, conveyorMethods.stop],
+  ];
+}
+
+/** The method of an operation of the fleet service, which takes its request. */
+export function operationMethod({ name, summary, robotField }: DescribedOperation): MethodModel {
+  return {
+    folder: "Operations",
+    name,
+    text: summary,
+    inputs: [...commandInputs, argument("Request", "String")],
+    outputs,
+    // A robot fills in its id. Some operations name theirs by another number.
+    isOfRobots: robotField?.by === "id" && robotField.path.length === 1,
+  };
+}
+
+/** The method of an operation of a slot, with typed arguments. */
+export function slotMethod({ number, name, argument }: SlotOperation): MethodModel {
+  return typedMethod(name, operationText(number), inputsOf[argument]);
+}
+
+function typedMethod(
+  name: string,
+  text: MethodModel["text"],
+  inputs: readonly MethodArgument[],
+): MethodModel {
+  return {
+    folder: "RobotMethods",
+    name,
+    text,
+    inputs: [...commandInputs, ...inputs],
+    outputs,
+    isOfRobots: true,
+  };
+}
+
+function argument(name: keyof typeof argumentTexts, type: TagType): MethodArgument {
+  return { name, type, text: argumentTexts[name] };
+}
