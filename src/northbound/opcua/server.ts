@@ -22,6 +22,7 @@ import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
+import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { type CertificateContent, keepOwnCertificate } from "./own-certificate.ts";
@@ -173,6 +174,7 @@ async function openServer(
     answerInLocales(server, FLEET_NAMESPACE_INDEX, germanOf);
     refuseWithErrorMessages(server);
     forgetClosedSubscriptions(server);
+    allowManyWatchers();
     showSampleRate(server);
     const bounds = boundSessions(server, options, clock, log);
     if (options.certificate === null) {

@@ -2,7 +2,9 @@ import {
   AttributeIds,
   type ClientMonitoredItem,
   type ClientSubscription,
+  constructEventFilter,
   type DataValue,
+  type ReadValueIdOptions,
   StatusCodes,
   TimestampsToReturn,
 } from "node-opcua";
@@ -64,6 +66,18 @@ async function watchNode(nodeId: string, samplingInterval: number): Promise<Watc
   };
 }
 
+/** Which status codes a request for so many items of one node gets. */
+async function statusOfItems(itemToMonitor: ReadValueIdOptions, count: number): Promise<string[]> {
+  const isValue = itemToMonitor.attributeId === AttributeIds.Value;
+  const filter = isValue ? null : constructEventFilter(["Message"]);
+  const group = await subscription.monitorItems(
+    Array.from({ length: count }, () => itemToMonitor),
+    { samplingInterval: 0, queueSize: 1, filter },
+    TimestampsToReturn.Both,
+  );
+  return [...new Set(group.monitoredItems.map((item) => item.statusCode.name))];
+}
+
 describe("a subscription", () => {
   it("that asks for 100 ms is told that changes are reported, and gets every one", async () => {
     const watched = await watch("Robots.r1.Battery.ChargePercent", 100);
@@ -120,6 +134,13 @@ describe("a subscription", () => {
     expect(alias.toString()).not.toContain("Robots");
     const watched = await watchNode(alias.toString(), 100);
     expect(watched.item.result?.revisedSamplingInterval).toBe(0);
+  });
+
+  it("may watch a node beside any number of others", async () => {
+    const events = { nodeId: "ns=0;i=2253", attributeId: AttributeIds.EventNotifier };
+    const value = { nodeId: "ns=2;s=Robots.r1.Valid", attributeId: AttributeIds.Value };
+    expect(await statusOfItems(events, 11)).toEqual(["Good"]);
+    expect(await statusOfItems(value, 5_001)).toEqual(["Good"]);
   });
 
   it("stays without samples when it is modified", async () => {

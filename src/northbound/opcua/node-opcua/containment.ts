@@ -1,4 +1,5 @@
 import type { OPCUAServer } from "node-opcua";
+import { lower } from "./lower.ts";
 
 /** A part of a channel that node-opcua asks before it opens it or renews its token. */
 interface Channel {
@@ -23,12 +24,23 @@ export function containRejections(server: OPCUAServer, report: Report): void {
       if (handled instanceof Promise) handled.catch(fail(channel, report));
     });
   }
+  containActions(server, report);
   for (const endpoint of server.endpoints) {
     endpoint.on("newChannel", (channel: Channel) => {
       const before = channel.beforeHandleOpenSecureChannelRequest.bind(channel);
       channel.beforeHandleOpenSecureChannelRequest = () => contained(before(), fail(channel, report));
     });
   }
+}
+
+/** Each service's own work, of which the handler itself does not wait. */
+function containActions(server: OPCUAServer, report: Report): void {
+  type Act = (response: unknown, message: unknown, channel: Channel, action: unknown) => Promise<void>;
+  const name = "_apply_on_SessionObject";
+  const apply = lower<Record<typeof name, Act>>(server, name)[name].bind(server);
+  const act: Act = (response, message, channel, action) =>
+    apply(response, message, channel, action).catch(fail(channel, report));
+  Reflect.set(server, name, act);
 }
 
 function fail(channel: Channel, report: Report): (error: unknown) => void {
