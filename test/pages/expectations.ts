@@ -111,6 +111,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/e2e/misbehaving-service.test.ts", has: "FLEETGATE_MISBEHAVE_MINUTES" },
   ],
   [
+    /^LOAD_STATION_VISITS=/,
+    { kind: "elsewhere", file: "test/daemon/load-station-crash.test.ts", has: "LOAD_STATION_VISITS" },
+  ],
+  [
     /^FLEETGATE_DROPS=/,
     { kind: "elsewhere", file: "test/daemon/opcua-drops.test.ts", has: "FLEETGATE_DROPS" },
   ],
