@@ -67,16 +67,20 @@ interface Export {
 /** What is made of the types, and of the configuration where it is given. */
 async function exportOf({ config: path, instances = false, opcServer }: OpcUaExport): Promise<Export> {
   const { plantFiles, typeFiles } = await import("./plant-files.ts");
+  const operations = createCatalogue();
   if (path === undefined) {
-    if (!instances) return { files: typeFiles(), news: [] };
+    if (!instances) return { files: typeFiles(operations), news: [] };
     throw new NotPossible("--instances needs --config <file>, which names them", exitCodes.usage);
   }
   const { loadOpcUa } = await import("../../config/load-opcua.ts");
-  const loaded = await loadOpcUa(path, createCatalogue());
+  const loaded = await loadOpcUa(path, operations);
   if (!loaded.ok) exitWithProblems(path, reported(loaded.problems, "error"), "nothing was written");
   if (loaded.opcua === null) {
     throw new NotPossible(`${path} has no section opcua: its gateway has no tags`, exitCodes.config);
   }
-  const { files, modelHash, gaps } = plantFiles(loaded.opcua, opcServer, instances);
+  const { files, modelHash, gaps } = plantFiles(loaded.opcua, operations, {
+    opcServer,
+    hasInstances: instances,
+  });
   return { files, news: [`Gateway.ModelHash ${modelHash}`, ...gaps] };
 }

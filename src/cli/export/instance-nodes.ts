@@ -6,28 +6,52 @@ import {
   type ObjectModel,
   objectMember,
 } from "../../northbound/opcua/model/member.ts";
+import { type MethodModel, methodFolders } from "../../northbound/opcua/model/method.ts";
 import { cartType, robotsType } from "../../northbound/opcua/model/robot.ts";
 import { confirmTags } from "../../northbound/opcua/model/slot.ts";
 import { permitTags, stationsType } from "../../northbound/opcua/model/station.ts";
 import type { PlantLayout, RobotLayout, StationLayout } from "../../northbound/opcua/plant-layout.ts";
-import { from, named, objectNode, standard, tagNodes, to } from "./make-node.ts";
-import type { ExportedNode, NodeGroup } from "./node.ts";
+import { from, methodNodes, methodPath, named, objectNode, standard, tagNodes, to } from "./make-node.ts";
+import type { ExportedNode, NodeGroup, Reference } from "./node.ts";
 
 /** Whether the plant has an optional member. */
 type HasMember = (name: string) => boolean;
 
 /**
  * The nodes of the gateway, and of the stations and robots that the configuration names, as groups: each
- * folder directly under Objects, and each station and robot. Methods are not among them. A plant may have
- * thousands of robots, so a group is made when it is asked for.
+ * folder directly under Objects, and each station and robot. A robot refers to its methods, which are those
+ * of its type. A plant may have thousands of robots, so a group is made when it is asked for.
  */
-export function* instanceNodes(layout: PlantLayout): Generator<NodeGroup> {
+export function* instanceNodes(layout: PlantLayout, methods: readonly MethodModel[]): Generator<NodeGroup> {
   const { stations, robots } = layout;
+  const toMethods = methods.filter(({ isOfRobots }) => isOfRobots).map(toMethod);
   yield rootNodes("Gateway", gatewayType, []);
   if (stations.length > 0) yield rootNodes("Stations", stationsType, stations);
   for (const station of stations) yield stationNodes(station, layout);
   yield rootNodes("Robots", robotsType, robots);
-  for (const robot of robots) yield robotNodes(robot, layout);
+  for (const robot of robots) {
+    const [node, ...members] = robotNodes(robot, layout);
+    yield [{ ...node, references: [...node.references, ...toMethods] }, ...members];
+  }
+}
+
+/** The folders of methods, and those methods that no type has. */
+export function methodFolderNodes(methods: readonly MethodModel[]): NodeGroup {
+  return Object.entries(methodFolders).flatMap(([name, description]) => {
+    const parent = from("Organizes", standard("ObjectsFolder"));
+    const node = objectNode(name, name, { displayName: null, description }, "FolderType", parent);
+    const own = methods.filter(({ folder }) => folder === name);
+    const toOfRobots = own.filter(({ isOfRobots }) => isOfRobots).map(toMethod);
+    const others = own.filter(({ isOfRobots }) => !isOfRobots);
+    return [
+      { ...node, references: [...node.references, ...toOfRobots] },
+      ...others.flatMap((method) => methodNodes(method, from("HasComponent", { path: name }))),
+    ];
+  });
+}
+
+function toMethod(method: MethodModel): Reference {
+  return to("HasComponent", { path: methodPath(method) });
 }
 
 /** The members are groups of their own, so the folder refers to them. */
@@ -53,7 +77,7 @@ function stationNodes({ name, needsPermit }: StationLayout, layout: PlantLayout)
 function robotNodes(
   { name, isCart, conveyorIndexes }: RobotLayout,
   layout: PlantLayout,
-): readonly ExportedNode[] {
+): readonly [robot: ExportedNode, ...members: ExportedNode[]] {
   const has = hasMemberOf(layout);
   const [robot, ...members] = memberNodes("Robots", robotsType, name, has, isCart ? cartType : undefined);
   if (robot === undefined) throw new Error("a robot has a node");

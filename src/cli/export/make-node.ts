@@ -1,5 +1,11 @@
 import type { ObjectModel, TagModel } from "../../northbound/opcua/model/member.ts";
 import {
+  type ArgumentList,
+  argumentLists,
+  argumentListsOf,
+  type MethodModel,
+} from "../../northbound/opcua/model/method.ts";
+import {
   ENUM_VALUES,
   propertyTexts,
   type SharedProperty,
@@ -58,16 +64,44 @@ export function objectNode(
   path: string,
   browseName: string,
   texts: { readonly displayName: Text | null; readonly description: Text },
-  type: ObjectModel,
+  type: ObjectModel | "FolderType",
   parent: Reference,
   rule: Rule | null = null,
 ): ExportedNode {
+  const definition = type === "FolderType" ? standard(type) : { path: type.name };
+  const isNotifier = type !== "FolderType" && type.isNotifier === true;
   return {
     ...{ kind: "object", path, browseName, hasStandardName: false, ...texts },
     parent: parent.to,
-    references: [parent, to("HasTypeDefinition", { path: type.name }), ...rulesOf(rule)],
-    ...{ isAbstract: false, isNotifier: type.isNotifier === true, variable: null },
+    references: [parent, to("HasTypeDefinition", definition), ...rulesOf(rule)],
+    ...{ isAbstract: false, isNotifier, variable: null, method: null },
   };
+}
+
+/** A method, and what describes its arguments. Many objects have the same one. */
+export function methodNodes(model: MethodModel, parent: Reference): readonly ExportedNode[] {
+  const { name, text } = model;
+  const path = methodPath(model);
+  const node: ExportedNode = {
+    ...{ kind: "method", path, browseName: name, hasStandardName: false },
+    ...{ displayName: null, description: text },
+    parent: parent.to,
+    references: [parent, ...rulesOf("Mandatory")],
+    ...{ isAbstract: false, isNotifier: false, variable: null, method: model },
+  };
+  return [node, ...argumentListsOf(model).map((list) => argumentNode(path, list))];
+}
+
+export function methodPath({ folder, name }: MethodModel): string {
+  return `${folder}.${name}`;
+}
+
+function argumentNode(method: string, [name, list]: ArgumentList): ExportedNode {
+  return variableNode(`${method}.${name}`, name, argumentLists[name], "property", {
+    parent: from("HasProperty", { path: method }),
+    others: rulesOf("Mandatory"),
+    facts: { dataType: "Argument", isList: true, length: list.length, value: { name, list } },
+  });
 }
 
 /** The variable of a tag; for an enumeration also the one that shows it as text. */
@@ -141,6 +175,6 @@ function variableNode(
       to("HasTypeDefinition", standard(variableTypes[kind])),
       ...others,
     ],
-    ...{ isAbstract: false, isNotifier: false, variable: { ...plain, ...facts } },
+    ...{ isAbstract: false, isNotifier: false, variable: { ...plain, ...facts }, method: null },
   };
 }

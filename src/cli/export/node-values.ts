@@ -1,15 +1,17 @@
+import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import { CEFACT, type SharedProperty } from "../../northbound/opcua/model/properties.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
 import type { Unit } from "../../northbound/opcua/model/units.ts";
+import { type ArgumentValue, dataTypes } from "./node.ts";
 import { escaped } from "./xml.ts";
 
 const TYPES = "http://opcfoundation.org/UA/2008/02/Types.xsd";
 
 /** The XML encodings of structures in OPC UA's own namespace. */
-const encodings = { Range: 885, EUInformation: 888, EnumValueType: 7616 } as const;
+const encodings = { Argument: 297, Range: 885, EUInformation: 888, EnumValueType: 7616 } as const;
 
-/** The `Value` of a shared property, in English: a value has one language. */
-export function valueXml(property: SharedProperty): string {
+/** The `Value` of a property, in English: a value has one language. */
+export function valueXml(property: SharedProperty | ArgumentValue): string {
   const xmlns = `xmlns="${TYPES}"`;
   switch (property.name) {
     case "EnumValues": {
@@ -20,8 +22,11 @@ export function valueXml(property: SharedProperty): string {
           `<Value>${value}</Value>${textXml("DisplayName", name === text.en ? text : name)}${textXml("Description", text)}`,
         ),
       );
-      return `<Value><ListOfExtensionObject ${xmlns}>${values.join("")}</ListOfExtensionObject></Value>`;
+      return listXml(values);
     }
+    case "InputArguments":
+    case "OutputArguments":
+      return listXml(property.list.map((argument) => structure("Argument", "", argumentXml(argument))));
     case "EngineeringUnits":
       return `<Value>${structure("EUInformation", ` ${xmlns}`, unitXml(property.unit))}</Value>`;
     case "EURange": {
@@ -30,6 +35,20 @@ export function valueXml(property: SharedProperty): string {
       return `<Value>${structure("Range", ` ${xmlns}`, range)}</Value>`;
     }
   }
+}
+
+function listXml(structures: readonly string[]): string {
+  const list = `<ListOfExtensionObject xmlns="${TYPES}">${structures.join("")}</ListOfExtensionObject>`;
+  return `<Value>${list}</Value>`;
+}
+
+function argumentXml({ name, type, text, isList }: MethodArgument): string {
+  return [
+    `<Name>${escaped(name)}</Name>`,
+    `<DataType><Identifier>i=${dataTypes[type]}</Identifier></DataType>`,
+    `<ValueRank>${isList === true ? 1 : -1}</ValueRank>`,
+    textXml("Description", text),
+  ].join("");
 }
 
 /** The `Value` of a number. */

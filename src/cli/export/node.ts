@@ -1,4 +1,5 @@
 import type { TagType } from "../../northbound/opcua/model/member.ts";
+import type { argumentLists, MethodArgument, MethodModel } from "../../northbound/opcua/model/method.ts";
 import type { SharedProperty } from "../../northbound/opcua/model/properties.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
 
@@ -11,6 +12,7 @@ export const standardNodes = {
   HasProperty: 46,
   HasComponent: 47,
   BaseObjectType: 58,
+  FolderType: 61,
   BaseDataVariableType: 63,
   PropertyType: 68,
   Mandatory: 78,
@@ -34,7 +36,27 @@ export interface Reference {
   readonly to: NodeRef;
 }
 
-export type DataTypeName = TagType | "LocalizedText" | "EnumValueType" | "EUInformation" | "Range";
+/** Data types, by the number of their NodeId in namespace 0. */
+export const dataTypes = {
+  Boolean: 1,
+  Int32: 6,
+  Double: 11,
+  String: 12,
+  DateTime: 13,
+  LocalizedText: 21,
+  Argument: 296,
+  Range: 884,
+  EUInformation: 887,
+  EnumValueType: 7594,
+} as const satisfies Readonly<Record<TagType, number>> & Readonly<Record<string, number>>;
+
+export type DataTypeName = keyof typeof dataTypes;
+
+/** What the inputs or outputs of a method are. */
+export interface ArgumentValue {
+  readonly name: keyof typeof argumentLists;
+  readonly list: readonly MethodArgument[];
+}
 
 /** What a variable has besides what every node has. */
 export interface VariableFacts {
@@ -48,12 +70,12 @@ export interface VariableFacts {
   readonly unit: string;
   readonly range: readonly [low: number, high: number] | null;
   /** A value that a NodeSet holds; null: none. */
-  readonly value: SharedProperty | null;
+  readonly value: SharedProperty | ArgumentValue | null;
 }
 
 /** A node of our namespace, as a client of the gateway sees it. */
 export interface ExportedNode {
-  readonly kind: "type" | "object" | "variable";
+  readonly kind: "type" | "object" | "variable" | "method";
   /** Its string NodeId. */
   readonly path: string;
   readonly browseName: string;
@@ -61,7 +83,8 @@ export interface ExportedNode {
   readonly hasStandardName: boolean;
   /** Null: it has a name of its own, which is no word. */
   readonly displayName: Text | null;
-  readonly description: Text;
+  /** A text alone is English. */
+  readonly description: Text | string;
   /** Null: no single node is above it. */
   readonly parent: NodeRef | null;
   readonly references: readonly Reference[];
@@ -69,6 +92,8 @@ export interface ExportedNode {
   readonly isNotifier: boolean;
   /** Null: it is no variable. */
   readonly variable: VariableFacts | null;
+  /** Null: it is no method. */
+  readonly method: MethodModel | null;
 }
 
 /** Nodes that are written together. A parent that is not in the group says itself which children it has. */

@@ -1,7 +1,8 @@
 import { FLEET_NAMESPACE, MODEL_DATE, MODEL_VERSION } from "../../northbound/opcua/fleet-nodeset.ts";
+import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
 import {
-  type DataTypeName,
+  dataTypes,
   type ExportedNode,
   type NodeGroup,
   type NodeRef,
@@ -19,22 +20,11 @@ export interface NodeSetHeader {
   readonly modelHash: number | null;
 }
 
-const dataTypes: Readonly<Record<DataTypeName, number>> = {
-  Boolean: 1,
-  Int32: 6,
-  Double: 11,
-  String: 12,
-  DateTime: 13,
-  LocalizedText: 21,
-  Range: 884,
-  EUInformation: 887,
-  EnumValueType: 7594,
-};
-
 const elements: Readonly<Record<ExportedNode["kind"], string>> = {
   type: "UAObjectType",
   object: "UAObject",
   variable: "UAVariable",
+  method: "UAMethod",
 };
 
 /** What operators may write. */
@@ -96,7 +86,7 @@ function nodeXml(
   children: readonly Reference[],
   modelHash: number | null,
 ): readonly string[] {
-  const { kind, path, displayName, description, variable, references } = node;
+  const { kind, path, displayName, description, variable, references, method } = node;
   const element = elements[kind];
   const hash = path === HASH_PATH && modelHash !== null ? [int32Xml(modelHash)] : [];
   const value = variable?.value == null ? hash : [valueXml(variable.value)];
@@ -110,8 +100,16 @@ function nodeXml(
     ...[...references, ...children].map((reference) => `      ${referenceXml(reference)}`),
     "    </References>",
     ...value.map((each) => `    ${each}`),
+    ...(method === null ? [] : [...method.inputs, ...method.outputs].map(argumentXml)),
     `  </${element}>`,
   ];
+}
+
+/** Tools of another language read it here: the value of the arguments' node is English. */
+function argumentXml({ name, text }: MethodArgument): string {
+  const description = textXml("Description", text).map((each) => each.trim());
+  const parts = [`<Name>${escaped(name)}</Name>`, ...description];
+  return `    <ArgumentDescription>${parts.join("")}</ArgumentDescription>`;
 }
 
 function attributesXml(node: ExportedNode): string {
@@ -138,11 +136,11 @@ function variableAttributes({ dataType, length, isList, isWritable }: VariableFa
   ];
 }
 
-function textXml(element: string, { en, de }: Text): readonly string[] {
-  return [
-    `    <${element} Locale="en">${escaped(en)}</${element}>`,
-    `    <${element} Locale="de">${escaped(de)}</${element}>`,
-  ];
+function textXml(element: string, text: Text | string): readonly string[] {
+  const texts = typeof text === "string" ? { en: text } : { en: text.en, de: text.de };
+  return Object.entries(texts).map(
+    ([locale, each]) => `    <${element} Locale="${locale}">${escaped(each)}</${element}>`,
+  );
 }
 
 function referenceXml({ type, isForward, to }: Reference): string {

@@ -1,9 +1,11 @@
+import type { OperationManual } from "../../contracts/operation-manual.ts";
+import { methodModels } from "../../northbound/opcua/commands/method-models.ts";
 import { modelHash } from "../../northbound/opcua/model-hash.ts";
 import { type LayoutOptions, layoutOf, type PlantLayout } from "../../northbound/opcua/plant-layout.ts";
 import { version } from "../../version.ts";
 import { tagsCsv } from "./csv.ts";
 import { ignitionJson } from "./ignition.ts";
-import { instanceNodes } from "./instance-nodes.ts";
+import { instanceNodes, methodFolderNodes } from "./instance-nodes.ts";
 import { nodeSetXml } from "./nodeset.ts";
 import { tagsOf } from "./tag.ts";
 import { typeNodes } from "./type-nodes.ts";
@@ -21,24 +23,39 @@ export interface PlantFiles {
   readonly gaps: readonly string[];
 }
 
-/** The object types alone, which are the same in every plant. */
-export function typeFiles(): Files {
-  return { [NODE_SET]: nodeSetXml([typeNodes()], { version, modelHash: null }) };
+export interface PlantFileOptions {
+  /** The name of the OPC connection in Ignition. */
+  readonly opcServer: string;
+  /** Whether the NodeSet has the nodes of the plant too. */
+  readonly hasInstances: boolean;
+}
+
+/** The object types alone, with their methods, which are the same in every plant. */
+export function typeFiles(operations: OperationManual): Files {
+  const nodes = [typeNodes(methodModels(operations))];
+  return { [NODE_SET]: nodeSetXml(nodes, { version, modelHash: null }) };
 }
 
 /**
  * The object types and lists of the plant's tags.
- * @param hasInstances whether the NodeSet has the nodes of the plant too
+ * @param operations those of the fleet service, each of which is a method
  */
-export function plantFiles(options: LayoutOptions, opcServer: string, hasInstances: boolean): PlantFiles {
+export function plantFiles(
+  options: LayoutOptions,
+  operations: OperationManual,
+  { opcServer, hasInstances }: PlantFileOptions,
+): PlantFiles {
   const layout = layoutOf(options);
-  const hash = modelHash(layout);
+  const methods = methodModels(operations);
+  const hash = modelHash(layout, methods);
   function* nodes() {
-    yield typeNodes();
-    if (hasInstances) yield* instanceNodes(layout);
+    yield typeNodes(methods);
+    if (!hasInstances) return;
+    yield methodFolderNodes(methods);
+    yield* instanceNodes(layout, methods);
   }
   function* tags() {
-    for (const group of instanceNodes(layout)) yield tagsOf(group);
+    for (const group of instanceNodes(layout, methods)) yield tagsOf(group);
   }
   return {
     files: {

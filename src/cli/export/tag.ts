@@ -24,7 +24,7 @@ export function tagsOf(nodes: NodeGroup): readonly Tag[] {
       nodeId: `nsu=${FLEET_NAMESPACE};s=${path}`,
       folders: steps.slice(0, -1),
       name: browseName,
-      description: description.en,
+      description: typeof description === "string" ? description : description.en,
       isText: browseName === VALUE_AS_TEXT,
       ...{ dataType, length, isWritable, unit, range },
     };

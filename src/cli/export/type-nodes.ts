@@ -1,8 +1,11 @@
 import type { ObjectMember, ObjectModel } from "../../northbound/opcua/model/member.ts";
+import type { MethodModel } from "../../northbound/opcua/model/method.ts";
 import { sharedPropertiesOf } from "../../northbound/opcua/model/properties.ts";
+import { robotType } from "../../northbound/opcua/model/robot.ts";
 import { objectTypes } from "../../northbound/opcua/model/types.ts";
 import {
   from,
+  methodNodes,
   named,
   objectNode,
   type Rule,
@@ -14,13 +17,19 @@ import {
 } from "./make-node.ts";
 import type { ExportedNode, NodeGroup, NodeRef, Reference } from "./node.ts";
 
-/** Our object types with their members, and the properties that many tags share. */
-export function typeNodes(): NodeGroup {
+/** Our object types with their members and methods, and the properties that many tags share. */
+export function typeNodes(methods: readonly MethodModel[]): NodeGroup {
   const shared = objectTypes
     .flatMap(({ tags }) => Object.values(tags))
     .flatMap(sharedPropertiesOf)
     .map((property) => [sharedPath(property), property] as const);
-  return [...[...new Map(shared).values()].map(sharedNode), ...objectTypes.flatMap(nodesOf)];
+  return [
+    ...[...new Map(shared).values()].map(sharedNode),
+    ...objectTypes.flatMap(nodesOf),
+    ...methods
+      .filter(({ isOfRobots }) => isOfRobots)
+      .flatMap((method) => methodNodes(method, from("HasComponent", { path: robotType.name }))),
+  ];
 }
 
 function nodesOf(type: ObjectModel): readonly ExportedNode[] {
@@ -35,6 +44,7 @@ function nodesOf(type: ObjectModel): readonly ExportedNode[] {
     isAbstract: type.isAbstract === true,
     isNotifier: type.isNotifier === true,
     variable: null,
+    method: null,
   };
   return [
     node,

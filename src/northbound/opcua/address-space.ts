@@ -5,6 +5,7 @@ import type { Stations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
+import { methodModels } from "./commands/method-models.ts";
 import { watchMethodWait } from "./commands/method-wait.ts";
 import { addMethods } from "./commands/methods.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
@@ -89,7 +90,7 @@ export function openAddressSpace(
   const robots = addRobotsFolder(builder, parts);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
-  const facts = { ...parts.facts, modelHash: modelHash(layoutOf(options)) };
+  const facts = { ...parts.facts, modelHash: modelHash(layoutOf(options), methodModels(parts.catalogue)) };
   const gateway = addGatewayTags(builder, facts, holds);
   const slots = slotParts(options, parts, memory, signal);
   const account = (context: ISessionContext) => accountOf(context, options);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { MODEL_VERSION } from "./fleet-nodeset.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import type { ObjectMember, ObjectModel, TagModel } from "./model/member.ts";
+import type { MethodArgument, MethodModel } from "./model/method.ts";
 import { objectTypes } from "./model/types.ts";
 import type { PlantLayout } from "./plant-layout.ts";
 
@@ -12,15 +13,22 @@ const POSITIVE_BITS = 0x7fff_ffff;
  * A number for what a client has imported: from 1 to 2147483647, and another one when something of it is.
  *
  * It covers the version of the types, and of each type and member: name, data type, length of an array,
- * access, unit, range, the numbers of an enumeration, and whether each object has it. It covers the robots
- * and stations of the configuration by the names and members of their nodes, in any order.
+ * access, unit, range, the numbers of an enumeration, and whether each object has it. It covers each method
+ * by its name, by whether robots have it, and by its arguments in their order: name, data type, and whether
+ * it is a list. A PLC that calls by an imported method would give what another version takes otherwise. It
+ * covers the robots and stations of the configuration by the names and members of their nodes, in any order.
  *
- * It does not cover methods and texts, and nothing that was only heard of: no robot that came online, no
- * conveyor that was seen. So the export of a configuration and each gateway of the same program with it have
- * the same number.
+ * It does not cover texts, and nothing that was only heard of: no robot that came online, no conveyor that
+ * was seen. So the export of a configuration and each gateway of the same program with it have the same
+ * number.
  */
-export function modelHash(layout: PlantLayout): number {
-  const facts = [MODEL_VERSION, inOrder(objectTypes.map(typeFacts)), plantFacts(layout)];
+export function modelHash(layout: PlantLayout, methods: readonly MethodModel[]): number {
+  const facts = [
+    MODEL_VERSION,
+    inOrder(objectTypes.map(typeFacts)),
+    inOrder(methods.map(methodFacts)),
+    plantFacts(layout),
+  ];
   const digest = createHash("sha256").update(JSON.stringify(facts)).digest();
   return digest.readUInt32BE(0) & POSITIVE_BITS || 1;
 }
@@ -34,6 +42,11 @@ function typeFacts({ name, base, isAbstract, isNotifier, tags, objects = {}, eac
     inOrder(Object.entries(objects).map(([member, model]) => memberFacts(member, model))),
     each === undefined ? null : memberFacts(each.name, each),
   ] as const;
+}
+
+function methodFacts({ folder, name, inputs, outputs, isOfRobots }: MethodModel) {
+  const argumentFacts = ({ name, type, isList }: MethodArgument) => [name, type, isList === true];
+  return [`${folder}.${name}`, isOfRobots, inputs.map(argumentFacts), outputs.map(argumentFacts)] as const;
 }
 
 function memberFacts(name: string, { model, isOptional }: ObjectMember) {

@@ -2,6 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { methodModels } from "../../../src/northbound/opcua/commands/method-models.ts";
 import { modelHash } from "../../../src/northbound/opcua/model-hash.ts";
 import { layoutOf } from "../../../src/northbound/opcua/plant-layout.ts";
 import { createConfigFolder } from "../../config/config-folder.ts";
@@ -51,6 +53,14 @@ async function exported(text: string, ...args: readonly string[]) {
   return { folder, code, out: program.out.entries, err: program.err.entries, read };
 }
 
+/** What nodes of our namespace refer to that is not in the file. */
+function danglingReferences(nodeSet: string): readonly string[] {
+  const ids = new Set([...nodeSet.matchAll(/ NodeId="(ns=1;[^"]*)"/g)].map(([, id]) => id));
+  const parents = nodeSet.matchAll(/ ParentNodeId="(ns=1;[^"]*)"/g);
+  const targets = nodeSet.matchAll(/>(ns=1;[^<]*)<\/Reference>/g);
+  return [...parents, ...targets].map(([, id = ""]) => id).filter((id) => !ids.has(id));
+}
+
 describe("fleetgate export opcua", { timeout: TEST_TIMEOUT_MS }, () => {
   it("needs the configuration alone: no secret, no certificate, no data folder", async () => {
     const { folder, code, out, err, read } = await exported(
@@ -75,7 +85,7 @@ describe("fleetgate export opcua", { timeout: TEST_TIMEOUT_MS }, () => {
     const { opcua } = await files.config(text);
     const { out } = await exported(text, "--config", "fleetgate.yaml");
     if (opcua === null) throw new Error("there is no section opcua");
-    expect(out).toContain(`Gateway.ModelHash ${modelHash(layoutOf(opcua))}`);
+    expect(out).toContain(`Gateway.ModelHash ${modelHash(layoutOf(opcua), methodModels(createCatalogue()))}`);
   });
 
   it("says what to add where the configuration names no robot", async () => {
@@ -90,7 +100,10 @@ describe("fleetgate export opcua", { timeout: TEST_TIMEOUT_MS }, () => {
   it("writes the types without a configuration", async () => {
     const { folder, code, read } = await exported("");
     expect(code).toBe(0);
-    expect(read("Fleetgate.NodeSet2.xml")).toContain('BrowseName="1:CartType"');
+    const nodeSet = read("Fleetgate.NodeSet2.xml");
+    expect(nodeSet).toContain('BrowseName="1:CartType"');
+    expect(nodeSet).toContain('NodeId="ns=1;s=RobotMethods.Navigate.InputArguments"');
+    expect(danglingReferences(nodeSet)).toEqual([]);
     expect(existsSync(join(folder, "plc/tags.csv"))).toBe(false);
   });
 

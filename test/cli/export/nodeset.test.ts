@@ -2,8 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  type Argument,
   AttributeIds,
   MessageSecurityMode,
+  NodeClass,
   nodesets,
   OPCUACertificateManager,
   OPCUAServer,
@@ -11,6 +13,8 @@ import {
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PlantFiles, plantFiles } from "../../../src/cli/export/plant-files.ts";
+import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { typedMethods } from "../../../src/northbound/opcua/commands/typed-methods.ts";
 import { FLEET_NAMESPACE } from "../../../src/northbound/opcua/fleet-nodeset.ts";
 import { objectTypes } from "../../../src/northbound/opcua/model/types.ts";
 import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
@@ -63,6 +67,7 @@ const plants: ReadonlyArray<readonly [name: string, options: Partial<OpcUaOption
 
 describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   const options = opcUaOptions(changed);
+  const catalogue = createCatalogue();
   let running: RunningServer;
   let bare: BareServer;
   let callers: readonly Caller[];
@@ -73,13 +78,14 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   let browsed: readonly SeenNode[];
   const roots = [
     ...objectTypes.map(({ name }) => name),
-    ...["Gateway", "Robots", ...((changed.stations ?? []).length === 0 ? [] : ["Stations"])],
+    ...["Gateway", "Operations", "RobotMethods"],
+    ...["Robots", ...((changed.stations ?? []).length === 0 ? [] : ["Stations"])],
   ];
 
   beforeAll(async () => {
-    made = plantFiles(options, "Fleetgate", true);
+    made = plantFiles(options, catalogue, { opcServer: "Fleetgate", hasInstances: true });
     texts = new Map(Object.entries(made.files).map(([name, parts]) => [name, [...parts].join("")]));
-    running = await startServer(changed);
+    running = await startServer(changed, { catalogue });
     bare = await startBareServer(text("Fleetgate.NodeSet2.xml"));
     const english = await openSession(running.url);
     const german = await openSession(running.url, { locales: ["de"] });
@@ -102,27 +108,59 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   it("has the texts of English and German sessions", () => {
     const shown = textsOf(text("Fleetgate.NodeSet2.xml"));
     for (const { path, english, german } of browsed) {
-      // A robot's name is the same in every language.
+      // The name of a robot or a method is the same in every language.
       const isNamed = english[0].locale === null;
+      // What an operation of the service does is told in English only.
+      const isTranslated = german[1].locale === "de";
       const both = [english, german].map(([name, description]) => [
         isNamed ? null : name.text,
         description.text,
       ]);
-      expect(shown.get(path), path).toEqual(both);
+      expect(shown.get(path), path).toEqual(isTranslated ? both : [both[0], [null, null]]);
     }
   });
 
-  it("has the values of the properties that tags share", async () => {
+  it("describes each argument in English and German, as sessions read it", async () => {
+    const [english, german] = callers;
+    const nodeSet = text("Fleetgate.NodeSet2.xml");
+    for (const { name } of typedMethods) {
+      const path = `RobotMethods.${name}`;
+      const [method = ""] = new RegExp(`NodeId="ns=1;s=${path}"[\\s\\S]*?</UAMethod>`).exec(nodeSet) ?? [];
+      const [inEnglish, inGerman] = [await argumentsOf(english, path), await argumentsOf(german, path)];
+      const all = [...inGerman.inputs, ...inGerman.outputs];
+      for (const [place, [argument, , , en]] of [...inEnglish.inputs, ...inEnglish.outputs].entries()) {
+        const texts = `<Description Locale="en">${en}</Description><Description Locale="de">${all[place]?.[3]}<`;
+        expect(method, path).toContain(`<ArgumentDescription><Name>${argument}</Name>${texts}`);
+      }
+    }
+  });
+
+  it("has the values of the properties that tags share, and of the arguments of methods", async () => {
     const [english, , plain] = callers;
-    const paths = [...new Set(browsed.flatMap(({ shared }) => shared))].filter((path) =>
+    const shared = [...new Set(browsed.flatMap((node) => node.shared))].filter((path) =>
       /^(EnumValues|EngineeringUnits|EURange)\./.test(path),
     );
-    expect(paths.length).toBeGreaterThan(10);
+    expect(shared.length).toBeGreaterThan(10);
+    const ofMethods = browsed.map(({ path }) => path).filter((path) => /\.(In|Out)putArguments$/.test(path));
+    expect(ofMethods.length).toBe(2 * (catalogue.size + 1 + typedMethods.length));
+    const paths = [...shared, ...ofMethods];
     for (const path of paths) {
       const values = [english, plain].map(async (caller) => JSON.stringify(await caller?.value(path)));
       const [wanted, found] = await Promise.all(values);
       expect(found, path).toBe(wanted);
     }
+  });
+
+  it("has each method, with the arguments that a tool reads before a call", async () => {
+    const paths = browsed.filter(({ nodeClass }) => nodeClass === NodeClass.Method).map(({ path }) => path);
+    expect(paths.length).toBe(catalogue.size + 1 + typedMethods.length);
+    expect(new Set(paths).size).toBe(paths.length);
+    const { inputs } = await argumentsOf(callers[2], "RobotMethods.Traverse");
+    expect(inputs.map(([name, dataType, valueRank]) => [name, dataType, valueRank])).toEqual([
+      ["RequestId", "ns=0;i=12", -1],
+      ["ExpiresAt", "ns=0;i=13", -1],
+      ["Destinations", "ns=0;i=12", 1],
+    ]);
   });
 
   it("has the ModelHash that the gateway shows", async () => {
@@ -133,7 +171,9 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   });
 
   it("lists each variable once, in CSV and for Ignition, with the NodeId that the gateway knows", async () => {
-    const variables = browsed.filter(({ path, dataType }) => dataType !== "" && !isOfType(path));
+    const variables = browsed.filter(
+      ({ path, dataType }) => dataType !== "" && !isOfType(path) && !isMethod(path),
+    );
     const ids = variables.map(({ path }) => `nsu=${FLEET_NAMESPACE};s=${path}`);
     const csv = text("tags.csv").split("\r\n").slice(1, -1);
     expect(csv.map((line) => line.split(",", 1)[0]).sort()).toEqual(ids.toSorted());
@@ -152,12 +192,27 @@ function isOfType(path: string): boolean {
   return objectTypes.some(({ name }) => path.startsWith(`${name}.`));
 }
 
-/** All but values and their states, methods, and texts: node-opcua loads the last language only. */
+/** A method, or what describes its arguments. */
+function isMethod(path: string): boolean {
+  return /^(Operations|RobotMethods)\./.test(path);
+}
+
+/** The arguments of a method. */
+async function argumentsOf(caller: Caller | undefined, path: string) {
+  if (caller === undefined) throw new Error("there is no session");
+  const nodeId = `ns=2;s=${path}`;
+  const { inputArguments, outputArguments } = await caller.session.getArgumentDefinition(nodeId);
+  const facts = ({ name, dataType, valueRank, description }: Argument) => {
+    return [name, dataType.toString(), valueRank, description.text] as const;
+  };
+  return { inputs: inputArguments.map(facts), outputs: outputArguments.map(facts) };
+}
+
+/** All but values and their states, and texts: node-opcua loads the last language only. */
 function comparable({ german: _german, english: _english, status: _, children, shared, ...node }: SeenNode) {
-  const isMethod = (path: string) => /^(Operations|RobotMethods)\./.test(path);
   return {
     ...node,
-    shared: shared.filter((path) => !isMethod(path)).sort(),
+    shared: shared.toSorted(),
     children: children.toSorted(),
   };
 }
@@ -171,7 +226,7 @@ type Texts = ReadonlyArray<readonly (string | null)[]>;
 /** DisplayName and Description, in English and in German, by path. */
 function textsOf(xml: string): ReadonlyMap<string, Texts> {
   const nodes = xml.matchAll(
-    /<UA(?:ObjectType|Object|Variable) NodeId="ns=1;s=([^"]*)"[\s\S]*?<References>/g,
+    /<UA(?:ObjectType|Object|Variable|Method) NodeId="ns=1;s=([^"]*)"[\s\S]*?<References>/g,
   );
   return new Map(
     [...nodes].map(([node, path = ""]) => {

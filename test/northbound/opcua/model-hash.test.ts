@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { methodModels, queryOutcome } from "../../../src/northbound/opcua/commands/method-models.ts";
+import type { MethodModel } from "../../../src/northbound/opcua/model/method.ts";
 import { modelHash } from "../../../src/northbound/opcua/model-hash.ts";
 import type { KnownRobot, StationNode } from "../../../src/northbound/opcua/options.ts";
 import { layoutOf } from "../../../src/northbound/opcua/plant-layout.ts";
+import { fakeCatalogue } from "./fake-commands.ts";
 import { opcUaOptions, openSession, startServer } from "./opcua-harness.ts";
 
 const robot: KnownRobot = {
@@ -19,13 +22,14 @@ const plant = {
   stations: [station],
   users: [{ ...user, confirms: false }],
 };
-const hashOf = (changed: Parameters<typeof opcUaOptions>[0]) =>
-  modelHash(layoutOf(opcUaOptions({ ...plant, ...changed })));
+const methods = methodModels(fakeCatalogue());
+const hashOf = (changed: Parameters<typeof opcUaOptions>[0], ofMethods = methods) =>
+  modelHash(layoutOf(opcUaOptions({ ...plant, ...changed })), ofMethods);
 
 describe("ModelHash", () => {
   it("is the same number in each build, until the types change", () => {
     // Another number here means that each plant has to import again: say so in the changelog.
-    expect(hashOf({})).toMatchInlineSnapshot(`1121384229`);
+    expect(hashOf({})).toMatchInlineSnapshot(`415562267`);
   });
 
   it.each<[what: string, changed: Parameters<typeof opcUaOptions>[0]]>([
@@ -48,6 +52,34 @@ describe("ModelHash", () => {
     ["numbers, destinations and users", { robots: [{ ...robot, number: 3 }, other], users: [], port: 4840 }],
   ])("is the same with %s", (_what, changed) => {
     expect(hashOf(changed)).toBe(hashOf({}));
+  });
+
+  const navigate = methods.find(({ name }) => name === "Navigate") ?? queryOutcome;
+  const [first, second, ...others] = navigate.inputs;
+  if (first === undefined || second === undefined) throw new Error("Navigate has no arguments");
+
+  it.each<[what: string, changed: Partial<MethodModel>]>([
+    ["another argument", { inputs: [...navigate.inputs, first] }],
+    ["another order of arguments", { inputs: [second, first, ...others] }],
+    ["another name of an argument", { inputs: [{ ...first, name: "Id" }, second, ...others] }],
+    ["another data type of an argument", { inputs: [{ ...first, type: "Int32" }, second, ...others] }],
+    ["a list instead of an argument", { inputs: [{ ...first, isList: true }, second, ...others] }],
+    ["another output", { outputs: navigate.outputs.slice(1) }],
+    ["another name of a method", { name: "Drive" }],
+    ["a method that robots lack", { isOfRobots: false }],
+  ])("is another one with %s", (_what, changed) => {
+    const changedMethods = methods.map((each) => (each === navigate ? { ...each, ...changed } : each));
+    expect(hashOf({}, changedMethods)).not.toBe(hashOf({}));
+  });
+
+  it("is the same with other texts and another order of methods", () => {
+    const text = { en: "Drives", de: "Fährt" };
+    const reworded = methods.map((each) => ({
+      ...each,
+      text,
+      inputs: each.inputs.map((input) => ({ ...input, text })),
+    }));
+    expect(hashOf({}, reworded.toReversed())).toBe(hashOf({}));
   });
 
   it("does not change when a robot is heard of, or turns out to be a cart", async () => {

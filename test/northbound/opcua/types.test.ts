@@ -196,9 +196,9 @@ describe("the methods of a robot", () => {
         const path = `${folder}.${name}`;
         const { references } = await english.session.browse(id(path));
         const properties = (references ?? []).filter(({ nodeClass }) => nodeClass === NodeClass.Variable);
-        expect(properties.map(({ nodeId, browseName }) => [nodeId.toString(), browseName.toString()])).toEqual(
-          ["InputArguments", "OutputArguments"].map((list) => [id(`${path}.${list}`), list]),
-        );
+        expect(
+          properties.map(({ nodeId, browseName }) => [nodeId.toString(), browseName.toString()]),
+        ).toEqual(["InputArguments", "OutputArguments"].map((list) => [id(`${path}.${list}`), list]));
       }
     }
   });
