@@ -3,54 +3,32 @@ import { join } from "node:path";
 import { auditTo } from "./commands/audit/audit.ts";
 import { auditHealth } from "./commands/audit/audit-health.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
-import { createIntake, type Intake } from "./commands/intake/intake.ts";
-import { configHash } from "./config/config-hash.ts";
+import { createIntake } from "./commands/intake/intake.ts";
 import type { Config } from "./config/load.ts";
 import type { CurrentState } from "./contracts/fleet-view.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
-import type { OperationManual } from "./contracts/operation-manual.ts";
-import { createFanOut, type FanOut } from "./delivery/fan-out.ts";
-import type { QueueLimits } from "./delivery/feed.ts";
-import { createLinkRunner } from "./delivery/link-runner.ts";
+import { createFanOut } from "./delivery/fan-out.ts";
 import type { FleetUpdate } from "./domain/update.ts";
 import { createFleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
-import { createBroker } from "./northbound/mqtt/broker/broker.ts";
-import { createMqttLink } from "./northbound/mqtt/link.ts";
-import type { MqttOptions } from "./northbound/mqtt/options.ts";
-import { createTopics } from "./northbound/mqtt/topics.ts";
-import { openMemory } from "./northbound/opcua/memory.ts";
-import type { OpcUaOptions } from "./northbound/opcua/options.ts";
-import { createControlServer } from "./northbound/web/control-server.ts";
-import { createWebServer } from "./northbound/web/server.ts";
-import type { Chance } from "./platform/backoff.ts";
-import type { Clock } from "./platform/clock.ts";
+import { createNorthbounds, type GatewayParts, type NorthboundParts, QUEUE } from "./northbounds.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
 import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
-import type { Log } from "./platform/log.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
 import { processHealth } from "./platform/process-health.ts";
 import { runSupervised } from "./platform/supervisor.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
 import { createFleetState, type FleetState } from "./state/fleet-state.ts";
-import { createGatewayAlarms, type TellGatewayAlarm } from "./state/gateway-alarms.ts";
+import { createGatewayAlarms } from "./state/gateway-alarms.ts";
 import { createHoldView } from "./state/hold-view.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
 import { createStationView, type StationView } from "./state/station-view.ts";
 import { prepareStores, type Stores } from "./stores.ts";
-import { builtAt, version } from "./version.ts";
-
-/** What the gateway cannot make for itself. */
-export interface GatewayParts {
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly log: Log;
-}
 
 /** The whole daemon but its command line. */
 export interface Gateway {
@@ -72,10 +50,6 @@ const MAX_TASK_CHAINS = 10_000;
 const START_TIMEOUT_MS = 60_000;
 /** A part that hangs while it closes is left behind, so that the others can close too. */
 const STOP_TIMEOUT_MS = 1_500;
-const EVENT_DRAIN_MS = 1_000;
-const WRITE_TIMEOUT_MS = 30_000;
-/** Beyond two waits of the backoff: how long the gateway's own broker may be out of its reach. */
-const OWN_BROKER_MS = 60_000;
 /**
  * How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood
  * of them.
@@ -84,27 +58,12 @@ const AUDIT_READ_BYTES = 16_000_000;
 const COMMANDS = "commands";
 const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
-const QUEUE: QueueLimits = { changes: 200_000, events: 50_000, perTurn: 500 };
 
-/** Everything that the northbounds share. */
-interface Dependencies extends GatewayParts {
-  readonly config: Config;
-  /** Names this run, so that what an earlier one left behind is known as such. */
-  readonly sessionId: string;
-  readonly catalogue: OperationManual;
-  readonly state: FleetState;
-  readonly fanOut: FanOut;
+/** The parts that a run has made. */
+interface Dependencies extends NorthboundParts {
   /** What happens, on its way to the dispatcher and the northbounds. */
   readonly tell: (batch: Batch) => void;
-  readonly dispatcher: Dispatcher;
-  readonly intake: Intake;
   readonly audit: LineFile;
-  readonly stores: Stores;
-  readonly tellAlarm: TellGatewayAlarm;
-  readonly stationView: StationView;
-  readonly isFleetLinkUp: () => boolean;
-  readonly health: () => Readonly<Record<string, Health>>;
-  readonly hang: () => Hang | null;
 }
 
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
@@ -138,10 +97,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
     components.push(opensFirst(fleet, config, begin), createQualityTicker(dependencies));
-    if (config.opcua !== null) components.push(await opcua(config.opcua, dependencies));
-    if (config.mqtt !== null) components.push(...mqtt(config.mqtt, dependencies));
-    if (config.web !== null) components.push(web(config.web, dependencies));
-    if (config.control !== null) components.push(control(config.control, dependencies));
+    components.push(...(await createNorthbounds(dependencies)));
     components.push(commandIntake(dependencies, config.drainMs));
     // Now that somebody will hear of it: what a predecessor left behind ends here.
     await dependencies.dispatcher.start();
@@ -304,97 +260,4 @@ function commandIntake(dependencies: Dependencies, drainMs: number): Component {
       await audit.close();
     },
   };
-}
-
-async function opcua(options: OpcUaOptions, dependencies: Dependencies): Promise<Component> {
-  // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
-  const { createOpcUaServer } = await import("./northbound/opcua/server.ts");
-  const { clock, chance, sessionId, catalogue, dispatcher, intake, fanOut } = dependencies;
-  const log = dependencies.log.child({ part: "opcua" });
-  const { ticketsFolder, ticketsLoss } = dependencies.stores;
-  const robotsFile = join(options.dataDir, "opcua", "robots.json");
-  const server = createOpcUaServer(options, {
-    facts: {
-      version,
-      builtAt: builtAt(),
-      sessionId,
-      startedAtMs: clock.nowMs(),
-      configHash: configHash(dependencies.config),
-      fleetLinkUp: dependencies.isFleetLinkUp,
-    },
-    commander: intake,
-    audit: intake,
-    records: dispatcher,
-    rights: dispatcher.rights,
-    stopRequest,
-    stations: dispatcher.stations,
-    permits: dispatcher.permits,
-    holds: dispatcher.holds,
-    resetCounters: (station) => fanOut.offer(dependencies.stationView.reset(station)),
-    catalogue,
-    openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
-    run: sessionId,
-    clock,
-    chance,
-    log,
-  });
-  fanOut.attachSink(server.name, server, QUEUE);
-  return server;
-}
-
-function mqtt(options: MqttOptions, dependencies: Dependencies): Component[] {
-  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config } = dependencies;
-  const log = dependencies.log.child({ part: "mqtt" });
-  const topics = createTopics(options.base, options.topics);
-  const { clientId } = options;
-  const broker =
-    options.broker.kind === "embedded"
-      ? createBroker({ options: options.broker, topics, clientId, clock, log })
-      : null;
-  const link = createMqttLink({
-    options,
-    sessionId,
-    clock,
-    log,
-    commander: intake,
-    audit: intake,
-    stations: dispatcher.stations,
-    holds: dispatcher.holds,
-    health,
-    openBroker: broker?.open ?? null,
-    onDuplicate: (active, text) => dependencies.tellAlarm("DUPLICATE_GATEWAY", active, text),
-  });
-  const { backoffBaseMs, backoffCapMs } = config.fleet.times;
-  const runner = createLinkRunner(link, {
-    outlet: fanOut.attachOutlet(link.name, QUEUE),
-    backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
-    writeTimeoutMs: WRITE_TIMEOUT_MS,
-    ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),
-    drainMs: EVENT_DRAIN_MS,
-    clock,
-    chance,
-    log,
-  });
-  const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
-  return broker === null ? [component] : [broker, component];
-}
-
-function control(options: NonNullable<Config["control"]>, dependencies: Dependencies): Component {
-  const { dispatcher, intake, health, hang, clock, log } = dependencies;
-  return createControlServer(options, {
-    commander: intake,
-    audit: intake,
-    records: dispatcher,
-    stations: dispatcher.stations,
-    holds: dispatcher.holds,
-    health,
-    hang,
-    clock,
-    log: log.child({ part: "control" }),
-  });
-}
-
-function web(options: NonNullable<Config["web"]>, dependencies: Dependencies): Component {
-  const { config, state, health, hang, clock, log } = dependencies;
-  return createWebServer(options, { gatewayId: config.gateway.id, view: state, health, hang, clock, log });
 }

@@ -55,6 +55,7 @@ const rooms: Readonly<Record<string, Rules>> = {
     wire: "its messages; it must not share our translation, or two bugs cancel out",
   },
   "gateway.ts": { "": "the composition root wires everything" },
+  "northbounds.ts": { "": "a part of the composition root: each northbound with what it needs" },
   "stores.ts": { "": "a part of the composition root: what the stores of each room have in common" },
   cli: { "": "commands wire what they run" },
   "version.ts": {},
