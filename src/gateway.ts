@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { createAlarmWatch } from "./alarm-watch.ts";
 import { auditTo } from "./commands/audit/audit.ts";
 import { auditHealth } from "./commands/audit/audit-health.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
 import type { Config } from "./config/load.ts";
-import type { CurrentState } from "./contracts/fleet-view.ts";
+import type { Holds } from "./contracts/holds.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import { createFanOut } from "./delivery/fan-out.ts";
+import { ofGateway } from "./domain/alarm.ts";
 import type { FleetUpdate } from "./domain/update.ts";
-import { createFleetSession } from "./fleet/fleet-session.ts";
+import { createFleetSession, type FleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
@@ -24,10 +26,8 @@ import { processHealth } from "./platform/process-health.ts";
 import { runSupervised } from "./platform/supervisor.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
 import { createFleetState, type FleetState } from "./state/fleet-state.ts";
-import { createGatewayAlarms } from "./state/gateway-alarms.ts";
-import { createHoldView } from "./state/hold-view.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
-import { createStationView, type StationView } from "./state/station-view.ts";
+import { createShownState, type ShownState } from "./state/shown-state.ts";
 import { prepareStores, type Stores } from "./stores.ts";
 
 /** The whole daemon but its command line. */
@@ -55,6 +55,7 @@ const STOP_TIMEOUT_MS = 1_500;
  * of them.
  */
 const AUDIT_READ_BYTES = 16_000_000;
+const LINK_DOWN = "the gateway has no session to the fleet service";
 const COMMANDS = "commands";
 const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
@@ -63,6 +64,8 @@ const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own
 interface Dependencies extends NorthboundParts {
   /** What happens, on its way to the dispatcher and the northbounds. */
   readonly tell: (batch: Batch) => void;
+  /** What was attributed, on its way to the northbounds. */
+  readonly deliver: (batch: Batch) => void;
   readonly audit: LineFile;
 }
 
@@ -96,7 +99,12 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       listening = resolve;
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
-    components.push(opensFirst(fleet, config, begin), createQualityTicker(dependencies));
+    const { shown } = dependencies;
+    components.push(
+      opensFirst(fleet, config, begin),
+      createQualityTicker(dependencies),
+      createAlarmWatch({ ...dependencies, fleet, state: shown.alarmBook.state }),
+    );
     components.push(...(await createNorthbounds(dependencies)));
     components.push(commandIntake(dependencies, config.drainMs));
     // Now that somebody will hear of it: what a predecessor left behind ends here.
@@ -131,38 +139,33 @@ function build(
   parts: GatewayParts,
   components: readonly Component[],
   stores: Stores,
-): { readonly dependencies: Dependencies; readonly fleet: Component } {
+): { readonly dependencies: Dependencies; readonly fleet: FleetSession } {
   const { clock, log } = parts;
   const sessionId = randomUUID();
   const catalogue = createCatalogue();
-  const state: FleetState = createFleetState({
-    times: config.quality,
-    maxRobots: MAX_ROBOTS,
-    maxTaskChains: MAX_TASK_CHAINS,
-    sessionId,
-    clock,
-    log,
-  });
-  const view = createHoldView({ state, holdState: (robotId) => dispatcher.holds.holdState(robotId) });
-  const stationView = stationViewOf(config, view, parts);
-  const fanOut = createFanOut({ state: stationView, clock, log });
+  const { state, shown } = createStates(config, parts, sessionId, (robotId) =>
+    dispatcher.holds.holdState(robotId),
+  );
+  const sayLink = (isUp: boolean) =>
+    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !isUp, text: LINK_DOWN });
+  sayLink(false);
+  const fanOut = createFanOut({ state: shown, clock, log });
+  const deliver = (batch: Batch) => fanOut.offer(shown.withAlarms(batch));
   let isFleetLinkUp = false;
 
-  const tell = (batch: Batch) => dispatcher.observe(stationView.withStations(view.withHolds(batch)));
+  const tell = (batch: Batch) => dispatcher.observe(shown.withPlant(batch));
   function hear(update: FleetUpdate): void {
     if (update.kind === "link") {
       isFleetLinkUp = update.state === "up";
       dispatcher.fleetLink(isFleetLinkUp);
+      sayLink(isFleetLinkUp);
     }
     tell(state.apply(update));
   }
 
-  const tellAlarm = createGatewayAlarms(sessionId, clock, (event) =>
-    fanOut.offer({ changes: [], events: [event] }),
-  );
   const clockAlarm = createClockAlarm(
     log,
-    (active, text) => tellAlarm("CLOCK_SKEW", active, text),
+    (holds, text) => shown.alarmBook.state(ofGateway, "CLOCK_SKEW", { holds, text }),
     (aheadMs) => dispatcher.confirmClock(aheadMs),
   );
   const fleet = createFleetSession(config.fleet, { ...parts, sink: hear, onClockSkew: clockAlarm.note });
@@ -184,8 +187,9 @@ function build(
     robot: state.robot,
     stations: config.stations,
     stopRequest,
-    deliver: fanOut.offer,
-    onHold: (robotId) => fanOut.offer({ changes: view.changesOf(robotId), events: [] }),
+    deliver,
+    alarmBook: shown.alarmBook,
+    onHold: (robotId) => fanOut.offer({ changes: shown.holdsOf(robotId), events: [] }),
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
   const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
@@ -203,12 +207,12 @@ function build(
     state,
     fanOut,
     tell,
+    deliver,
     dispatcher,
     intake,
     audit,
     stores,
-    tellAlarm,
-    stationView,
+    shown,
     isFleetLinkUp: () => isFleetLinkUp,
     health: () => ({
       ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
@@ -223,9 +227,21 @@ function build(
   return { dependencies, fleet };
 }
 
-/** What stations show and count, over all that robots show. */
-function stationViewOf({ gateway, stations }: Config, state: CurrentState, parts: GatewayParts): StationView {
-  return createStationView({ ...parts, stations, state, file: join(gateway.dataDir, "stations.json") });
+/** What is known of the fleet, and what northbounds show of it. */
+function createStates(
+  { quality: times, stations, alarms, gateway }: Config,
+  { clock, log }: GatewayParts,
+  sessionId: string,
+  holdState: Holds["holdState"],
+): { readonly state: FleetState; readonly shown: ShownState } {
+  const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
+  const state = createFleetState({ times, ...limits, sessionId, clock, log });
+  const { battery } = alarms;
+  const { dataDir } = gateway;
+  return {
+    state,
+    shown: createShownState({ state, holdState, stations, battery, dataDir, sessionId, clock, log }),
+  };
 }
 
 /**
@@ -247,7 +263,7 @@ function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Prom
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
 function commandIntake(dependencies: Dependencies, drainMs: number): Component {
-  const { dispatcher, intake, audit, stores, stationView } = dependencies;
+  const { dispatcher, intake, audit, stores, shown } = dependencies;
   return {
     name: COMMANDS,
     health: () =>
@@ -256,7 +272,7 @@ function commandIntake(dependencies: Dependencies, drainMs: number): Component {
       ready();
       await aborted(signal);
       await dispatcher.close(drainMs);
-      await stationView.settled();
+      await shown.settled();
       await audit.close();
     },
   };

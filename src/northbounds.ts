@@ -7,6 +7,7 @@ import type { OperationManual } from "./contracts/operation-manual.ts";
 import type { FanOut } from "./delivery/fan-out.ts";
 import type { QueueLimits } from "./delivery/feed.ts";
 import { createLinkRunner } from "./delivery/link-runner.ts";
+import { ofGateway } from "./domain/alarm.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
 import { createBroker } from "./northbound/mqtt/broker/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
@@ -23,8 +24,7 @@ import type { Hang } from "./platform/liveness.ts";
 import type { Log } from "./platform/log.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
 import type { FleetState } from "./state/fleet-state.ts";
-import type { TellGatewayAlarm } from "./state/gateway-alarms.ts";
-import type { StationView } from "./state/station-view.ts";
+import type { ShownState } from "./state/shown-state.ts";
 import type { Stores } from "./stores.ts";
 import { builtAt, version } from "./version.ts";
 
@@ -46,8 +46,7 @@ export interface NorthboundParts extends GatewayParts {
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
   readonly stores: Stores;
-  readonly tellAlarm: TellGatewayAlarm;
-  readonly stationView: StationView;
+  readonly shown: ShownState;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
   readonly hang: () => Hang | null;
@@ -95,7 +94,8 @@ async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<Com
     stations: dispatcher.stations,
     permits: dispatcher.permits,
     holds: dispatcher.holds,
-    resetCounters: (station) => fanOut.offer(parts.stationView.reset(station)),
+    alarms: dispatcher.alarms,
+    resetCounters: (station) => fanOut.offer(parts.shown.resetCounters(station)),
     catalogue,
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
     run: sessionId,
@@ -108,7 +108,7 @@ async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<Com
 }
 
 function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
-  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config } = parts;
+  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config, shown } = parts;
   const log = parts.log.child({ part: "mqtt" });
   const topics = createTopics(options.base, options.topics);
   const { clientId } = options;
@@ -125,9 +125,10 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
     audit: intake,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
+    alarms: dispatcher.alarms,
     health,
     openBroker: broker?.open ?? null,
-    onDuplicate: (active, text) => parts.tellAlarm("DUPLICATE_GATEWAY", active, text),
+    onDuplicate: (holds, text) => shown.alarmBook.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {

@@ -56,6 +56,7 @@ const rooms: Readonly<Record<string, Rules>> = {
   },
   "gateway.ts": { "": "the composition root wires everything" },
   "northbounds.ts": { "": "a part of the composition root: each northbound with what it needs" },
+  "alarm-watch.ts": { "": "a part of the composition root: it looks at what several rooms know" },
   "stores.ts": { "": "a part of the composition root: what the stores of each room have in common" },
   cli: { "": "commands wire what they run" },
   "version.ts": {},

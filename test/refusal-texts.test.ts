@@ -14,6 +14,7 @@ const places = [
   "src/northbound/web/holds.ts",
   "src/northbound/web/request-body.ts",
   "src/northbound/web/sender.ts",
+  "src/northbound/mqtt/alarm-message.ts",
   "src/northbound/mqtt/hold-message.ts",
   "src/northbound/mqtt/commands.ts",
   "src/northbound/mqtt/message.ts",
@@ -28,7 +29,7 @@ const otherRefusers = ["src/cli/call.ts", "src/domain/outcome.ts"];
 
 /** Sentences for somebody else than a command's sender, by the call that they stand in. */
 const toOthers =
-  /^(.*log\.(debug|info|warn|error)|Error|RecordDamaged|StoreFailed|add|builder\.\w+|addMethods|createClearing)$/;
+  /^(.*log\.(debug|info|warn|error)|Error|RecordDamaged|StoreFailed|add|builder\.\w+|addMethods|createClearing|tell)$/;
 
 /** Sentences that no sender reads, or that no test can bring about, each with the reason. */
 const exempt: Readonly<Record<string, string>> = {

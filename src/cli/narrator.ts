@@ -52,6 +52,8 @@ export function createNarrator(writeLine: WriteLine): Sink {
   };
 }
 
+const alarmWords = { active: "ALARM", inactive: "alarm over", acknowledged: "alarm acknowledged" } as const;
+
 function eventText(event: FleetEvent, missions: ReadonlyMap<RobotId, MissionQueue>): string {
   switch (event.kind) {
     case "mission": {
@@ -63,7 +65,7 @@ function eventText(event: FleetEvent, missions: ReadonlyMap<RobotId, MissionQueu
     case "conveyor":
       return `conveyor ${event.to.index} ${word(event.to.operation)}, ${word(event.to.payload)}`;
     case "alarm":
-      return `${event.active ? "ALARM" : "alarm over"}: ${event.text}`;
+      return `${alarmWords[event.to]}: ${event.alarm.text}`;
     case "command":
       return `command ${event.operation} ${event.outcome.outcome}`;
     case "lease":

@@ -1,8 +1,10 @@
+import type { Alarms } from "../contracts/alarms.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/steady-wall.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
 import { SERVICE_PICKS, unheardOf } from "./admission.ts";
+import { createAlarmDesk } from "./alarms/alarm-desk.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
@@ -36,6 +38,7 @@ interface Guards {
 
 /** The files of this room, joined. */
 export interface Composition extends Shared, Evidence, Guards {
+  readonly alarms: Alarms;
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
   readonly begin: Execution["begin"];
@@ -78,7 +81,8 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check };
+  const alarms = createAlarmDesk(shared);
+  return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check, alarms };
 }
 
 /** Whether a hold of this robot, or (null) of all, is one of the job's robot, or may be. */

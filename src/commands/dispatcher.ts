@@ -1,3 +1,4 @@
+import type { Alarms } from "../contracts/alarms.ts";
 import type { CommandRights } from "../contracts/command-rights.ts";
 import type { CommandRecords } from "../contracts/commander.ts";
 import type { Holds } from "../contracts/holds.ts";
@@ -27,6 +28,7 @@ export interface Dispatcher extends Execution, CommandRecords {
   readonly stations: Stations;
   readonly holds: Holds;
   readonly permits: Permits;
+  readonly alarms: Alarms;
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(aheadMs: number): void;
   /**
@@ -63,6 +65,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     stations: leases,
     holds,
     permits,
+    alarms: room.alarms,
     confirmClock: room.wall.confirm,
     fleetLink: room.link.set,
     observe(batch) {

@@ -1,3 +1,4 @@
+import type { AlarmKeeper } from "../contracts/alarms.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
@@ -33,6 +34,7 @@ export interface DispatcherParts {
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** Takes what is to be delivered, with its events attributed. Synchronous; never throws. */
   readonly deliver: (batch: Batch) => void;
+  readonly alarmBook: AlarmKeeper;
   readonly audit: AuditSink;
   /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
   readonly auditLines?: AuditLines;

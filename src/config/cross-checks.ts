@@ -4,6 +4,7 @@ import { type Finding, together, unwise, wrong } from "./finding.ts";
 import { isLoopback } from "./loopback.ts";
 import { nearest } from "./nearest.ts";
 import type { ConfigFile } from "./schema.ts";
+import { alarmsFindings } from "./sections/alarms.ts";
 import { commandsFindings } from "./sections/commands.ts";
 import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
@@ -21,7 +22,7 @@ export type SoundSections = Partial<ConfigFile>;
  * do.
  */
 export function crossChecks(sections: SoundSections, catalogue: Catalogue): readonly Finding[] {
-  const { fleet, quality, mqtt, opcua, web, commands, rights, stations } = sections;
+  const { fleet, quality, mqtt, opcua, web, commands, rights, stations, alarms } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
     ...(fleet === undefined || quality === undefined ? [] : pollFindings(fleet, quality)),
@@ -46,6 +47,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
         ]),
     ...(rights === undefined || opcua === undefined ? [] : opcUaUserFindings(rights, opcua)),
     ...(stations === undefined ? [] : stationFindings(stations, sections)),
+    ...(alarms === undefined ? [] : alarmsFindings(alarms)),
     ...portFindings(sections),
   ];
 }

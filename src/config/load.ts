@@ -11,7 +11,7 @@ import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { type Finding, unwise, wrong } from "./finding.ts";
 import { folderProblems } from "./folder-mode.ts";
 import { problemAt, problemsOf } from "./issues.ts";
-import { type Environment, type NamedFiles, readNamedFiles } from "./named-files.ts";
+import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { inOrder, readConfigDocument, soundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
@@ -42,6 +42,12 @@ export interface Config {
   readonly intake: IntakeOptions;
   readonly dispatcher: DispatcherOptions;
   readonly stations: readonly StationOptions[];
+  readonly alarms: {
+    /** Percent of charge at which an alarm is raised. */
+    readonly battery: { readonly low: number; readonly critical: number };
+  };
+  /** What the gateway shows to others, of which the end is watched. */
+  readonly certificates: readonly OwnCertificate[];
   /** How long a shutdown waits for the answers of what was sent. */
   readonly drainMs: number;
   /** The audit log: a file of this size is put aside, and so many are kept. */
@@ -125,6 +131,8 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     stations: stationOptions(file.stations),
     intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),
     dispatcher: dispatcherOptions(file.commands, file.rights, opcUaAccounts(file.opcua)),
+    alarms: file.alarms,
+    certificates: files.certificates,
     drainMs: file.commands.drainMs,
     audit: file.commands.audit,
     journal: file.commands.journal,

@@ -38,6 +38,15 @@ export interface NamedFiles {
   readonly warnings: readonly ConfigProblem[];
   /** Certificates of the gateway's own that are not valid now: nobody gets in by them. */
   readonly outdated: readonly ConfigProblem[];
+  /** Certificates of the gateway's own. */
+  readonly certificates: readonly OwnCertificate[];
+}
+
+/** A certificate that the gateway shows to others. */
+export interface OwnCertificate {
+  /** The key of the configuration that names it. */
+  readonly key: string;
+  readonly path: string;
 }
 
 const LARGEST_FILE_BYTES = 1_000_000;
@@ -77,10 +86,22 @@ export async function readNamedFiles(
   const validity = validityFindings(byKey, read, document, nowMs);
   warnings.push(...validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [] : [problem])));
   const outdated = validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [problem] : []));
-  return { byKey, problems, warnings, outdated };
+  return { byKey, problems, warnings, outdated, certificates: ownCertificates(byKey, read) };
 }
 
-/** Certificates that the gateway shows to others: each has a key beside it. */
+/** Certificates that the gateway shows to others have a key beside them. */
+function ownCertificates(
+  byKey: ReadonlyMap<string, NamedFile>,
+  read: readonly ConfigPath[],
+): readonly OwnCertificate[] {
+  return read.flatMap((path) => {
+    const file = byKey.get(pathText(path));
+    return file === undefined || !keyOf.has(String(path.at(-1)))
+      ? []
+      : [{ key: pathText(path), path: file.path }];
+  });
+}
+
 function validityFindings(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],

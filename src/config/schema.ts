@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { alarmsSection } from "./sections/alarms.ts";
 import { commandsSection } from "./sections/commands.ts";
 import { controlSection } from "./sections/control.ts";
 import { fleetSection } from "./sections/fleet.ts";
@@ -23,6 +24,7 @@ export const configSchema = z.strictObject({
   commands: commandsSection,
   rights: rightsSection,
   stations: stationsSection,
+  alarms: alarmsSection,
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

@@ -13,6 +13,8 @@ export interface FanOut {
   attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
   /** A queue from which a link runner reads. */
   attachOutlet(name: string, limits: QueueLimits): Outlet;
+  /** The northbounds that lose events now, or have lost some in the last half minute. */
+  losing(): readonly string[];
   /**
    * Depths and losses by northbound: `opcua.eventsDropped`. Degraded while events are lost, and for half a
    * minute after.
@@ -61,7 +63,10 @@ export function createFanOut(parts: FeedParts): FanOut {
     schedule();
   }
 
+  const losing = () => [...subscribers].flatMap(([name, { feed }]) => (feed.isLosing() ? [name] : []));
+
   return {
+    losing,
     offer(batch) {
       if (batch.changes.length === 0 && batch.events.length === 0) return;
       for (const change of batch.changes) {
@@ -90,14 +95,13 @@ export function createFanOut(parts: FeedParts): FanOut {
     },
     health() {
       const figures: Record<string, number> = {};
-      const losing: string[] = [];
       for (const [name, subscriber] of subscribers) {
-        if (subscriber.feed.isLosing()) losing.push(name);
         for (const [figure, value] of Object.entries(subscriber.figures()))
           figures[`${name}.${figure}`] = value;
       }
-      if (losing.length === 0) return { state: "up", figures };
-      const detail = `more events come than can be handed over, and the oldest are lost: ${losing.join(", ")}`;
+      const names = losing();
+      if (names.length === 0) return { state: "up", figures };
+      const detail = `more events come than can be handed over, and the oldest are lost: ${names.join(", ")}`;
       return { state: "degraded", detail, figures };
     },
   };

@@ -1,3 +1,4 @@
+import type { Alarm } from "./alarm.ts";
 import type { Battery } from "./battery.ts";
 import type { Conveyor } from "./conveyor.ts";
 import type { HoldState } from "./hold.ts";
@@ -23,6 +24,18 @@ export type StateChange =
   | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
   /** What a station shows now. */
   | { readonly kind: "station"; readonly station: string; readonly shown: StationShown }
+  /**
+   * The alarms that stand now, the most urgent first: of a robot, of a station, and all that there are. Those
+   * of a robot out of service rest.
+   */
+  | {
+      readonly kind: "robot_alarms";
+      readonly robotId: RobotId;
+      readonly alarms: readonly Alarm[];
+      readonly isOutOfService: boolean;
+    }
+  | { readonly kind: "station_alarms"; readonly station: string; readonly alarms: readonly Alarm[] }
+  | { readonly kind: "alarms"; readonly alarms: readonly Alarm[] }
   /** What holds all robots now. */
   | { readonly kind: "hold_all"; readonly hold: HoldState }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> }
@@ -36,6 +49,10 @@ export function changeKey(change: StateChange): string {
       return `conveyor/${change.observed.value.index}/${change.robotId}`;
     case "hold_all":
       return "hold_all";
+    case "alarms":
+      return "alarms";
+    case "station_alarms":
+      return `station_alarms/${change.station}`;
     case "station":
       return `station/${change.station}`;
     case "task_chain":
@@ -46,6 +63,7 @@ export function changeKey(change: StateChange): string {
     case "battery":
     case "presence":
     case "hold":
+    case "robot_alarms":
       return `${change.kind}/${change.robotId}`;
   }
 }

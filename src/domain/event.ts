@@ -1,3 +1,4 @@
+import type { Alarm } from "./alarm.ts";
 import type { Coded } from "./coded.ts";
 import type { CommandIdentity, CommandStage, Source } from "./command.ts";
 import type { Conveyor } from "./conveyor.ts";
@@ -41,14 +42,16 @@ export type FleetEvent =
       readonly from: Conveyor | null;
       readonly to: Conveyor;
     }
+  /** An alarm was raised, has returned, or was acknowledged. `robotId` is "" where it is of no robot. */
   | {
       readonly kind: "alarm";
       readonly eventId: string;
       readonly robotId: RobotId;
       readonly atMs: number;
-      readonly code: string;
-      readonly active: boolean;
-      readonly text: string;
+      readonly from: "active" | "inactive";
+      readonly to: "active" | "inactive" | "acknowledged";
+      /** As it is after that. */
+      readonly alarm: Alarm;
     }
   | {
       readonly kind: "command";

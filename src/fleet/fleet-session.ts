@@ -48,6 +48,8 @@ export interface FleetSessionParts {
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
 export interface FleetSession extends Component {
   readonly port: FleetPort;
+  /** Why the token in use cannot be renewed; null while it can be, as far as is known. */
+  renewalProblem(): string | null;
 }
 
 const SKEW_LOOK_MS = 1_000;
@@ -92,6 +94,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   return {
     name: "fleet",
+    renewalProblem: () => session.state().renewalProblem,
     port: createCommandPort(calls, { identifiers, maps, follow: polling.chains.follow }),
     async run(outer, ready) {
       const stop = () => stopping.abort();

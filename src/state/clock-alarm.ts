@@ -11,7 +11,7 @@ const NOTABLE_SKEW_MS = 2_000;
 const AGREEING_SKEW_MS = 1_000;
 
 /**
- * @param tell raises or ends the alarm
+ * @param tell says at the first look, and with each change, whether the clocks differ
  * @param confirm is called with how far the right time is ahead of the wall clock: 0 while the two clocks
  *   agree. Before they have agreed once, nobody knows whether the wall clock was set back while the gateway
  *   was down, so it is the service's time, if that is later
@@ -21,7 +21,8 @@ export function createClockAlarm(
   tell: (active: boolean, text: string) => void,
   confirm: (aheadMs: number) => void,
 ): ClockAlarm {
-  let isOn = false;
+  /** Null: nothing is known yet. */
+  let isOn: boolean | null = null;
   let haveAgreed = false;
   return {
     note(skewMs) {
@@ -29,14 +30,15 @@ export function createClockAlarm(
       haveAgreed ||= distanceMs <= NOTABLE_SKEW_MS;
       if (distanceMs <= NOTABLE_SKEW_MS) confirm(0);
       else if (!haveAgreed && skewMs > 0) confirm(skewMs);
-      const is = distanceMs > (isOn ? AGREEING_SKEW_MS : NOTABLE_SKEW_MS);
+      const is = distanceMs > (isOn === true ? AGREEING_SKEW_MS : NOTABLE_SKEW_MS);
       if (is === isOn) return;
+      const isFirst = isOn === null;
       isOn = is;
       const text = is
         ? `this machine's clock is ${Math.round(distanceMs / 1_000)} s ${skewMs > 0 ? "behind" : "ahead of"} the fleet service's: set it right; until then give commands expires_in_ms, not expires_at`
         : "this machine's clock agrees with the fleet service's again";
       if (is) log.warn({ skewMs }, text);
-      else log.info({ skewMs }, text);
+      else if (!isFirst) log.info({ skewMs }, text);
       tell(is, text);
     },
   };

@@ -2,14 +2,13 @@ import { sameCode } from "../domain/coded.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { EventContext } from "./event-context.ts";
+import type { NextEventId } from "./event-ids.ts";
 
 /**
- * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed, and an
- * alarm when one begins or ceases to be in error.
+ * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed.
  */
 export function conveyorEvents(
-  context: EventContext,
+  nextEventId: NextEventId,
   robotId: RobotId,
   before: readonly Conveyor[] | null,
   after: readonly Conveyor[],
@@ -21,18 +20,7 @@ export function conveyorEvents(
     if (to === undefined) continue;
     const from = earlierSelf(before, to.index, place);
     if (from !== null && sameConveyor(from, to)) continue;
-    events.push({ kind: "conveyor", eventId: context.nextEventId(), robotId, atMs, from, to });
-    const wasInError = from?.health === "HEALTH_STATE_ERROR";
-    const isInError = to.health === "HEALTH_STATE_ERROR";
-    if (wasInError === isInError) continue;
-    const text = `conveyor ${to.index} ${isInError ? "reports an error" : "reports no error any more"}`;
-    events.push(context.alarm(robotId, atMs, `CONVEYOR_ERROR_${to.index}`, isInError, text));
-  }
-  if (before === null) return;
-  for (const gone of before) {
-    if (gone.health !== "HEALTH_STATE_ERROR" || after.some((there) => there.index === gone.index)) continue;
-    const text = `conveyor ${gone.index} is no longer listed`;
-    events.push(context.alarm(robotId, atMs, `CONVEYOR_ERROR_${gone.index}`, false, text));
+    events.push({ kind: "conveyor", eventId: nextEventId(), robotId, atMs, from, to });
   }
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { currentChange } from "./current.ts";
 import { createDraft, type Draft } from "./draft.ts";
-import { createEventContext } from "./event-context.ts";
+import { createEventIds } from "./event-ids.ts";
 import { createQualityReader, type LinkHealth } from "./quality-reader.ts";
 import { createRobotBook } from "./robot-book.ts";
 import { describeSlot, type RobotEntry } from "./robot-entry.ts";
@@ -52,12 +52,17 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   const { clock } = options;
   const link: LinkHealth = { downSinceMs: null };
   const reader = createQualityReader(options.times, link);
-  const context = createEventContext(options.sessionId);
-  const teller = createTeller(reader, context, clock);
+  const teller = createTeller(reader);
   const robots = createRobotBook(options.maxRobots, options.log);
   const streams = createStreamBook();
   const chains = createTaskChainBook(options.maxTaskChains, reader);
-  const updates = createRobotUpdates({ robots, streams, teller, context, times: options.times });
+  const updates = createRobotUpdates({
+    robots,
+    streams,
+    teller,
+    times: options.times,
+    nextEventId: createEventIds(options.sessionId),
+  });
 
   function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
     if (state === "up") {

@@ -2,17 +2,14 @@ import { sameCode } from "../domain/coded.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { Mission, MissionQueue } from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { AlarmCode, EventContext } from "./event-context.ts";
-
-const FAILED: AlarmCode = "MISSION_FAILED";
+import type { NextEventId } from "./event-ids.ts";
 
 /**
- * The events between two queues of a robot: one for each mission that is new or in another state, an alarm
- * for each that failed, and the end of the alarm when no failed mission is left. A mission that vanishes
- * causes no event.
+ * The events between two queues of a robot: one for each mission that is new or in another state. A mission
+ * that vanishes causes no event.
  */
 export function missionEvents(
-  context: EventContext,
+  nextEventId: NextEventId,
   robotId: RobotId,
   before: MissionQueue | null,
   after: MissionQueue,
@@ -26,7 +23,7 @@ export function missionEvents(
     if (known !== undefined && sameCode(known.state, mission.state)) continue;
     events.push({
       kind: "mission",
-      eventId: context.nextEventId(),
+      eventId: nextEventId(),
       robotId,
       atMs,
       missionId: mission.missionId,
@@ -35,12 +32,6 @@ export function missionEvents(
       owner: mission.owner,
       command: null,
     });
-    if (mission.state === "STATE_FAILED") {
-      events.push(context.alarm(robotId, atMs, FAILED, true, `mission ${mission.missionId} failed`));
-    }
-  }
-  if (before !== null && holdsFailure(before) && !holdsFailure(after)) {
-    events.push(context.alarm(robotId, atMs, FAILED, false, "no failed mission is left in the queue"));
   }
 }
 
@@ -50,9 +41,4 @@ function earlierSelf(before: MissionQueue | null, missionId: string, place: numb
   const there = before.missions[place];
   if (there?.missionId === missionId) return there;
   return before.missions.find((mission) => mission.missionId === missionId);
-}
-
-function holdsFailure(queue: MissionQueue): boolean {
-  for (const mission of queue.missions) if (mission.state === "STATE_FAILED") return true;
-  return false;
 }

@@ -50,8 +50,6 @@ export interface RobotEntry {
   absentSinceMs: number | null;
   /** The number of the last roster that listed it. */
   listedIn: number;
-  /** What the alarm of the robot's own exceptions says; null while there is none. */
-  exceptionText: string | null;
   told: Quality;
 }
 
@@ -66,7 +64,6 @@ export function createRobotEntry(robotId: RobotId, family: Family): RobotEntry {
     presence: { kind: "presence", ...blank },
     absentSinceMs: null,
     listedIn: 0,
-    exceptionText: null,
     told: "unknown",
   };
 }

@@ -3,7 +3,7 @@ import type { FleetUpdate } from "../domain/update.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
 import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
-import type { EventContext } from "./event-context.ts";
+import type { NextEventId } from "./event-ids.ts";
 import { missionEvents } from "./mission-events.ts";
 import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry } from "./robot-entry.ts";
@@ -27,7 +27,7 @@ export interface RobotUpdateParts {
   readonly robots: RobotBook;
   readonly streams: StreamBook;
   readonly teller: Teller;
-  readonly context: EventContext;
+  readonly nextEventId: NextEventId;
   readonly times: QualityTimes;
 }
 
@@ -35,10 +35,10 @@ export function createRobotUpdates({
   robots,
   streams,
   teller,
-  context,
+  nextEventId,
   times,
 }: RobotUpdateParts): RobotUpdates {
-  const updateRoster = createRosterUpdates({ entryOf, robots, teller, context });
+  const updateRoster = createRosterUpdates({ entryOf, robots, teller });
   let conveyorsRefused = 0;
 
   function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
@@ -53,7 +53,7 @@ export function createRobotUpdates({
     streams.confirm(robot, slot, update.stream, nowMs);
     slot.received = { value: update.queue, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    missionEvents(context, update.robotId, before, update.queue, update.stamp.receivedAtMs, draft.events);
+    missionEvents(nextEventId, update.robotId, before, update.queue, update.stamp.receivedAtMs, draft.events);
   }
 
   function onBattery(update: UpdateOf<"battery">, nowMs: number, draft: Draft): void {
@@ -75,7 +75,7 @@ export function createRobotUpdates({
     streams.confirm(robot, slot, update.stream, nowMs);
     slot.received = { value, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    conveyorEvents(context, update.robotId, before, value, update.stamp.receivedAtMs, draft.events);
+    conveyorEvents(nextEventId, update.robotId, before, value, update.stamp.receivedAtMs, draft.events);
   }
 
   /**

@@ -3,8 +3,6 @@ import type { Presence } from "../domain/presence.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Draft } from "./draft.ts";
-import type { EventContext } from "./event-context.ts";
-import { presenceEvents } from "./presence-events.ts";
 import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry, Stream } from "./robot-entry.ts";
 import type { Teller } from "./teller.ts";
@@ -14,7 +12,6 @@ type RosterUpdate = Extract<FleetUpdate, { kind: "roster" }>;
 export interface RosterUpdateParts {
   readonly robots: RobotBook;
   readonly teller: Teller;
-  readonly context: EventContext;
   /** The robot, made when it is new; undefined when there is no room for another. */
   readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
 }
@@ -22,7 +19,7 @@ export interface RosterUpdateParts {
 /**
  * Returns what takes in the list of the robots that are online: listed robots are present, the others absent.
  */
-export function createRosterUpdates({ robots, teller, context, entryOf }: RosterUpdateParts) {
+export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdateParts) {
   // The roster is polled, not streamed; each answer proves it.
   const stream: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };
   let rosters = 0;
@@ -46,7 +43,6 @@ export function createRosterUpdates({ robots, teller, context, entryOf }: Roster
     }
     slot.received = { value: presence, stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    presenceEvents(context, robot, presence, stamp.receivedAtMs, draft.events);
   }
 
   return (update: RosterUpdate, nowMs: number, draft: Draft): void => {

@@ -1,7 +1,5 @@
 import type { StateChange } from "../domain/change.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { Draft } from "./draft.ts";
-import type { EventContext } from "./event-context.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import { describeSlot, type RobotEntry, type Slot } from "./robot-entry.ts";
 
@@ -19,7 +17,7 @@ export interface Teller {
   retellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
 }
 
-export function createTeller(reader: QualityReader, context: EventContext, clock: Clock): Teller {
+export function createTeller(reader: QualityReader): Teller {
   function retellSlot(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void {
     const quality = reader.ofSlot(robot, slot, nowMs);
     if (quality === slot.told) return;
@@ -29,13 +27,8 @@ export function createTeller(reader: QualityReader, context: EventContext, clock
 
   function tellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void {
     const quality = reader.ofRobot(robot, nowMs);
-    const before = robot.told;
     robot.told = quality;
     draft.changes.push(robotChange(robot, quality));
-    if ((before === "lost") === (quality === "lost")) return;
-    const isLost = quality === "lost";
-    const text = isLost ? "nothing known of the robot is true any more" : "the robot is heard of again";
-    draft.events.push(context.alarm(robot.robotId, clock.nowMs(), "ROBOT_LOST", isLost, text));
   }
 
   function retellOwn(robot: RobotEntry, nowMs: number, draft: Draft): void {

@@ -12,6 +12,7 @@ import {
 } from "../../src/commands/options.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
+import type { Alarm } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Command, CommandStage } from "../../src/domain/command.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
@@ -19,9 +20,11 @@ import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import type { AlarmBook } from "../../src/state/alarm-book.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
+import { emptyAlarmBook } from "../support/test-alarms.ts";
 import { openTestRequest } from "../support/test-requests.ts";
 import { createMakers } from "./maker-of.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
@@ -48,6 +51,9 @@ export interface Sent {
 }
 
 export interface CommandsHarness {
+  /** The alarms that stand now. */
+  alarms(): readonly Alarm[];
+  readonly alarmBook: AlarmBook;
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
@@ -126,6 +132,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   };
   const options = { ...dispatcherDefaults, rights: everything, ...parts.options };
   const catalogue = parts.catalogue ?? testCatalogue;
+  const alarms = emptyAlarmBook(clock);
   const dispatcher = createDispatcher({
     options,
     catalogue,
@@ -133,6 +140,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     areRecordsLost: parts.areRecordsLost ?? false,
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
     clock,
+    alarmBook: alarms,
     log: silentLog,
     sessionId: "s1",
     robot(robotId) {
@@ -180,6 +188,11 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
 
   return {
     clock,
+    alarmBook: alarms,
+    alarms() {
+      alarms.take();
+      return alarms.all();
+    },
     dispatcher,
     intake,
     calls,

@@ -9,6 +9,7 @@ import { isJsonObject } from "../../src/platform/json.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createTestIntake, envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { emptyAlarmBook } from "../support/test-alarms.ts";
 import { openTestRequest } from "../support/test-requests.ts";
 import { mission, missions, plc } from "./commands-harness.ts";
 import { createLossyDisk } from "./lossy-store.ts";
@@ -67,6 +68,7 @@ export class World {
       },
       journal: openDurableJournal(this.disk.open(), { keepMs: 30 * DAY_MS, keepCount: 1_000 }),
       clock: this.clock,
+      alarmBook: emptyAlarmBook(this.clock),
       log: silentLog,
       sessionId: `life${life}`,
       robot: (robotId) => ({

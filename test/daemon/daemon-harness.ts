@@ -18,6 +18,7 @@ import { createTestIntake } from "../support/intake-harness.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { emptyAlarmBook } from "../support/test-alarms.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { openWebhookEntrance } from "./webhook-entrance.ts";
 
@@ -121,6 +122,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     sessionId: "harness",
     robot: state.robot,
     deliver: makers.deliver,
+    alarmBook: emptyAlarmBook(clock),
     audit: () => {},
     stations: [],
     stopRequest,

@@ -3,6 +3,7 @@ import type { Batch } from "../../src/contracts/link.ts";
 import { changeKey, type StateChange } from "../../src/domain/change.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Quality } from "../../src/domain/quality.ts";
+import { alarmEvent } from "../support/test-alarms.ts";
 
 /** A state that is what the test says, and nothing else. */
 export interface FakeState extends CurrentState {
@@ -26,7 +27,7 @@ export function createFakeState(): FakeState {
 }
 
 export function event(eventId: string): FleetEvent {
-  return { kind: "alarm", eventId, robotId: "r1", atMs: 0, code: "ROBOT_LOST", active: true, text: "" };
+  return alarmEvent(eventId, "r1");
 }
 
 /** A batch of nothing but events. */

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { alarmRules } from "../../src/domain/alarm.ts";
 import { gatewayErrors } from "../../src/domain/errors.ts";
 import { anchors, pages } from "./page.ts";
 
@@ -24,21 +25,22 @@ it("one page lists every error of the gateway, and the others point to it", () =
     expect(readFileSync(page, "utf8")).toContain("(commands.md#codes)");
 });
 
-it("one page lists every alarm of the gateway", () => {
-  const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => readFileSync(join("src", name), "utf8"));
-  const raised = sources.flatMap((text) => {
-    const [, ofState = ""] = /^export type AlarmCode = (.+);$/m.exec(text) ?? [];
-    const others = text.matchAll(/kind: "alarm",[\s\S]{0,200}?code: "([A-Z_]+)"/g);
-    const [, ofGateway = ""] = /^type GatewayAlarmCode = (.+);$/m.exec(text) ?? [];
-    return [...`${ofState} ${ofGateway}`.matchAll(/["`]([A-Z_]+)/g), ...others].map(([, code = ""]) => code);
-  });
-  const [, table = ""] = readFileSync("docs/scada.md", "utf8").split("| `code` | is active |");
+it("one page lists every alarm with its severity and delays", () => {
+  const seconds = (ms: number) => `${ms / 1_000} s`;
+  const known = Object.entries(alarmRules).map(([code, { severity, onDelayMs, offDelayMs }]) => [
+    code,
+    String(severity),
+    onDelayMs + offDelayMs === 0 ? "" : `${seconds(onDelayMs)} / ${seconds(offDelayMs)}`,
+  ]);
+  const [, table = ""] = readFileSync("docs/scada.md", "utf8").split(
+    "| `code` | severity | on / off | is active |",
+  );
   const [rows = ""] = table.split("\n\n");
-  const listed = Array.from(rows.matchAll(/^\| `([A-Z_]+)/gm), ([, code = ""]) => code);
-  expect(listed.sort()).toEqual(raised.sort());
-  expect(raised).toContain("DUPLICATE_GATEWAY");
+  const listed = Array.from(
+    rows.matchAll(/^\| `([A-Z_]+?)(?:_<index>)?` \| (\d+) \| ([^|]*?) ?\|/gm),
+    ([, code, severity, delays]) => [code, severity, delays],
+  );
+  expect(listed.sort()).toEqual(known.sort());
 });
 
 it("every link of a page leads to a file, and to a heading of it", () => {

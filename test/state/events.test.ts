@@ -3,14 +3,7 @@ import { codeText } from "../../src/domain/coded.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";
 import type { FleetState } from "../../src/state/fleet-state.ts";
-import {
-  conveyor,
-  conveyorsEvent,
-  mission,
-  missionEvent,
-  rosterEvent,
-  stamp,
-} from "../delivery/fleet-updates.ts";
+import { conveyor, conveyorsEvent, mission, missionEvent, stamp } from "../delivery/fleet-updates.ts";
 import { newFleetState } from "../support/fleet-state.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
@@ -31,7 +24,7 @@ function short(event: FleetEvent): string {
     case "conveyor":
       return `conveyor ${event.to.index}`;
     case "alarm":
-      return `${event.active ? "+" : "-"}${event.code}`;
+      return event.alarm.code;
     case "command":
       return event.command.requestId;
     case "lease":
@@ -87,7 +80,7 @@ describe("mission events", () => {
         }
       }
     }
-    expect(count).toBe(10);
+    expect(count).toBe(8);
     expect(ids.size).toBe(count);
   });
 
@@ -106,19 +99,6 @@ describe("mission events", () => {
     expect(eventsOf(unnamed(9))).toEqual([]);
     expect(eventsOf(unnamed(10))).toEqual(["m1 9 → 10"]);
   });
-
-  it("raise an alarm for a failed mission and end it with the list that held it", () => {
-    state.apply(missionEvent("r1", ["m1:RUNNING"]));
-    expect(eventsOf(missionEvent("r1", ["m1:FAILED"]))).toEqual([
-      "m1 STATE_RUNNING → STATE_FAILED",
-      "+MISSION_FAILED",
-    ]);
-    expect(eventsOf(missionEvent("r1", ["m1:FAILED"]))).toEqual([]);
-    expect(eventsOf(missionEvent("r1", ["m2:RUNNING"]))).toEqual([
-      "m2 null → STATE_RUNNING",
-      "-MISSION_FAILED",
-    ]);
-  });
 });
 
 describe("conveyor events", () => {
@@ -128,53 +108,5 @@ describe("conveyor events", () => {
     const loaded = conveyor(1, { payload: "PAYLOAD_STATE_LOADED" });
     const { events } = state.apply(conveyorsEvent("r1", [conveyor(0), loaded]));
     expect(events).toMatchObject([{ kind: "conveyor", from: conveyor(1), to: loaded }]);
-  });
-
-  it("raise and end the alarm of an error", () => {
-    state.apply(conveyorsEvent("r1", [conveyor(2)]));
-    const broken = conveyor(2, { health: "HEALTH_STATE_ERROR" });
-    expect(eventsOf(conveyorsEvent("r1", [broken]))).toEqual(["conveyor 2", "+CONVEYOR_ERROR_2"]);
-    expect(eventsOf(conveyorsEvent("r1", [conveyor(2)]))).toEqual(["conveyor 2", "-CONVEYOR_ERROR_2"]);
-    state.apply(conveyorsEvent("r1", [broken]));
-    expect(eventsOf(conveyorsEvent("r1", []))).toEqual(["-CONVEYOR_ERROR_2"]);
-  });
-});
-
-describe("alarms of the robot", () => {
-  it("come when it is lost, once, and end when it is heard of again", () => {
-    state.apply(missionEvent("r1", []));
-    clock.advance(31_000);
-    expect(state.tick().events).toEqual([]);
-    clock.advance(60_000);
-    expect(state.tick().events).toMatchObject([{ code: "ROBOT_LOST", active: true, atMs: clock.nowMs() }]);
-    expect(state.tick().events).toEqual([]);
-    expect(eventsOf(missionEvent("r1", []))).toEqual(["-ROBOT_LOST"]);
-  });
-
-  it("do not come for a robot that was never heard of", () => {
-    state.apply({ kind: "robot", robotId: "r1", family: "cart" });
-    clock.advance(1_000_000);
-    expect(state.tick().events).toEqual([]);
-  });
-
-  it("say what the robot's own exceptions say, when that changes", () => {
-    const exception = (codes: readonly unknown[], level = 0) =>
-      rosterEvent(["r1"], { amr_exception: { exception: [], exception_codes: codes, level } });
-    expect(eventsOf(exception([]))).toEqual([]);
-    const { events } = state.apply(exception([17], 2));
-    expect(events).toMatchObject([
-      { code: "ROBOT_EXCEPTION", active: true, text: '{"level":2,"codes":[17],"exceptions":[]}' },
-    ]);
-    expect(eventsOf(exception([17], 2))).toEqual([]);
-    expect(eventsOf(exception([17, 18], 2))).toEqual(["+ROBOT_EXCEPTION"]);
-    expect(eventsOf(exception([]))).toEqual(["-ROBOT_EXCEPTION"]);
-    expect(eventsOf(rosterEvent(["r1"], { amr_exception: null }))).toEqual([]);
-    const long = state.apply(
-      exception(
-        Array.from({ length: 5_000 }, () => "x"),
-        1,
-      ),
-    ).events[0];
-    expect(long?.kind === "alarm" && long.text.length).toBe(500);
   });
 });

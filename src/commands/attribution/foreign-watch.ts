@@ -27,24 +27,13 @@ interface Seen {
 export function createForeignWatch({
   clock,
   log,
-  sessionId,
-  notify,
-}: Pick<Shared, "clock" | "log" | "sessionId" | "notify">): ForeignWatch {
+  alarmBook,
+}: Pick<Shared, "clock" | "log" | "alarmBook">): ForeignWatch {
   const robots = new Map<RobotId, Seen>();
-  let events = 0;
 
-  function tell(robotId: RobotId, active: boolean, text: string): void {
-    events += 1;
-    log.warn({ robotId, active }, text);
-    notify({
-      kind: "alarm",
-      eventId: `${sessionId}.f${events}`,
-      robotId,
-      atMs: clock.nowMs(),
-      code: "FOREIGN_MISSIONS",
-      active,
-      text,
-    });
+  function tell(robotId: RobotId, holds: boolean, text: string): void {
+    log.warn({ robotId, active: holds }, text);
+    alarmBook.state({ kind: "robot", robotId }, "FOREIGN_MISSIONS", { holds, text });
   }
 
   return {

@@ -11,7 +11,7 @@ import { isJsonObject } from "../../platform/json.ts";
  */
 export interface AuditRecord {
   readonly at: string;
-  readonly event: "command" | "lease" | "hold" | "permit";
+  readonly event: "command" | "lease" | "hold" | "permit" | "alarm";
   readonly [field: string]: unknown;
 }
 

@@ -40,6 +40,9 @@ const topics = z
     hold: template(usual.hold, "What holds a robot."),
     holdAll: template(usual.holdAll, "What holds all robots."),
     stationState: template(usual.stationState, "What a station shows."),
+    robotAlarms: template(usual.robotAlarms, "The alarms of a robot that stand."),
+    stationAlarms: template(usual.stationAlarms, "The alarms of a station that stand."),
+    alarms: template(usual.alarms, "All alarms that stand."),
     event: template(usual.event, "What happened to a robot, one message each."),
     gatewayEvent: template(usual.gatewayEvent, "What happened that concerns no single robot."),
     tag: template(usual.tag, "One bare value."),
@@ -47,6 +50,10 @@ const topics = z
     station: template(usual.station, "Where clients ask for robots for a station, and let them go."),
     holdCommand: template(usual.holdCommand, "Where clients hold a robot."),
     holdAllCommand: template(usual.holdAllCommand, "Where clients hold all robots."),
+    alarmCommand: template(
+      usual.alarmCommand,
+      "Where clients acknowledge alarms, and put robots out of service.",
+    ),
     reply: template(usual.reply, "Where they are answered."),
   })
   .prefault({})

@@ -1,4 +1,5 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
+import type { Alarms } from "../../contracts/alarms.ts";
 import type { Commander, Envelope, Expiry, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Stations } from "../../contracts/stations.ts";
@@ -6,6 +7,7 @@ import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import type { Log } from "../../platform/log.ts";
+import { takeAlarmMessage } from "./alarm-message.ts";
 import { createFrameSorter, type Sorted } from "./client/sorted-stream.ts";
 import { subscribe } from "./client/subscribe.ts";
 import { takeHoldMessage } from "./hold-message.ts";
@@ -22,7 +24,7 @@ import {
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyBounds } from "./replies.ts";
 import { takeStationMessage } from "./station-desk.ts";
-import type { CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
+import type { AlarmTopic, CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
 
 /** A command message that has its shape. Its request is for the intake to read. */
 export interface CommandMessage {
@@ -56,6 +58,7 @@ export interface CommandParts {
   readonly audit: RefusalAudit;
   readonly stations: Stations;
   readonly holds: Holds;
+  readonly alarms: Alarms;
   /** Where they are not the usual ones. */
   readonly replyBounds?: ReplyBounds;
 }
@@ -76,7 +79,7 @@ export interface CommandDesk {
 
 export function createCommandDesk(parts: CommandParts): CommandDesk {
   const { options, topics, clock, log } = parts;
-  const counts = { commands: 0, stationMessages: 0, holdMessages: 0 };
+  const counts = { commands: 0, stationMessages: 0, holdMessages: 0, alarmMessages: 0 };
   const replies = createReplies(clock, log, parts.replyBounds);
 
   const take = (topic: CommandTopic, packet: IPublishPacket, waitedMs: number) => {
@@ -117,6 +120,12 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     answer(takeHoldMessage(parts, topic, packet), "hold");
   };
 
+  const takeAlarm = (topic: AlarmTopic, packet: IPublishPacket) => {
+    counts.alarmMessages += 1;
+    const answered = takeAlarmMessage(parts, topic, packet);
+    answer(answered, answered.to.operation);
+  };
+
   /** Topics whose retained message is being cleared: the empty message that clears it comes back. */
   const cleared = new Set<string>();
   let publisher: MqttClient | null = null;
@@ -131,9 +140,11 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
     const command = topics.readCommand(name);
     const station = command === null ? topics.readStation(name) : null;
     const hold = topics.readHold(name);
+    const alarm = topics.readAlarm(name);
     if (command !== null) take(command, packet, waitedMs);
     if (station !== null) takeForStation(station, packet);
     if (hold !== null) takeHold(hold, packet);
+    if (alarm !== null) takeAlarm(alarm, packet);
   };
   const inbox = createInbox(options.protocolVersion, clock, (topic) => topics.ownerOf(topic) ?? "", hear);
 
@@ -145,15 +156,15 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
       publisher = client;
       cleared.clear();
       // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
-      const { commandFilter, stationFilter, holdFilters } = topics;
-      const filters = [commandFilter, stationFilter, ...holdFilters];
+      const { commandFilter, stationFilter, holdFilters, alarmFilter } = topics;
+      const filters = [commandFilter, stationFilter, ...holdFilters, alarmFilter];
       const refused = await subscribe(client, filters, { qos: 1, rap: true });
       if (refused.includes(commandFilter))
         throw new Error(`the broker refused the subscription ${commandFilter}`);
       if (refused.length > 0)
         log.warn(
           { filters: refused },
-          "the broker keeps subscriptions from us: nobody can lease or hold robots over MQTT by them",
+          "the broker keeps subscriptions from us: nobody can lease or hold robots, or acknowledge alarms, over MQTT by them",
         );
     },
     problem: replies.problem,

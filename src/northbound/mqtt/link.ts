@@ -1,3 +1,4 @@
+import type { Alarms } from "../../contracts/alarms.ts";
 import type { Commander, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Link } from "../../contracts/link.ts";
@@ -28,6 +29,7 @@ export interface MqttParts {
   readonly audit: RefusalAudit;
   readonly stations: Stations;
   readonly holds: Holds;
+  readonly alarms: Alarms;
   /** The daemon's health for the `health` topic; asked once a second. */
   readonly health: () => HealthReport;
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */

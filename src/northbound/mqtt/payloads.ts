@@ -15,6 +15,7 @@ import {
 } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
+import { plainAlarm } from "./alarm-payload.ts";
 import { jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
 /**
@@ -109,12 +110,7 @@ function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, u
         to: plainConveyor(event.to),
       };
     case "alarm":
-      return {
-        code: event.code,
-        from: event.active ? "inactive" : "active",
-        to: event.active ? "active" : "inactive",
-        text: event.text,
-      };
+      return { from: event.from, to: event.to, ...plainAlarm(event.alarm) };
     case "lease":
       return {
         station: event.station,

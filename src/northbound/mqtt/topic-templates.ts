@@ -11,6 +11,9 @@ export interface TopicTemplates {
   readonly hold: string;
   readonly holdAll: string;
   readonly stationState: string;
+  readonly robotAlarms: string;
+  readonly stationAlarms: string;
+  readonly alarms: string;
   readonly event: string;
   readonly gatewayEvent: string;
   readonly tag: string;
@@ -18,6 +21,7 @@ export interface TopicTemplates {
   readonly station: string;
   readonly holdCommand: string;
   readonly holdAllCommand: string;
+  readonly alarmCommand: string;
   readonly reply: string;
 }
 
@@ -34,6 +38,9 @@ export const defaultTopicTemplates: TopicTemplates = {
   hold: "robots/{robot}/hold",
   holdAll: "hold",
   stationState: "stations/{station}",
+  robotAlarms: "robots/{robot}/alarms",
+  stationAlarms: "stations/{station}/alarms",
+  alarms: "alarms",
   event: "robots/{robot}/event/{kind}",
   gatewayEvent: "event/{kind}",
   tag: "robots/{robot}/tags/{tag}",
@@ -41,6 +48,7 @@ export const defaultTopicTemplates: TopicTemplates = {
   station: "clients/{client}/station/{station}/{action}",
   holdCommand: "clients/{client}/hold/{robot}",
   holdAllCommand: "clients/{client}/hold",
+  alarmCommand: "clients/{client}/alarm/{action}",
   reply: "clients/{client}/reply/{id}",
 };
 
@@ -56,6 +64,9 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   hold: ["robot"],
   holdAll: [],
   stationState: ["station"],
+  robotAlarms: ["robot"],
+  stationAlarms: ["station"],
+  alarms: [],
   event: ["robot", "kind"],
   gatewayEvent: ["kind"],
   tag: ["robot", "tag"],
@@ -63,6 +74,7 @@ const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[]
   station: ["client", "station", "action"],
   holdCommand: ["client", "robot"],
   holdAllCommand: ["client"],
+  alarmCommand: ["client", "action"],
   reply: ["client", "id"],
 };
 
@@ -87,7 +99,7 @@ export function templateProblems(base: string, templates: TopicTemplates): strin
     if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
     seen.set(shape, name);
   }
-  for (const name of ["station", "holdCommand", "holdAllCommand", "reply"] as const)
+  for (const name of ["station", "holdCommand", "holdAllCommand", "alarmCommand", "reply"] as const)
     if (ownPrefix(templates[name]) !== ownPrefix(templates.command))
       problems.push(`${name}: must begin as command does up to {client}: it is that client's own subtree`);
   return problems;

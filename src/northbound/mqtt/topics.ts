@@ -16,6 +16,7 @@ interface RobotTopics {
   readonly battery: string;
   readonly presence: string;
   readonly hold: string;
+  readonly alarms: string;
   conveyor(index: number): string;
   event(kind: EventKind): string;
   /** A flat topic; `name` may have levels. */
@@ -47,20 +48,32 @@ export interface HoldTopic {
   readonly robotId: RobotId | null | undefined;
 }
 
+/** What a client wants of alarms, by topic. */
+export interface AlarmTopic {
+  readonly client: string;
+  readonly action: string;
+}
+
 /** Every topic of one gateway. */
 export interface Topics {
   readonly status: string;
   readonly health: string;
   /** What holds all robots. */
   readonly holdAll: string;
+  /** All alarms that stand. */
+  readonly alarms: string;
   /** What a station shows. */
   station(name: string): string;
+  /** Its alarms. */
+  stationAlarms(name: string): string;
   /** The subscription that hears every client's commands. */
   readonly commandFilter: string;
   /** The subscription that hears what every client asks of stations. */
   readonly stationFilter: string;
   /** The subscriptions that hear every client's holds: of a robot, and of all. */
   readonly holdFilters: readonly [string, string];
+  /** The subscription that hears what every client wants of alarms. */
+  readonly alarmFilter: string;
   robot(robotId: RobotId): RobotTopics;
   /** What happened, but to no single robot. */
   gatewayEvent(kind: EventKind): string;
@@ -72,6 +85,7 @@ export interface Topics {
   readCommand(topic: string): CommandTopic | null;
   readStation(topic: string): StationTopic | null;
   readHold(topic: string): HoldTopic | null;
+  readAlarm(topic: string): AlarmTopic | null;
   reply(client: string, id: string): string;
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
@@ -124,6 +138,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
   const stationLevels = levelReader(under(templates.station));
   const holdLevels = levelReader(under(templates.holdCommand));
   const holdAllLevels = levelReader(under(templates.holdAllCommand));
+  const alarmLevels = levelReader(under(templates.alarmCommand));
   const taskChainLevels = levelReader(under(templates.taskChain));
 
   const readCommand = (topic: string): CommandTopic | null => {
@@ -141,17 +156,28 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     return client && robot ? { client, robotId: decodeLevel(robot) } : null;
   };
 
+  const readAlarm = (topic: string): AlarmTopic | null => {
+    const { client, action } = alarmLevels(topic) ?? {};
+    return client && action ? { client, action } : null;
+  };
+
   const isHeard = (topic: string) =>
-    readCommand(topic) !== null || readStation(topic) !== null || readHold(topic) !== null;
+    readCommand(topic) !== null ||
+    readStation(topic) !== null ||
+    readHold(topic) !== null ||
+    readAlarm(topic) !== null;
 
   return {
     status: under(templates.status),
     health: under(templates.health),
     holdAll: under(templates.holdAll),
+    alarms: under(templates.alarms),
     station: (name) => fill(under(templates.stationState), "station", encodeLevel(name)),
+    stationAlarms: (name) => fill(under(templates.stationAlarms), "station", encodeLevel(name)),
     commandFilter: filterOf(under(templates.command)),
     stationFilter: filterOf(under(templates.station)),
     holdFilters: [filterOf(under(templates.holdCommand)), filterOf(under(templates.holdAllCommand))],
+    alarmFilter: filterOf(under(templates.alarmCommand)),
     robot(robotId) {
       let topics = robots.get(robotId);
       if (topics === undefined) {
@@ -170,6 +196,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     readCommand,
     readStation,
     readHold,
+    readAlarm,
     isHeard,
     reply: (client, id) => fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {
@@ -196,6 +223,7 @@ function robotTopics(
     battery: of(templates.battery),
     presence: of(templates.presence),
     hold: of(templates.hold),
+    alarms: of(templates.robotAlarms),
     conveyor: (index) => cached(conveyors, index, () => fill(of(templates.conveyor), "index", String(index))),
     event: (kind) => fill(of(templates.event), "kind", kind),
     tag: (name) => cached(tags, name, () => fill(of(templates.tag), "tag", name)),

@@ -1,6 +1,7 @@
 import type { StateChange } from "../../domain/change.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
+import { alarmsPayload } from "./alarm-payload.ts";
 import { batteryState, conveyorState, envelope, holdPayload, missionState } from "./payloads.ts";
 import { stationPayload } from "./station-payload.ts";
 import type { TagWriter } from "./tags.ts";
@@ -99,6 +100,15 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           break;
         case "hold_all":
           say(topics.holdAll, holdPayload(null, change.hold, sessionId));
+          break;
+        case "robot_alarms":
+          say(topics.robot(change.robotId).alarms, alarmsPayload(change, sessionId));
+          break;
+        case "station_alarms":
+          say(topics.stationAlarms(change.station), alarmsPayload(change, sessionId));
+          break;
+        case "alarms":
+          say(topics.alarms, alarmsPayload(change, sessionId));
           break;
         case "station":
           say(topics.station(change.station), stationPayload(change.station, change.shown, sessionId));

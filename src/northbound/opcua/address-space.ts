@@ -1,10 +1,13 @@
 import type { ISessionContext, OPCUAServer } from "node-opcua";
+import type { Alarms } from "../../contracts/alarms.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { Stations } from "../../contracts/stations.ts";
+import type { Alarm } from "../../domain/alarm.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
+import type { AlarmTagParts } from "./alarm-tags.ts";
 import { methodModels } from "./commands/method-models.ts";
 import { watchMethodWait } from "./commands/method-wait.ts";
 import { addMethods } from "./commands/methods.ts";
@@ -51,6 +54,7 @@ export interface OpcUaParts
   readonly stations: Stations;
   readonly permits: Permits;
   readonly holds: Holds;
+  readonly alarms: Alarms;
   /** Sets the counters of a station to 0. */
   readonly resetCounters: (station: string) => void;
   /** Opens what must be known again after a restart. Called once, when the server runs. */
@@ -58,7 +62,8 @@ export interface OpcUaParts
 }
 
 /** Shows what belongs to no single robot. */
-export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold"> {
+export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms"> {
+  showStationAlarms(station: string, alarms: readonly Alarm[]): void;
   showStation(station: string, shown: StationShown): void;
 }
 
@@ -90,8 +95,9 @@ export function openAddressSpace(
   const robots = addRobotsFolder(builder, parts);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
+  const alarms: AlarmTagParts = { ...parts, addWritable: writes.addTag };
   const facts = { ...parts.facts, modelHash: modelHash(layoutOf(options), methodModels(parts.catalogue)) };
-  const gateway = addGatewayTags(builder, facts, holds);
+  const gateway = addGatewayTags(builder, facts, holds, alarms);
   const slots = slotParts(options, parts, memory, signal);
   const account = (context: ISessionContext) => accountOf(context, options);
   const methods = addMethods(builder, {
@@ -105,6 +111,7 @@ export function openAddressSpace(
   const stations = addStationFolder(builder, options.stations, {
     stations: parts.stations,
     permits: parts.permits,
+    alarms,
     findRobot: (name, number) => space.find(name, number)?.robot(),
     slots,
     tags: {
@@ -124,6 +131,7 @@ export function openAddressSpace(
   const robotParts = {
     slots,
     holds,
+    alarms,
     addSlot: writes.add,
     methods,
     note: memory.robots.note,
@@ -158,6 +166,8 @@ export function openAddressSpace(
   reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
   return {
     showHold: gateway.showHold,
+    showAlarms: gateway.showAlarms,
+    showStationAlarms: stations.showAlarms,
     showStation: stations.show,
     showLink(nowMs) {
       showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());

@@ -14,6 +14,11 @@ export interface EarlyChanges {
   takeAll(): ReadonlyMap<RobotId, Changes>;
 }
 
+/** A hold or an alarm alone is no sign that there is such a robot: the gateway has kept them. */
+export function isOwn({ kind }: RobotChange): boolean {
+  return kind === "hold" || kind === "robot_alarms";
+}
+
 /** @param refuse is called with a robot that is one too many */
 export function createEarlyChanges(maxRobots: number, refuse: (robotId: RobotId) => void): EarlyChanges {
   let early = new Map<RobotId, Changes>();
@@ -21,8 +26,7 @@ export function createEarlyChanges(maxRobots: number, refuse: (robotId: RobotId)
     apply(change) {
       let changes = early.get(change.robotId);
       if (changes === undefined) {
-        // A hold alone is no sign that there is such a robot.
-        if (change.kind === "hold") return;
+        if (isOwn(change)) return;
         if (early.size >= maxRobots) return refuse(change.robotId);
         changes = new Map();
         early.set(change.robotId, changes);

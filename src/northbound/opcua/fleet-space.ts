@@ -4,7 +4,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type ChainBoard, createChainBoard } from "./chain-board.ts";
-import { type Changes, createEarlyChanges } from "./early-changes.ts";
+import { type Changes, createEarlyChanges, isOwn } from "./early-changes.ts";
 import type { KnownRobot } from "./options.ts";
 import { createPacer } from "./pacer.ts";
 import { createRobotNames } from "./robot-names.ts";
@@ -29,7 +29,7 @@ export interface FleetSpace {
   /** Lists `known` robots, heard of or not. Each other robot follows when it is first heard of. */
   open(known: readonly KnownRobot[], nodes: RobotNodes): void;
   close(): void;
-  apply(change: Exclude<StateChange, { kind: "hold_all" | "station" }>): void;
+  apply(change: Exclude<StateChange, { kind: "hold_all" | "station" | "station_alarms" | "alarms" }>): void;
   readonly chains: ChainBoard;
   /** The names of robots whose nodes are missing. */
   readonly missing: ReadonlyMap<string, unknown>;
@@ -133,7 +133,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       const entry = listed.get(change.robotId);
       if (entry?.state === "built") entry.tags.apply(change);
       else if (entry?.state === "missing") keep(entry.changes, change);
-      else if (change.kind !== "hold") {
+      else if (!isOwn(change)) {
         listHeard(change.robotId, new Map([[changeKey(change), change]]));
         nodes.changed();
         pacer.wake();

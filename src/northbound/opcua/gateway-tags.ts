@@ -1,5 +1,7 @@
 import { StatusCodes } from "node-opcua";
+import type { Alarm } from "../../domain/alarm.ts";
 import type { HoldState } from "../../domain/hold.ts";
+import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { gatewayTags, gatewayType } from "./model/gateway.ts";
 import type { NodeBuilder } from "./node-builder.ts";
@@ -31,6 +33,8 @@ export interface GatewayTags {
   showLink(nowMs: number): void;
   /** Shows what holds all robots. */
   showHold(hold: HoldState): void;
+  /** Shows all alarms that stand. */
+  showAlarms(alarms: readonly Alarm[]): void;
 }
 
 /** What an INT of a PLC holds; the heartbeat starts again from 0 after it. */
@@ -41,10 +45,12 @@ export function addGatewayTags(
   builder: NodeBuilder,
   facts: GatewayFacts & { readonly modelHash: number },
   holdParts: HoldTagParts,
+  alarmParts: AlarmTagParts,
 ): GatewayTags {
   const folder = builder.root("Gateway", gatewayType);
   const hold = addHoldTags(builder, folder, null, holdParts);
   const tags = builder.tags(folder, gatewayTags);
+  const alarms = addAlarmTags(builder, folder, alarmParts);
   const startTime = new Date(facts.startedAtMs);
   const good = StatusCodes.Good;
   let count = 0;
@@ -52,6 +58,7 @@ export function addGatewayTags(
 
   return {
     showHold: hold.show,
+    showAlarms: alarms.show,
     showLink(nowMs) {
       const isUp = facts.fleetLinkUp();
       if (isUp === shownLink) return;

@@ -10,6 +10,7 @@ import { roleRefusal } from "./commands/role-refusal.ts";
 import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
+import { createRefusedWrites } from "./refused-writes.ts";
 import type { Account } from "./security.ts";
 
 export interface HoldTagParts {
@@ -38,7 +39,7 @@ export function addHoldTags(
   const tags = builder.tags(folder, holdTags);
   const { Hold: holdTag, HoldRelease: releaseTag, Held: held, HeldBy: heldBy, HoldStored: stored } = tags;
   const good = StatusCodes.Good;
-  let lastRefused = "";
+  const tellRefused = createRefusedWrites(audit, robotId);
 
   const times = () => {
     const now = new Date(clock.nowMs());
@@ -63,16 +64,6 @@ export function addHoldTags(
     if (refused === null) return good;
     tellRefused(account, path, asked, refused);
     return statusOf(refused);
-  }
-
-  /** A PLC may write in every cycle: the same refusal again has no line of its own. */
-  function tellRefused(account: Account, operation: string, asked: object, refused: Outcome): void {
-    const key = JSON.stringify([account.name, asked, refused.code]);
-    if (key === lastRefused) return;
-    lastRefused = key;
-    const { name, origin } = account;
-    const request = { source: { protocol: "opcua", name } as const, requestId: null, operation, robotId };
-    audit.refused(origin === undefined ? request : { ...request, origin }, refused);
   }
 
   addWritable(`${folder.path}.Hold`, (variant, range, account) => {

@@ -17,7 +17,7 @@ const ARRIVED = feedbackStatusNames.indexOf("STATUS_ARRIVED");
 
 /** A robot's `Mission` folder. */
 export interface MissionTags {
-  show(queue: MissionQueue, sequence: number | null, status: StatusCode, times: TagTimes): void;
+  show(queue: MissionQueue, status: StatusCode, times: TagTimes, sequence: number | null): void;
   fail(status: StatusCode, times: TagTimes): void;
 }
 
@@ -28,7 +28,7 @@ export function addMissionTags(builder: NodeBuilder, robot: Folder): MissionTags
   const goals = addGoalTags(builder, folder);
 
   return {
-    show(queue, sequence, status, times) {
+    show(queue, status, times, sequence) {
       const mission = currentMission(queue);
       tags.MissionId.set(mission?.missionId ?? "", status, times);
       tags.State.set(mission === undefined ? 0 : codeNumber(missionStateNames, mission.state), status, times);

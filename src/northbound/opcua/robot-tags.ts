@@ -1,11 +1,12 @@
-import { StatusCodes } from "node-opcua";
+import { type StatusCode, StatusCodes } from "node-opcua";
 import type { StateChange } from "../../domain/change.ts";
-import type { Stamp } from "../../domain/observed.ts";
+import type { Observed, Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { type StandingFacts, standingOf } from "../../domain/standing.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import { type Age, startAge } from "./age-tag.ts";
+import { type AlarmTagParts, addRobotAlarmTags } from "./alarm-tags.ts";
 import { addBatteryTags } from "./battery-tags.ts";
 import type { ChainBoard } from "./chain-board.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
@@ -28,7 +29,7 @@ import { isShown, statusOfQuality } from "./status.ts";
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<
   StateChange,
-  { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "station" }
+  { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "station" | "station_alarms" | "alarms" }
 >;
 
 /** All nodes of one robot, and what they show. */
@@ -44,6 +45,7 @@ export interface RobotTags {
 export interface RobotParts {
   readonly slots: SlotParts;
   readonly holds: HoldTagParts;
+  readonly alarms: AlarmTagParts;
   readonly addSlot: (slot: Slot) => void;
   readonly methods: Methods;
   /** Something was learned of the robot that its nodes depend on. */
@@ -62,12 +64,14 @@ export function addRobotTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId,
-  { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains, missionSlots }: RobotParts,
+  parts: RobotParts,
 ): RobotTags {
+  const { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains } = parts;
   methods.addRobot(folder, robotId, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
   const robot = addSummaryTags(builder, folder, robotId, nowMs, ageing);
   const hold = addHoldTags(builder, folder, robotId, holds);
+  const alarms = addRobotAlarmTags(builder, folder, robotId, parts.alarms);
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const place = addPlaceTags(builder, folder, nowMs, placesAgeing);
@@ -77,7 +81,15 @@ export function addRobotTags(
   let chain: StandingFacts["chain"];
   let heldBy = holds.holds.holdState(robotId).by;
   const sight = (): RobotSight => ({ missions, presence, conveyors: [] });
-  const missionSlot = addMissionSlots(builder, folder, missionSlots, robotId, robot.family, sight, slotParts);
+  const missionSlot = addMissionSlots(
+    builder,
+    folder,
+    parts.missionSlots,
+    robotId,
+    robot.family,
+    sight,
+    slotParts,
+  );
   for (const slot of missionSlot.slots) addSlot(slot);
   let family: Family = "unknown";
   note({ robotId, family, conveyorIndexes: [] });
@@ -93,6 +105,15 @@ export function addRobotTags(
     showStanding();
   }
 
+  function showRobot(nextFamily: Family, quality: Quality): void {
+    if (nextFamily === "cart") cartFolder();
+    if (nextFamily !== family) {
+      family = nextFamily;
+      note({ robotId, family, conveyorIndexes: [] });
+    }
+    robot.show(nextFamily, quality);
+  }
+
   const { cartFolder, conveyorTags } = addConveyorsOnDemand(
     builder,
     folder,
@@ -103,63 +124,54 @@ export function addRobotTags(
   return {
     robot: missionSlot.robot,
     apply(change) {
-      if (change.kind === "robot") {
-        if (change.family === "cart") cartFolder();
-        if (change.family !== family) {
-          family = change.family;
-          note({ robotId, family, conveyorIndexes: [] });
-        }
-        robot.show(change.family, change.quality);
-        showStanding();
-        return;
-      }
-      if (change.kind === "hold") {
-        hold.show(change.hold);
-        heldBy = change.hold.by;
-        showStanding();
-        return;
-      }
-      const { observed } = change;
-      const status = statusOfQuality[observed.quality];
-      const times = tagTimes(observed.stamp);
-      const shown = isShown(observed.quality);
       switch (change.kind) {
+        case "robot":
+          showRobot(change.family, change.quality);
+          break;
+        case "hold":
+          hold.show(change.hold);
+          heldBy = change.hold.by;
+          break;
+        case "robot_alarms":
+          return alarms.show(change.alarms, change.isOutOfService);
+        case "conveyor":
+          return showObserved(conveyorTags(change.observed.value.index), change.observed);
         case "mission":
           missions = change.observed;
-          if (shown) {
-            mission.show(change.observed.value, observed.stamp.sequence, status, times);
-            missionSlot.show(change.observed.value, status, times);
-          } else {
-            mission.fail(status, times);
-            missionSlot.fail(status, times);
-          }
-          showStanding();
-          return;
+          showObserved(mission, missions);
+          showObserved(missionSlot, missions);
+          break;
         case "battery":
-          if (shown) battery.show(change.observed.value, status, times);
-          else battery.fail(status, times);
           batteryNow = change.observed;
-          showStanding();
-          return;
-        case "conveyor": {
-          const tags = conveyorTags(change.observed.value.index);
-          if (shown) tags.show(change.observed.value, status, times);
-          else tags.fail(status, times);
-          return;
-        }
-        case "presence":
+          showObserved(battery, batteryNow);
+          break;
+        case "presence": {
           presence = change.observed;
-          robot.showPresence(observed.quality === "good");
-          place.show(change.observed, status, times);
-          chains.follow(robotId, change.observed.value.taskChainId, showChain);
-          showStanding();
-          return;
+          const { value, quality, stamp } = presence;
+          robot.showPresence(quality === "good");
+          place.show(presence, statusOfQuality[quality], tagTimes(stamp));
+          chains.follow(robotId, value.taskChainId, showChain);
+          break;
+        }
       }
+      showStanding();
     },
     ensureConveyor(index) {
       conveyorTags(index);
     },
   };
+}
+
+/** Tags of one value of the robot. */
+interface ObservedTags<T> {
+  show(value: T, status: StatusCode, times: TagTimes, sequence: number | null): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+function showObserved<T>(tags: ObservedTags<T>, { value, quality, stamp }: Observed<T>): void {
+  const [status, times] = [statusOfQuality[quality], tagTimes(stamp)];
+  if (isShown(quality)) tags.show(value, status, times, stamp.sequence);
+  else tags.fail(status, times);
 }
 
 /** Only carts have conveyors, so only they get the folder and the slot. */

@@ -83,7 +83,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         else if (change.kind === "station") {
           stations.set(change.station, change.shown);
           gateway?.showStation(change.station, change.shown);
-        } else space.apply(change);
+        } else if (change.kind === "station_alarms")
+          gateway?.showStationAlarms(change.station, change.alarms);
+        else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
+        else space.apply(change);
       }
     },
     health: () => ({

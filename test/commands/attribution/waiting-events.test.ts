@@ -4,6 +4,7 @@ import type { Batch } from "../../../src/contracts/link.ts";
 import { type CommandIdentity, commandId } from "../../../src/domain/command.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { alarmEvent } from "../../support/test-alarms.ts";
 
 let clock: ManualClock;
 let attribution: Attribution;
@@ -56,19 +57,15 @@ function byPlc(requestId: string): CommandIdentity {
   return { source: { protocol: "mqtt", name: "plc" }, requestId };
 }
 
-function alarm(eventId: string, robotId: string): FleetEvent {
-  return { kind: "alarm", eventId, robotId, atMs: 0, code: "X", active: true, text: "" };
-}
-
 describe("a new mission on a robot whose command is under way", () => {
   it("is told when its command has named it, and what came after it after it", () => {
-    offer(mission("1", "r1"), alarm("2", "r1"), mission("3", "r2"));
+    offer(mission("1", "r1"), alarmEvent("2", "r1"), mission("3", "r2"));
     offer(mission("4", "r1", { from: "STATE_RUNNING", to: "STATE_SUCCEEDED" }));
     expect(told).toEqual(["3=null"]);
     attribution.claim("m-r1", byPlc("1"));
     attribution.settle(making);
     expect(told).toEqual(["3=null", "1=mqtt:plc/1", "2", "4=mqtt:plc/1"]);
-    offer(alarm("5", "r1"));
+    offer(alarmEvent("5", "r1"));
     clock.advance(10_000);
     expect(told.slice(4)).toEqual(["5"]);
   });
@@ -84,8 +81,8 @@ describe("a new mission on a robot whose command is under way", () => {
   });
 
   it("does not gather events without end, nor tell them out of order", () => {
-    const many = Array.from({ length: 300 }, (_, place) => alarm(String(place + 2), "r1"));
-    offer(alarm("0", "r1"), mission("1", "r1"), ...many);
+    const many = Array.from({ length: 300 }, (_, place) => alarmEvent(String(place + 2), "r1"));
+    offer(alarmEvent("0", "r1"), mission("1", "r1"), ...many);
     expect(told).toEqual(["0"]);
     clock.advance(0);
     expect(told).toEqual(["0", "1=null", ...many.map(({ eventId }) => eventId)]);
@@ -98,7 +95,7 @@ describe("nothing waits", () => {
     ["of a mission that is not made by an api", mission("1", "r1", { owner: "panel" })],
     ["of a mission that was seen before", mission("1", "r1", { from: "STATE_DEFAULT" })],
     ["of a mission whose command is known", mission("1", "r1", { command: byPlc("0") })],
-    ["that is no mission's", alarm("1", "r1")],
+    ["that is no mission's", alarmEvent("1", "r1")],
   ])("%s", (_what, event) => {
     const batch = { changes: [], events: [event] };
     attribution.deliver(batch);

@@ -2,9 +2,9 @@ import mqtt, { type MqttClient } from "mqtt";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
-import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { alarmEvent } from "../../support/test-alarms.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { base, type Listener, listen, stamp, start } from "./mqtt-harness.ts";
 
@@ -33,10 +33,6 @@ function chain(chainId: number): StateChange {
 function robotAt(taskChainId: number): StateChange {
   const value = { amrId: 1, mapId: 1, position: "P1", stateId: "idle", taskChainId, info: {} };
   return { kind: "presence", robotId: "r1", observed: { value, stamp, quality: "good" } };
-}
-
-function alarm(code: string): FleetEvent {
-  return { kind: "alarm", eventId: "e1", robotId: "", atMs: 0, code, active: true, text: "" };
 }
 
 /** One run of the gateway. */
@@ -81,10 +77,10 @@ async function live(sessionId: string): Promise<Life> {
         });
       }
       // Acknowledged after what is on its way, so that the client has read it.
-      await connection.write({ changes: [], events: [alarm("HEARD")] });
+      await connection.write({ changes: [], events: [alarmEvent("HEARD", "")] });
     },
     async marks(code) {
-      await connection.write({ changes: [], events: [alarm(code)] });
+      await connection.write({ changes: [], events: [alarmEvent(code, "")] });
       await watcher.on("event/alarm", ({ text }) => text.includes(code));
     },
     end,

@@ -5,6 +5,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import type { CommandsHarness } from "../../commands/commands-harness.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
+import { noAlarms } from "../../support/test-alarms.ts";
 import {
   base,
   embedded,
@@ -38,6 +39,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     audit: { refused() {} },
     stations: noStations,
     holds: createFakeHolds(),
+    alarms: noAlarms,
     health: () => ({}),
     openBroker: null,
     onDuplicate: () => {},
@@ -60,6 +62,7 @@ export async function openLink(
     audit: commands.intake,
     stations: commands.dispatcher.stations,
     holds: commands.dispatcher.holds,
+    alarms: commands.dispatcher.alarms,
     openBroker: broker.open,
   });
   const connection = await link.connect(new AbortController().signal);

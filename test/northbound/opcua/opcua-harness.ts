@@ -26,6 +26,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
 import { allRights } from "../../support/intake-harness.ts";
+import { noAlarms } from "../../support/test-alarms.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "./fake-commands.ts";
 import { createFakeDisk } from "./memory-store.ts";
 
@@ -70,6 +71,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
     records: { recall: async () => null },
     stations: noStations,
     permits: noPermits,
+    alarms: noAlarms,
     resetCounters() {},
     holds: createFakeHolds(),
     openMemory: createFakeDisk().open,

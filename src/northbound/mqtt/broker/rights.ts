@@ -14,7 +14,11 @@ export type Identity =
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
   if (identity.kind === "gateway") return true;
-  const heard = topics.readCommand(topic) ?? topics.readStation(topic) ?? topics.readHold(topic);
+  const heard =
+    topics.readCommand(topic) ??
+    topics.readStation(topic) ??
+    topics.readHold(topic) ??
+    topics.readAlarm(topic);
   if (heard === null) return false;
   return identity.kind === "anonymous" || heard.client === identity.name;
 }

@@ -1,3 +1,4 @@
+import { alarmsMember } from "./alarms.ts";
 import { holdTags } from "./hold.ts";
 import type { ObjectModel, TagTable } from "./member.ts";
 
@@ -60,4 +61,5 @@ export const gatewayType: ObjectModel = {
   de: "Was das Gateway von sich sagt; sein Halten gilt für alle Roboter",
   isNotifier: true,
   tags: { ...holdTags, ...gatewayTags },
+  objects: { Alarms: alarmsMember },
 };

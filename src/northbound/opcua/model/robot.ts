@@ -1,3 +1,4 @@
+import { robotAlarmsMember } from "./alarms.ts";
 import { batteryType } from "./battery.ts";
 import { conveyorsType } from "./conveyor.ts";
 import { quality, standReason } from "./enums.ts";
@@ -122,6 +123,7 @@ export const robotType: ObjectModel = {
       en: "The robot's exceptions",
       de: "Die Störungen des Roboters",
     },
+    Alarms: robotAlarmsMember,
     MissionSlot: missionSlot,
     MissionSlot2: {
       ...missionSlot,

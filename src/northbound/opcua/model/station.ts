@@ -1,3 +1,4 @@
+import { alarmsMember } from "./alarms.ts";
 import type { ObjectModel, TagTable } from "./member.ts";
 import { stationSlotType } from "./slot.ts";
 import { second } from "./units.ts";
@@ -188,6 +189,7 @@ const stationType: ObjectModel = {
   de: "Eine Station der Konfiguration: eine SPS und ihre Ziele",
   tags: { ...permitTags, ...validTags, ...hereTags, ...conveyorArrays, ...nextTags },
   objects: {
+    Alarms: alarmsMember,
     Counters: {
       model: countersType,
       german: "Zähler",

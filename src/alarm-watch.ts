@@ -1,0 +1,123 @@
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { certificatesIn } from "./config/key-pairs.ts";
+import type { Config } from "./config/load.ts";
+import type { OwnCertificate } from "./config/named-files.ts";
+import type { StateAlarm } from "./contracts/alarms.ts";
+import type { Batch } from "./contracts/link.ts";
+import type { FanOut } from "./delivery/fan-out.ts";
+import { type AlarmCode, ofGateway } from "./domain/alarm.ts";
+import type { AlarmCondition } from "./domain/alarm-life.ts";
+import type { FleetSession } from "./fleet/fleet-session.ts";
+import { type Clock, every } from "./platform/clock.ts";
+import { aborted, type Component } from "./platform/component.ts";
+import { type FreeBytes, freeBytes } from "./platform/disk-space.ts";
+import { createPulse } from "./platform/liveness.ts";
+import { LEAST_FREE_BYTES } from "./platform/store.ts";
+
+export interface AlarmWatchParts {
+  readonly config: Pick<Config, "gateway" | "certificates" | "opcua">;
+  readonly fleet: Pick<FleetSession, "renewalProblem">;
+  readonly fanOut: Pick<FanOut, "losing">;
+  readonly state: StateAlarm;
+  /** Delivers what time alone has raised or ended. */
+  readonly deliver: (batch: Batch) => void;
+  readonly clock: Clock;
+  /** Of the disk; a test puts another one here. */
+  readonly freeBytes?: FreeBytes;
+}
+
+const LOOK_MS = 1_000;
+const HANG_MS = 30_000;
+const DAY_MS = 86_400_000;
+const CERTIFICATE_LOOK_MS = 3_600_000;
+const CERTIFICATE_DAYS = 60;
+const LAST_DAYS = 7;
+const LAST_DAYS_SEVERITY = 700;
+const nothing: AlarmCondition = { holds: false, text: "" };
+
+/** Looks at what the gateway itself may lack, and lets the delays of alarms end. */
+export function createAlarmWatch(parts: AlarmWatchParts): Component {
+  const { clock, config } = parts;
+  const pulse = createPulse(HANG_MS, clock);
+  const free = parts.freeBytes ?? freeBytes;
+  let isDiskFull = false;
+
+  function say(code: AlarmCode, text: string | null): void {
+    parts.state(ofGateway, code, text === null ? nothing : { holds: true, text });
+  }
+
+  /** With a margin: a disk near the limit is no new alarm each second. */
+  function lookAtDisk(): void {
+    const { dataDir } = config.gateway;
+    const bytes = free(dataDir);
+    isDiskFull = bytes !== null && bytes < LEAST_FREE_BYTES * (isDiskFull ? 2 : 1);
+    say("DISK_FULL", isDiskFull ? `the disk of ${dataDir} is full` : null);
+  }
+
+  function look(): void {
+    lookAtDisk();
+    const losing = parts.fanOut.losing();
+    const dropping = `events for ${losing.join(", ")} are lost: more come than are taken`;
+    say("BUFFER_DROPPING", losing.length === 0 ? null : dropping);
+    const problem = parts.fleet.renewalProblem();
+    say("TOKEN_NOT_RENEWED", problem === null ? null : `the token cannot be renewed: ${problem}`);
+    parts.deliver({ changes: [], events: [] });
+    pulse.beat();
+  }
+
+  async function lookAtCertificates(): Promise<void> {
+    parts.state(ofGateway, "CERTIFICATE_EXPIRES", await soonestEnd(ownCertificates(config), clock.nowMs()));
+  }
+
+  return {
+    name: "alarms",
+    health: () => ({ state: "up" }),
+    hang: pulse.hang,
+    async run(signal, ready) {
+      pulse.beat();
+      await lookAtCertificates();
+      every(clock, LOOK_MS, signal, look);
+      every(clock, CERTIFICATE_LOOK_MS, signal, () => void lookAtCertificates());
+      ready();
+      await aborted(signal);
+      pulse.end();
+    },
+  };
+}
+
+/** Those that the configuration names, and the one that the OPC UA server has made for itself. */
+function ownCertificates({ certificates, opcua }: AlarmWatchParts["config"]): readonly OwnCertificate[] {
+  if (opcua === null || opcua.certificate !== null) return certificates;
+  const path = join(opcua.dataDir, "opcua/server/own/certs/certificate.pem");
+  return [...certificates, { key: "opcua", path }];
+}
+
+/** The certificates that end within 60 days, or have ended; the first to end decides how severe that is. */
+async function soonestEnd(certificates: readonly OwnCertificate[], nowMs: number): Promise<AlarmCondition> {
+  const ends = await Promise.all(
+    certificates.map(async ({ key, path }) => ({ key, path, endMs: await endOf(path) })),
+  );
+  const near = ends
+    .filter(({ endMs }) => endMs - nowMs < CERTIFICATE_DAYS * DAY_MS)
+    .sort((a, b) => a.endMs - b.endMs);
+  const [first] = near;
+  if (first === undefined) return nothing;
+  const text = near
+    .map(({ key, path, endMs }) => `${key} (${path}) ends on ${new Date(endMs).toISOString().slice(0, 10)}`)
+    .join("; ");
+  const isLast = first.endMs - nowMs < LAST_DAYS * DAY_MS;
+  return isLast ? { holds: true, text, severity: LAST_DAYS_SEVERITY } : { holds: true, text };
+}
+
+/** Wall time of the end of the first certificate of a chain to end; never, where none can be read. */
+async function endOf(path: string): Promise<number> {
+  try {
+    const texts = certificatesIn(await readFile(path, "utf8"));
+    return Math.min(...texts.map((pem) => Date.parse(new X509Certificate(pem).validTo)));
+  } catch {
+    // The file is not there yet, or is being replaced: the next look finds it.
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Alarms } from "../../contracts/alarms.ts";
+import { quoted } from "../../domain/clip.ts";
+import type { Source } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Shared } from "../parts.ts";
+import { refusedRight } from "../rights.ts";
+
+export type AlarmDeskParts = Pick<
+  Shared,
+  "alarmBook" | "audit" | "clock" | "deliver" | "log" | "rights" | "stopping"
+>;
+
+/** What users do about alarms, with rights, log and audit. */
+export function createAlarmDesk(parts: AlarmDeskParts): Alarms {
+  const { alarmBook, clock, log } = parts;
+
+  function refusedOf(source: Source, robotId: RobotId | null): Outcome | null {
+    if (parts.stopping.signal.aborted)
+      return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
+    const refused = refusedRight(parts.rights, { source, operation: null, role: "operator", robotId });
+    return refused === null ? null : refusal("NOT_ALLOWED", refused);
+  }
+
+  function tell(source: Source, what: string, fields: Readonly<Record<string, string | null>>): void {
+    const { protocol, name: user } = source;
+    log.info({ ...fields, by: `${protocol}:${user}` }, `alarm ${what}`);
+    parts.audit({
+      at: new Date(clock.nowMs()).toISOString(),
+      event: "alarm",
+      alarm: what,
+      ...fields,
+      protocol,
+      user,
+    });
+    // The alarms that stand now go to all protocols at once.
+    parts.deliver({ changes: [], events: [] });
+  }
+
+  return {
+    acknowledge({ source, alarmId }) {
+      const alarm = alarmBook.find(alarmId);
+      // Who may not acknowledge it learns nothing of it.
+      const robotId = alarm?.source.kind === "robot" ? alarm.source.robotId : null;
+      const refused = refusedOf(source, robotId);
+      if (refused !== null) return refused;
+      if (alarm === undefined)
+        return refusal("MALFORMED", `alarm: no alarm stands with the id ${quoted(alarmId)}`);
+      const isFirst = alarm.acknowledged === null;
+      alarmBook.acknowledge(alarmId, source);
+      if (isFirst) tell(source, "acknowledged", { alarm_id: alarmId, code: alarm.code, robot_id: robotId });
+      return null;
+    },
+    putOutOfService({ source, robotId, isOut }) {
+      const refused = refusedOf(source, robotId);
+      if (refused !== null) return refused;
+      if (alarmBook.isOutOfService(robotId) === isOut) return null;
+      alarmBook.putOutOfService(robotId, isOut);
+      tell(source, isOut ? "out of service" : "in service", { robot_id: robotId });
+      return null;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { count } from "../fields.ts";
+import { type Finding, wrong } from "../finding.ts";
+
+/** `alarms:` from where on something is wrong. */
+export const alarmsSection = z
+  .strictObject({
+    battery: z
+      .strictObject({
+        low: count(1, 99, 20, "Percent of charge at which BATTERY_LOW is raised."),
+        critical: count(0, 98, 10, "Percent of charge at which BATTERY_CRITICAL is raised."),
+      })
+      .prefault({})
+      .describe("An alarm ends when the robot is charged, or has 5 % more."),
+  })
+  .prefault({})
+  .describe("The limits of alarms.");
+
+type AlarmsSection = z.output<typeof alarmsSection>;
+
+export function alarmsFindings({ battery }: AlarmsSection): readonly Finding[] {
+  if (battery.critical < battery.low) return [];
+  return [wrong(["alarms", "battery", "critical"], `must be less than alarms.battery.low (${battery.low})`)];
+}

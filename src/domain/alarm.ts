@@ -1,0 +1,206 @@
+import type { Source } from "./command.ts";
+import type { RobotId } from "./robot.ts";
+
+/** What an alarm is about. */
+export type AlarmSource =
+  | { readonly kind: "gateway" }
+  | { readonly kind: "robot"; readonly robotId: RobotId }
+  | { readonly kind: "station"; readonly station: string };
+
+/** What concerns no single robot and no station. */
+export const ofGateway: AlarmSource = { kind: "gateway" };
+
+/**
+ * How an alarm ends:
+ *
+ * - `return`: when its condition has ended and it is acknowledged, in any order;
+ * - `acknowledgement`: when it is acknowledged, because nothing shows that its condition has ended;
+ * - `either`: when its condition has ended, or when it is acknowledged.
+ */
+export type AlarmEnd = "return" | "acknowledgement" | "either";
+
+/** What holds of every alarm with one code. */
+export interface AlarmRule {
+  /** 1 to 1000, as OPC UA counts (Part 5, BaseEventType: Severity). */
+  readonly severity: number;
+  /** How long its condition must hold before it is raised. */
+  readonly onDelayMs: number;
+  /** How long its condition must have ended before it returns. */
+  readonly offDelayMs: number;
+  readonly ends: AlarmEnd;
+  /** What is usually behind it. */
+  readonly cause: string;
+  /** What a person does about it. */
+  readonly advice: string;
+}
+
+const atOnce = { onDelayMs: 0, offDelayMs: 0, ends: "return" } as const;
+const soon = { onDelayMs: 2_000, offDelayMs: 5_000, ends: "return" } as const;
+const steady = { onDelayMs: 10_000, offDelayMs: 10_000, ends: "return" } as const;
+const slow = { onDelayMs: 60_000, offDelayMs: 60_000, ends: "return" } as const;
+
+/** The rules of all alarms; `CONVEYOR_ERROR` stands for those of every conveyor. */
+export const alarmRules = {
+  FLEET_LINK_DOWN: {
+    severity: 800,
+    ...steady,
+    cause: "the network, the fleet service, or the gateway's credentials",
+    advice: "look at the gateway's health, part fleet: it names the link that fails, and why",
+  },
+  DUPLICATE_GATEWAY: {
+    severity: 800,
+    ...steady,
+    cause: "another gateway uses the same gateway.id on this broker",
+    advice: "stop one of the two, or give it a gateway.id of its own",
+  },
+  DISK_FULL: {
+    severity: 700,
+    ...atOnce,
+    cause: "the disk of gateway.dataDir takes no more",
+    advice: "make room on that disk; until then commands that move or change are refused",
+  },
+  OUTCOME_UNKNOWN: {
+    severity: 700,
+    ...atOnce,
+    ends: "acknowledgement",
+    cause: "the service's answer was lost, and nothing shows whether the command had its effect",
+    advice: "look at the robot before anything else is sent to it, then acknowledge",
+  },
+  ROBOT_EXCEPTION: {
+    severity: 600,
+    ...soon,
+    cause: "the robot reports exceptions of its own",
+    advice: "look at the robot; its manual explains the codes",
+  },
+  CONVEYOR_ERROR: {
+    severity: 600,
+    ...soon,
+    cause: "a conveyor of the robot reports an error",
+    advice: "look at the conveyor: a jam, an emergency stop, or a load across its edge",
+  },
+  BATTERY_CRITICAL: {
+    severity: 600,
+    ...soon,
+    cause: "the robot has not been charged in time",
+    advice: "charge it now; a robot that is empty must be pushed",
+  },
+  ROBOT_LOST: {
+    severity: 500,
+    ...atOnce,
+    cause: "the robot is off, out of the radio network, or unknown to the service",
+    advice: "look whether the robot is on and connected",
+  },
+  MISSION_FAILED: {
+    severity: 500,
+    ...atOnce,
+    ends: "either",
+    cause: "the robot has given its mission up",
+    advice: "look at the robot's way and goal, then send it again",
+  },
+  CLOCK_SKEW: {
+    severity: 400,
+    ...slow,
+    cause: "this machine or the fleet service has no time server, or another one",
+    advice: "set the clock of this machine right; until then give commands expires_in_ms, not expires_at",
+  },
+  BUFFER_DROPPING: {
+    severity: 400,
+    ...slow,
+    cause: "a receiver takes less than comes, or is away for too long",
+    advice: "look at the gateway's health: it names the queue, and what was dropped",
+  },
+  TOKEN_NOT_RENEWED: {
+    severity: 400,
+    ...slow,
+    cause: "the fleet service gives no new token: its HTTPS side, or the API key",
+    advice: "look at the gateway's health, part fleet; the API key may have been withdrawn",
+  },
+  BATTERY_LOW: {
+    severity: 300,
+    ...atOnce,
+    cause: "the robot has worked for long",
+    advice: "charge it soon",
+  },
+  FOREIGN_MISSIONS: {
+    severity: 300,
+    ...atOnce,
+    cause: "another client of the fleet service sends missions to the robot, such as a duplicate gateway",
+    advice: "find out which other program has an API key for this robot",
+  },
+  CERTIFICATE_EXPIRES: {
+    severity: 300,
+    ...atOnce,
+    cause: "a certificate ends soon",
+    advice: "renew it before that day",
+  },
+} as const satisfies Record<string, AlarmRule>;
+
+type Numbered = "CONVEYOR_ERROR";
+
+/** The code of an alarm. A conveyor's carries its index. */
+export type AlarmCode = Exclude<keyof typeof alarmRules, Numbered> | `${Numbered}_${number}`;
+
+/** The rule of a code. */
+export function alarmRule(code: AlarmCode): AlarmRule {
+  return alarmRules[ruleName(code)];
+}
+
+function ruleName(code: AlarmCode): keyof typeof alarmRules {
+  return isRuleName(code) ? code : "CONVEYOR_ERROR";
+}
+
+function isRuleName(text: string): text is keyof typeof alarmRules {
+  return Object.hasOwn(alarmRules, text);
+}
+
+/** Whether a text, such as one from a file, is the code of an alarm. */
+export function isAlarmCode(text: string): text is AlarmCode {
+  return (isRuleName(text) && text !== "CONVEYOR_ERROR") || /^CONVEYOR_ERROR_-?\d{1,10}$/.test(text);
+}
+
+/** How urgent an alarm is (ISA-18.2 names four priorities). */
+export type AlarmPriority = "urgent" | "high" | "medium" | "low";
+
+/** The priority that belongs to a severity. */
+export function alarmPriority(severity: number): AlarmPriority {
+  if (severity >= 800) return "urgent";
+  if (severity >= 600) return "high";
+  return severity >= 400 ? "medium" : "low";
+}
+
+/** An alarm that stands: it is active, or nobody has acknowledged it. */
+export interface Alarm {
+  /** Unique over restarts. */
+  readonly id: string;
+  readonly code: AlarmCode;
+  readonly source: AlarmSource;
+  readonly severity: number;
+  /** What was found, as one sentence. */
+  readonly text: string;
+  /** Whether its condition holds; false: it has returned, and waits for an acknowledgement. */
+  readonly isActive: boolean;
+  /** Wall time of the first occurrence. */
+  readonly sinceMs: number;
+  /** Wall time of its return; null while it is active. */
+  readonly returnedAtMs: number | null;
+  /** How often it has come since then. */
+  readonly occurrences: number;
+  readonly acknowledged: { readonly by: Source; readonly atMs: number } | null;
+}
+
+/** Names a source, for maps and files. */
+export function alarmSourceKey(source: AlarmSource): string {
+  switch (source.kind) {
+    case "gateway":
+      return "gateway";
+    case "robot":
+      return `robot/${source.robotId}`;
+    case "station":
+      return `station/${source.station}`;
+  }
+}
+
+/** The most severe first; of equal ones the newest. */
+export function byUrgency(a: Alarm, b: Alarm): number {
+  return b.severity - a.severity || b.sinceMs - a.sinceMs;
+}

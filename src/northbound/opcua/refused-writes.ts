@@ -1,0 +1,24 @@
+import type { RefusalAudit } from "../../contracts/commander.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Account } from "./security.ts";
+
+/** Audits a refused write. `operation` is the tag's path; `asked` what was written. */
+export type TellRefusedWrite = (
+  account: Account,
+  operation: string,
+  asked: unknown,
+  refused: Outcome,
+) => void;
+
+/** A PLC may write in every cycle: the same refusal again has no line of its own. */
+export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null): TellRefusedWrite {
+  let last = "";
+  return ({ name, origin }, operation, asked, refused) => {
+    const key = JSON.stringify([name, asked, refused.code]);
+    if (key === last) return;
+    last = key;
+    const request = { source: { protocol: "opcua", name } as const, requestId: null, operation, robotId };
+    audit.refused(origin === undefined ? request : { ...request, origin }, refused);
+  };
+}

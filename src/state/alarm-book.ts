@@ -1,0 +1,151 @@
+import type { AlarmKeeper } from "../contracts/alarms.ts";
+import { type Alarm, type AlarmCode, type AlarmSource, alarmSourceKey, ofGateway } from "../domain/alarm.ts";
+import {
+  type AlarmLife,
+  type AlarmMoment,
+  type AlarmStep,
+  type AlarmTransition,
+  acknowledgeAlarm,
+  alarmDueAtMs,
+  dueAlarm,
+  restAlarm,
+  stateAlarm,
+} from "../domain/alarm-life.ts";
+import type { FleetEvent } from "../domain/event.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Clock } from "../platform/clock.ts";
+import { createAlarmPages } from "./alarm-pages.ts";
+
+/** Every alarm of the fleet and the gateway: what stands, who has acknowledged it, what has returned. */
+export interface AlarmBook extends AlarmKeeper {
+  /** Whether a condition was last said to hold. */
+  holds(source: AlarmSource, code: AlarmCode): boolean;
+  /** Raises and ends what is due. @returns the sources of which other alarms stand than at the last call */
+  take(): { readonly sources: readonly AlarmSource[]; readonly events: readonly FleetEvent[] };
+  /** What stands of a source, the most urgent first. */
+  of(source: AlarmSource): readonly Alarm[];
+  /** What stands, the most urgent first. */
+  all(): readonly Alarm[];
+  /** What a restart must know. */
+  kept(): KeptAlarms;
+}
+
+/** The book as a file keeps it. */
+export interface KeptAlarms {
+  readonly alarms: readonly Alarm[];
+  readonly outOfService: readonly RobotId[];
+  /** The number in the newest id. */
+  readonly lastId: number;
+}
+
+/** Who watches for these begins anew with each run: what an earlier one has seen is over. */
+const ofOneRun: ReadonlySet<AlarmCode> = new Set(["DUPLICATE_GATEWAY", "FOREIGN_MISSIONS"]);
+/** What a cut link is the cause of: one cause is one alarm. */
+const followsFromLink: ReadonlySet<AlarmCode> = new Set(["ROBOT_LOST"]);
+
+/**
+ * @param kept what an earlier run has kept
+ * @param nextEventId names an event
+ */
+export function createAlarmBook(clock: Clock, kept: KeptAlarms, nextEventId: () => string): AlarmBook {
+  const pages = createAlarmPages();
+  const outOfService = new Set(kept.outOfService);
+  const changed = new Map<string, AlarmSource>();
+  let events: FleetEvent[] = [];
+  let { lastId } = kept;
+  /** Whether time alone may do something now that was not looked at. */
+  let isDirty = true;
+  /** When it may do something next, by the monotonic clock. */
+  let nextDueMs = Number.POSITIVE_INFINITY;
+  for (const alarm of kept.alarms) pages.put(keptLife(alarm, clock.monotonicMs()));
+
+  const moment = (): AlarmMoment => ({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
+
+  function settle(before: AlarmLife, { life, transition }: AlarmStep): void {
+    if (life === before) return;
+    isDirty = true;
+    if (life !== null) pages.put(life);
+    else pages.remove(before);
+    if ((life?.alarm ?? null) !== before.alarm) changed.set(alarmSourceKey(before.source), before.source);
+    if (transition !== null) events.push(eventOf(transition, moment(), nextEventId()));
+  }
+
+  function nextId(code: AlarmCode): string {
+    lastId = Math.max(lastId + 1, clock.nowMs());
+    return `${code}-${lastId.toString(36)}`;
+  }
+
+  function isSuppressed({ source, code }: AlarmLife): boolean {
+    if (source.kind === "robot" && outOfService.has(source.robotId)) return true;
+    if (!followsFromLink.has(code)) return false;
+    const link = pages.find(ofGateway, "FLEET_LINK_DOWN");
+    return link !== null && (link.condition.holds || link.alarm?.isActive === true);
+  }
+
+  function settleDue(now: AlarmMoment): void {
+    isDirty = false;
+    nextDueMs = Number.POSITIVE_INFINITY;
+    for (const life of pages.lives()) {
+      const isResting = isSuppressed(life);
+      const step = dueAlarm(life, now, isResting, () => nextId(life.code));
+      settle(life, step);
+      const dueAtMs = step.life === null || isResting ? null : alarmDueAtMs(step.life);
+      if (dueAtMs !== null) nextDueMs = Math.min(nextDueMs, dueAtMs);
+    }
+  }
+
+  return {
+    state(source, code, condition) {
+      const before = pages.find(source, code);
+      if (before === null && !condition.holds) return;
+      const step = stateAlarm(before, { code, source }, condition, moment());
+      if (before !== null) settle(before, step);
+      else if (step.life !== null) {
+        pages.put(step.life);
+        isDirty = true;
+      }
+    },
+    find: (id) => pages.standing().find((alarm) => alarm.id === id),
+    holds: (source, code) => pages.find(source, code)?.condition.holds === true,
+    acknowledge(id, by) {
+      const life = pages.lives().find(({ alarm }) => alarm?.id === id);
+      if (life !== undefined) settle(life, acknowledgeAlarm(life, by, moment()));
+    },
+    putOutOfService(robotId, isOut) {
+      const source: AlarmSource = { kind: "robot", robotId };
+      isDirty = true;
+      changed.set(alarmSourceKey(source), source);
+      if (!isOut) outOfService.delete(robotId);
+      else outOfService.add(robotId);
+      if (!isOut) return;
+      for (const life of pages.lives(source)) settle(life, restAlarm(life, moment()));
+    },
+    isOutOfService: (robotId) => outOfService.has(robotId),
+    take() {
+      const now = moment();
+      if (isDirty || now.monotonicMs >= nextDueMs) settleDue(now);
+      const sources = [...changed.values()];
+      changed.clear();
+      const taken = events;
+      events = [];
+      return { sources, events: taken };
+    },
+    of: pages.standing,
+    all: () => pages.standing(),
+    kept: () => ({ alarms: pages.standing(), outOfService: [...outOfService], lastId }),
+  };
+}
+
+/** Until its condition is stated, it stands as it did. */
+function keptLife(alarm: Alarm, changedAtMs: number): AlarmLife {
+  const { code, source, text, severity, isActive } = alarm;
+  const isOver = ofOneRun.has(code);
+  const condition = { holds: isActive && !isOver, text, severity };
+  return { code, source, condition, changedAtMs, isStated: isOver, alarm, dismissed: null };
+}
+
+function eventOf({ from, to, alarm }: AlarmTransition, { nowMs }: AlarmMoment, eventId: string): FleetEvent {
+  const { source } = alarm;
+  const robotId = source.kind === "robot" ? source.robotId : "";
+  return { kind: "alarm", eventId, robotId, atMs: nowMs, from, to, alarm };
+}

@@ -1,0 +1,109 @@
+import type { AlarmCode, AlarmSource } from "../domain/alarm.ts";
+import type { AlarmCondition } from "../domain/alarm-life.ts";
+import { amrExceptionOf, isException } from "../domain/amr-exception.ts";
+import type { Battery } from "../domain/battery.ts";
+import type { StateChange } from "../domain/change.ts";
+import { clip } from "../domain/clip.ts";
+import type { Conveyor } from "../domain/conveyor.ts";
+import type { FleetEvent } from "../domain/event.ts";
+import type { MissionQueue } from "../domain/mission.ts";
+import type { Presence } from "../domain/presence.ts";
+import type { Quality } from "../domain/quality.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { AlarmBook } from "./alarm-book.ts";
+
+/** Charge at which a robot's battery is low, and critical. Percent. */
+export interface BatteryLimits {
+  readonly low: number;
+  readonly critical: number;
+}
+
+const HYSTERESIS_PERCENT = 5;
+const LONGEST_TEXT = 500;
+/** States of a mission that nobody has begun. */
+const waiting: ReadonlySet<unknown> = new Set(["STATE_UNKNOWN", "STATE_DEFAULT"]);
+
+/** Says what the values and events of the fleet mean to the alarm book. */
+export interface AlarmConditions {
+  hear(change: StateChange): void;
+  hearEvent(event: FleetEvent): void;
+}
+
+/** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
+export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): AlarmConditions {
+  const qualities = new Map<RobotId, Quality>();
+
+  function state(robotId: RobotId, code: AlarmCode, holds: boolean, text: string): void {
+    book.state({ kind: "robot", robotId }, code, { holds, text });
+  }
+
+  function hearRobot(robotId: RobotId, quality: Quality): void {
+    qualities.set(robotId, quality);
+    if (quality === "unknown") return;
+    state(robotId, "ROBOT_LOST", quality === "lost", "nothing known of the robot is true any more");
+  }
+
+  function hearPresence(robotId: RobotId, presence: Presence): void {
+    const exception = amrExceptionOf(presence);
+    const holds = isException(exception);
+    state(robotId, "ROBOT_EXCEPTION", holds, holds ? clip(JSON.stringify(exception), LONGEST_TEXT) : "");
+  }
+
+  function hearConveyor(robotId: RobotId, { index, health }: Conveyor, isListed: boolean): void {
+    const holds = isListed && health === "HEALTH_STATE_ERROR";
+    state(robotId, `CONVEYOR_ERROR_${index}`, holds, `conveyor ${index} reports an error`);
+  }
+
+  function hearBattery(robotId: RobotId, { chargePercent, state: charging }: Battery): void {
+    const source = { kind: "robot", robotId } as const;
+    for (const [code, limit] of [
+      ["BATTERY_LOW", limits.low],
+      ["BATTERY_CRITICAL", limits.critical],
+    ] as const) {
+      const most = book.holds(source, code) ? limit + HYSTERESIS_PERCENT : limit;
+      const holds = charging !== "STATE_CHARGING" && chargePercent <= most;
+      state(robotId, code, holds, `the battery has ${limit} % or less`);
+    }
+  }
+
+  function hearMissions(robotId: RobotId, { missions }: MissionQueue): void {
+    if (missions.length === 0) return;
+    let failed: string | null = null;
+    for (const { missionId, state: found } of missions) {
+      if (found === "STATE_FAILED") failed = missionId;
+      else if (!waiting.has(found)) failed = null;
+    }
+    state(robotId, "MISSION_FAILED", failed !== null, `mission ${failed} failed`);
+  }
+
+  return {
+    hear(change) {
+      if (change.kind === "robot") hearRobot(change.robotId, change.quality);
+      if (!("observed" in change) || !("robotId" in change)) return;
+      const { robotId, observed } = change;
+      if (change.kind === "conveyor" && observed.quality === "lost" && qualities.get(robotId) === "good")
+        hearConveyor(robotId, change.observed.value, false);
+      if (observed.quality !== "good") return;
+      switch (change.kind) {
+        case "presence":
+          return hearPresence(robotId, change.observed.value);
+        case "conveyor":
+          return hearConveyor(robotId, change.observed.value, true);
+        case "battery":
+          return hearBattery(robotId, change.observed.value);
+        case "mission":
+          return hearMissions(robotId, change.observed.value);
+      }
+    },
+    hearEvent(event) {
+      if (event.kind !== "command" || event.outcome.outcome !== "unknown") return;
+      if (event.foundLater !== undefined) return;
+      const { robotId, operation, command } = event;
+      const { protocol, name } = command.source;
+      const source: AlarmSource = robotId === "" ? { kind: "gateway" } : { kind: "robot", robotId };
+      const text = `nobody can tell whether ${operation} of ${protocol}:${name} had its effect (${command.requestId})`;
+      const condition: AlarmCondition = { holds: true, text: clip(text, LONGEST_TEXT) };
+      book.state(source, "OUTCOME_UNKNOWN", condition);
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { CurrentState } from "../contracts/fleet-view.ts";
+import type { Batch } from "../contracts/link.ts";
+import { type Alarm, type AlarmSource, alarmSourceKey, byUrgency, ofGateway } from "../domain/alarm.ts";
+import type { StateChange } from "../domain/change.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { AlarmBook } from "./alarm-book.ts";
+import type { AlarmConditions } from "./alarm-conditions.ts";
+import type { AlarmMemory } from "./alarm-memory.ts";
+
+export interface AlarmViewParts {
+  readonly state: CurrentState;
+  readonly book: AlarmBook;
+  readonly conditions: AlarmConditions;
+  readonly memory: AlarmMemory;
+}
+
+/** What northbounds show, with the alarms that stand. */
+export interface AlarmView extends CurrentState {
+  /**
+   * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
+   */
+  withAlarms(batch: Batch): Batch;
+}
+
+export function createAlarmView({ state, book, conditions, memory }: AlarmViewParts): AlarmView {
+  /** Robots and stations that northbounds show: of each they show also that it has no alarm. */
+  const told = new Set<string>();
+  /** The robot that stands at a station: its alarms are those of the station too. */
+  const visitors = new Map<string, RobotId | null>();
+
+  function changeOf(source: AlarmSource): StateChange {
+    switch (source.kind) {
+      case "gateway":
+        return { kind: "alarms", alarms: book.all() };
+      case "robot": {
+        const { robotId } = source;
+        const isOutOfService = book.isOutOfService(robotId);
+        return { kind: "robot_alarms", robotId, alarms: book.of(source), isOutOfService };
+      }
+      case "station":
+        return { kind: "station_alarms", station: source.station, alarms: atStation(source) };
+    }
+  }
+
+  function atStation(source: Extract<AlarmSource, { kind: "station" }>): readonly Alarm[] {
+    const visitor = visitors.get(source.station) ?? null;
+    const others = visitor === null ? [] : book.of({ kind: "robot", robotId: visitor });
+    return [...book.of(source), ...others].sort(byUrgency);
+  }
+
+  /** Stations at which another robot stands now. */
+  function stationsChanged(changes: readonly StateChange[]): readonly AlarmSource[] {
+    return changes.flatMap((change): AlarmSource[] => {
+      if (change.kind !== "station") return [];
+      const { station } = change;
+      const robotId = change.shown.sight.here?.robotId ?? null;
+      if (visitors.get(station) === robotId) return [];
+      visitors.set(station, robotId);
+      return [{ kind: "station", station }];
+    });
+  }
+
+  /** Stations at which one of these robots stands. */
+  function stationsOf(sources: readonly AlarmSource[]): readonly AlarmSource[] {
+    const robots = new Set(sources.map((source) => (source.kind === "robot" ? source.robotId : null)));
+    return [...visitors].flatMap(([station, robotId]): AlarmSource[] =>
+      robotId !== null && robots.has(robotId) ? [{ kind: "station", station }] : [],
+    );
+  }
+
+  /** Whom a batch shows for the first time. */
+  function newcomers(changes: readonly StateChange[]): readonly AlarmSource[] {
+    return changes.flatMap((change) => {
+      const source = shownSource(change);
+      if (source === null || told.has(alarmSourceKey(source))) return [];
+      told.add(alarmSourceKey(source));
+      return [source];
+    });
+  }
+
+  return {
+    snapshot() {
+      const shown = state.snapshot();
+      const sources = shown.map(shownSource).filter((source) => source !== null);
+      const all = [...sources, ...book.all().map(({ source }) => source), ofGateway];
+      return [...shown, ...[...bySource(all).values()].map(changeOf)];
+    },
+    current(change) {
+      const source = alarmsOf(change);
+      return source === null ? state.current(change) : changeOf(source);
+    },
+    withAlarms(batch) {
+      for (const change of batch.changes) conditions.hear(change);
+      for (const event of batch.events) conditions.hearEvent(event);
+      const shown = [...newcomers(batch.changes), ...stationsChanged(batch.changes)];
+      const { sources, events } = book.take();
+      if (sources.length > 0) memory.keep(book.kept());
+      const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
+      const changed = [...shown, ...sources, ...all];
+      if (changed.length === 0 && events.length === 0) return batch;
+      const changes = [...bySource(changed).values()].map(changeOf);
+      return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
+    },
+  };
+}
+
+function bySource(sources: readonly AlarmSource[]): ReadonlyMap<string, AlarmSource> {
+  return new Map(sources.map((source) => [alarmSourceKey(source), source]));
+}
+
+/** The robot or station that a change shows; null for every other change. */
+function shownSource(change: StateChange): AlarmSource | null {
+  if (change.kind === "robot") return { kind: "robot", robotId: change.robotId };
+  return change.kind === "station" ? { kind: "station", station: change.station } : null;
+}
+
+/** Whose alarms a change shows; null for every other change. */
+function alarmsOf(change: StateChange): AlarmSource | null {
+  switch (change.kind) {
+    case "alarms":
+      return ofGateway;
+    case "robot_alarms":
+      return { kind: "robot", robotId: change.robotId };
+    case "station_alarms":
+      return { kind: "station", station: change.station };
+    default:
+      return null;
+  }
+}

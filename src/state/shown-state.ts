@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import type { CurrentState } from "../contracts/fleet-view.ts";
+import type { Batch } from "../contracts/link.ts";
+import type { StateChange } from "../domain/change.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { type AlarmBook, createAlarmBook } from "./alarm-book.ts";
+import { type BatteryLimits, createAlarmConditions } from "./alarm-conditions.ts";
+import { createAlarmMemory } from "./alarm-memory.ts";
+import { createAlarmView } from "./alarm-view.ts";
+import { createHoldView, type HoldViewParts } from "./hold-view.ts";
+import { createStationView, type StationViewParts } from "./station-view.ts";
+
+export interface ShownStateParts extends HoldViewParts, Pick<StationViewParts, "stations"> {
+  readonly battery: BatteryLimits;
+  /** Where counters and alarms are kept over a restart. */
+  readonly dataDir: string;
+  /** Names this run of the gateway: event ids are unique within it. */
+  readonly sessionId: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What northbounds show: the fleet state, with holds, stations and alarms. */
+export interface ShownState extends CurrentState {
+  readonly alarmBook: AlarmBook;
+  /** A batch of the fleet state, with what holds robots and what stations show, for the dispatcher. */
+  withPlant(batch: Batch): Batch;
+  /**
+   * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
+   */
+  withAlarms(batch: Batch): Batch;
+  /** The changes after a hold of this robot, or (null) of all robots, has begun or ended. */
+  holdsOf(robotId: RobotId | null): readonly StateChange[];
+  /** Sets the counters of a station to 0. */
+  resetCounters(station: string): Batch;
+  /** Resolves when nothing is being written any more. */
+  settled(): Promise<void>;
+}
+
+export function createShownState(parts: ShownStateParts): ShownState {
+  const { clock, dataDir, sessionId } = parts;
+  const holds = createHoldView(parts);
+  const stations = createStationView({ ...parts, state: holds, file: join(dataDir, "stations.json") });
+  const memory = createAlarmMemory(join(dataDir, "alarms.json"), parts.log.child({ part: "alarms" }));
+  let events = 0;
+  const alarmBook = createAlarmBook(clock, memory.load(), () => {
+    events += 1;
+    return `${sessionId}.a${events}`;
+  });
+  const conditions = createAlarmConditions(alarmBook, parts.battery);
+  const alarms = createAlarmView({ state: stations, book: alarmBook, conditions, memory });
+  return {
+    ...alarms,
+    alarmBook,
+    withPlant: (batch) => stations.withStations(holds.withHolds(batch)),
+    holdsOf: holds.changesOf,
+    resetCounters: stations.reset,
+    async settled() {
+      await Promise.all([stations.settled(), memory.settled()]);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createAlarmWatch } from "../src/alarm-watch.ts";
+import { ofGateway } from "../src/domain/alarm.ts";
+import { createSelfSigned } from "../src/platform/keyed-certificate.ts";
+import type { AlarmBook } from "../src/state/alarm-book.ts";
+import { createManualClock, type ManualClock } from "./support/manual-clock.ts";
+import { emptyAlarmBook } from "./support/test-alarms.ts";
+
+const DAY_MS = 86_400_000;
+const TEN_YEARS_MS = 3_650 * DAY_MS;
+
+let clock: ManualClock;
+let book: AlarmBook;
+let dataDir: string;
+let free: number | null;
+let losing: string[];
+let problem: string | null;
+let certificate: string;
+
+beforeEach(async () => {
+  clock = createManualClock();
+  book = emptyAlarmBook(clock);
+  dataDir = mkdtempSync(join(tmpdir(), "alarm-watch-"));
+  [free, losing, problem] = [1e9, [], null];
+  certificate = join(dataDir, "mqtt.pem");
+  writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
+});
+
+/** Starts the watch. The result stops it. */
+async function start(hasOpcUa = false): Promise<() => Promise<void>> {
+  const stopping = new AbortController();
+  const watch = createAlarmWatch({
+    config: {
+      gateway: { id: "g", dataDir },
+      certificates: [{ key: "mqtt.certificate", path: certificate }],
+      opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
+    },
+    fleet: { renewalProblem: () => problem },
+    fanOut: { losing: () => losing },
+    state: book.state,
+    deliver: () => void book.take(),
+    clock,
+    freeBytes: () => free,
+  });
+  let running = Promise.resolve();
+  await new Promise<void>((ready) => {
+    running = watch.run(stopping.signal, ready);
+  });
+  return async () => {
+    stopping.abort();
+    await running;
+  };
+}
+
+const standing = () => book.all().map(({ code, severity, isActive }) => `${code} ${severity} ${isActive}`);
+
+describe("the disk", () => {
+  it("is an alarm at 8 MB, at once, and none again at 16 MB", async () => {
+    const stop = await start();
+    for (const [bytes, wanted] of [
+      [8_000_000, []],
+      [7_999_999, ["DISK_FULL 700 true"]],
+      [15_999_999, ["DISK_FULL 700 true"]],
+      [16_000_000, ["DISK_FULL 700 false"]],
+      [null, ["DISK_FULL 700 false"]],
+    ] as const) {
+      free = bytes;
+      await clock.settle(1_000);
+      expect(standing()).toEqual(wanted);
+    }
+    await stop();
+  });
+});
+
+describe("what lasts for a minute", () => {
+  it("is an alarm: lost events, and a token that is not renewed", async () => {
+    const stop = await start();
+    [losing, problem] = [["mqtt"], "the key is refused"];
+    await clock.settle(60_000);
+    expect(standing()).toEqual([]);
+    await clock.settle(2_000);
+    expect(book.of(ofGateway).map(({ text }) => text)).toEqual([
+      "events for mqtt are lost: more come than are taken",
+      "the token cannot be renewed: the key is refused",
+    ]);
+    [losing, problem] = [[], null];
+    await clock.settle(62_000);
+    expect(standing()).toEqual(["BUFFER_DROPPING 400 false", "TOKEN_NOT_RENEWED 400 false"]);
+    await stop();
+  });
+});
+
+describe("a certificate of the gateway's own", () => {
+  it.each([
+    [61, []],
+    [59, ["CERTIFICATE_EXPIRES 300 true"]],
+    [8, ["CERTIFICATE_EXPIRES 300 true"]],
+    [6, ["CERTIFICATE_EXPIRES 700 true"]],
+    [-1, ["CERTIFICATE_EXPIRES 700 true"]],
+  ])("%i days before its end", async (days, wanted) => {
+    clock.advance(TEN_YEARS_MS - days * DAY_MS);
+    const stop = await start();
+    await clock.settle(1_000);
+    expect(standing()).toEqual(wanted);
+    await stop();
+  });
+
+  it("is looked at every hour, so that a new file ends the alarm", async () => {
+    clock.advance(TEN_YEARS_MS - 30 * DAY_MS);
+    const stop = await start();
+    await clock.settle(1_000);
+    expect(book.all()[0]?.text).toContain(`mqtt.certificate (${certificate}) ends on `);
+    writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
+    await clock.settle(3_600_000);
+    const now = () => {
+      book.take();
+      return standing();
+    };
+    await expect.poll(now).toEqual(["CERTIFICATE_EXPIRES 300 false"]);
+    await stop();
+  });
+
+  it("may be the one that the OPC UA server has made, or one that is not there yet", async () => {
+    const folder = join(dataDir, "opcua/server/own/certs");
+    mkdirSync(folder, { recursive: true });
+    const old = await createSelfSigned(["localhost"], clock.nowMs() - TEN_YEARS_MS);
+    writeFileSync(join(folder, "certificate.pem"), old.certificate);
+    certificate = join(dataDir, "missing.pem");
+    const stop = await start(true);
+    await clock.settle(1_000);
+    expect(book.all().map(({ text }) => text)).toEqual([expect.stringContaining("opcua (")]);
+    await stop();
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Batch } from "../../src/contracts/link.ts";
+import type { Alarm } from "../../src/domain/alarm.ts";
+import { ofGateway } from "../../src/domain/alarm.ts";
+import type { StateChange } from "../../src/domain/change.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { createShownState } from "../../src/state/shown-state.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+const robots = Array.from({ length: 1_000 }, (_, index) => `r${index}`);
+
+function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = silentLog) {
+  const clock = createManualClock();
+  const state = {
+    snapshot: (): readonly StateChange[] => [],
+    current: (change: StateChange) => change,
+    robots: () => [],
+  };
+  const shown = createShownState({
+    state,
+    holdState: () => ({ isHeld: false, by: [], isStored: true }),
+    stations: [{ name: "dock", destinations: ["D1"] }],
+    battery: { low: 20, critical: 10 },
+    dataDir,
+    sessionId: "s1",
+    clock,
+    log,
+  });
+  return { shown, clock, dataDir };
+}
+
+const quality = (robotId: string, value: "good" | "lost"): StateChange => {
+  return { kind: "robot", robotId, family: "cart", quality: value };
+};
+const batch = (...changes: readonly StateChange[]): Batch => ({ changes, events: [] });
+const codes = (alarms: readonly Alarm[]) => alarms.map(({ code }) => code);
+
+/** The alarms of each source that a batch shows. */
+function shownBy({ changes }: Batch): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    changes.flatMap((change): Array<[string, readonly string[]]> => {
+      switch (change.kind) {
+        case "alarms":
+          return [["all", codes(change.alarms)]];
+        case "robot_alarms":
+          return [[change.robotId, codes(change.alarms)]];
+        case "station_alarms":
+          return [[change.station, codes(change.alarms)]];
+        default:
+          return [];
+      }
+    }),
+  );
+}
+
+describe("a cut link", () => {
+  it("is one alarm, and five messages at most, with 1,000 robots", () => {
+    const { shown, clock } = shownState();
+    shown.withAlarms(batch(...robots.map((robotId) => quality(robotId, "good"))));
+    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
+    clock.advance(10_000);
+    const raised = shown.withAlarms(batch());
+    clock.advance(300_000);
+    const lost = shown.withAlarms(batch(...robots.map((robotId) => quality(robotId, "lost"))));
+    const later = shown.withAlarms(batch());
+    const more = [raised, lost, later].flatMap(({ changes, events }) => [
+      ...changes.filter(({ kind }) => kind !== "robot"),
+      ...events,
+    ]);
+    expect(more.length).toBeLessThanOrEqual(5);
+    expect(codes(shown.alarmBook.all())).toEqual(["FLEET_LINK_DOWN"]);
+  });
+
+  it("that is mended raises what is still wrong", () => {
+    const { shown, clock } = shownState();
+    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
+    clock.advance(10_000);
+    shown.withAlarms(batch(quality("r1", "lost"), quality("r2", "lost")));
+    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: false, text: "" });
+    shown.withAlarms(batch(quality("r2", "good")));
+    clock.advance(10_000);
+    shown.withAlarms(batch());
+    shown.withAlarms(batch());
+    expect(codes(shown.alarmBook.all())).toEqual(["FLEET_LINK_DOWN", "ROBOT_LOST"]);
+  });
+});
+
+describe("what northbounds show", () => {
+  it("is told for each robot, also that it has no alarm", () => {
+    const { shown } = shownState();
+    expect(shownBy(shown.withAlarms(batch(quality("r1", "good"))))).toEqual({ r1: [] });
+    expect(shownBy(shown.withAlarms(batch(quality("r1", "good"))))).toEqual({});
+    expect(shownBy(shown.withAlarms(batch(quality("r1", "lost"))))).toEqual({
+      r1: ["ROBOT_LOST"],
+      all: ["ROBOT_LOST"],
+    });
+  });
+
+  it("is whole in a snapshot, and current in what was queued", () => {
+    const { shown } = shownState();
+    const [, queued] = shown.withAlarms(batch(quality("r1", "good"))).changes;
+    shown.withAlarms(batch(quality("r1", "lost")));
+    expect(shownBy({ changes: shown.snapshot(), events: [] })).toEqual({
+      r1: ["ROBOT_LOST"],
+      dock: [],
+      all: ["ROBOT_LOST"],
+    });
+    if (queued === undefined) throw new Error("nothing was queued");
+    expect(shownBy(batch(shown.current(queued)))).toEqual({ r1: ["ROBOT_LOST"] });
+  });
+});
+
+describe("a restart", () => {
+  it("finds the alarms, who acknowledged them, and the robots out of service", async () => {
+    const first = shownState();
+    first.shown.withAlarms(batch(quality("r1", "lost")));
+    const [alarm] = first.shown.alarmBook.all();
+    first.shown.alarmBook.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
+    first.shown.alarmBook.putOutOfService("r9", true);
+    first.shown.withAlarms(batch());
+    await first.shown.settled();
+    const { shown } = shownState(first.dataDir);
+    expect(shown.alarmBook.all()).toMatchObject([
+      { id: alarm?.id, code: "ROBOT_LOST", isActive: true, acknowledged: { by: { name: "hmi" } } },
+    ]);
+    expect(shown.alarmBook.isOutOfService("r9")).toBe(true);
+  });
+
+  it.each(["", "{", "[1]", '{"alarms":[{"id":1},7,null],"outOfService":[3],"lastId":"x"}'])(
+    "with a damaged file (%s) begins with no alarm",
+    (text) => {
+      const { dataDir } = shownState();
+      writeFileSync(join(dataDir, "alarms.json"), text);
+      const { shown } = shownState(dataDir);
+      expect(shown.alarmBook.kept()).toEqual({ alarms: [], outOfService: [], lastId: 0 });
+      expect(readFileSync(join(dataDir, "alarms.json"), "utf8")).toBe(text);
+    },
+  );
+});
