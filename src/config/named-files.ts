@@ -3,18 +3,11 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
 import { messageOf } from "../platform/error-text.ts";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
+import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
-import {
-  applicationCertificateProblem,
-  belongTogether,
-  certificateProblem,
-  keyOf,
-  privateKeyProblem,
-  revocationListProblem,
-  validityProblem,
-} from "./key-pairs.ts";
+import { applicationCertificateProblem, keyOf, revocationListProblem } from "./key-pairs.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { places } from "./schema-walk.ts";
 

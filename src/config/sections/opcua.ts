@@ -11,8 +11,9 @@ import {
   defaultOpcUaLimits as usual,
 } from "../../northbound/opcua/options.ts";
 import { isPasswordHash } from "../../platform/password.ts";
+import { certificatesIn } from "../../platform/pem.ts";
 import { count, file, identifier, listen, milliseconds } from "../fields.ts";
-import { applicationUriOf, certificatesIn, revocationListsIn } from "../key-pairs.ts";
+import { applicationUriOf, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 

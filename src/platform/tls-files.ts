@@ -1,0 +1,128 @@
+import { readFile, stat } from "node:fs/promises";
+import type { Clock } from "./clock.ts";
+import { messageOf } from "./error-text.ts";
+import type { Log } from "./log.ts";
+import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "./pem.ts";
+
+/** PEM texts for connections to a server. */
+export interface TlsTexts {
+  /** The authorities to trust; null: the system's. */
+  readonly ca: string | null;
+  /** Our own certificate; null: none. */
+  readonly clientCert: { readonly cert: string; readonly key: string } | null;
+}
+
+/** The paths of the files with those texts; null where there is none. */
+export interface TlsPaths {
+  readonly ca: string | null;
+  readonly cert: string | null;
+  readonly key: string | null;
+}
+
+/** Certificates that are read again when their files change. */
+export interface TlsFiles {
+  /** What the next connection uses. */
+  current(): TlsTexts;
+  /** Why the files as they are now cannot be used; null when they are in use. */
+  problem(): string | null;
+  /** Looks whether the files have changed. Call it every `TLS_FILES_LOOK_MS`. */
+  look(): Promise<void>;
+}
+
+export const TLS_FILES_LOOK_MS = 10_000;
+const LARGEST_BYTES = 1_000_000;
+
+/**
+ * A change counts when it has stayed so until the next look: certificate and key are never replaced in one
+ * moment. Files that cannot be used change nothing.
+ */
+export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock, log: Log): TlsFiles {
+  const names = [paths.ca, paths.cert, paths.key].filter((path) => path !== null);
+  let current = atStart;
+  let problem: string | null = null;
+  /** The stamps of the files that `current` or `problem` is about, and those of the last look. */
+  let judged: string | null = null;
+  let seen: string | null = null;
+  let looking: Promise<void> | null = null;
+
+  async function look(): Promise<void> {
+    const stamps = (await Promise.all(names.map(stampOf))).join(" ");
+    judged ??= stamps;
+    const isSettled = stamps === seen;
+    seen = stamps;
+    if (stamps === judged || !isSettled) return;
+    judged = stamps;
+    const read = await readTexts(paths, clock.nowMs());
+    if ("problem" in read) {
+      problem = `${read.problem}; the gateway goes on with what it has read before`;
+      log.warn({}, problem);
+      return;
+    }
+    problem = null;
+    if (JSON.stringify(read.texts) === JSON.stringify(current)) return;
+    current = read.texts;
+    log.info({ files: names }, "the certificate files have changed: the next connection uses them");
+  }
+
+  return {
+    current: () => current,
+    problem: () => problem,
+    look() {
+      looking ??= look().finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+  };
+}
+
+/** What changes when a file does; a text for one that is not there too. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return `${ino}/${size}/${mtimeMs}/${ctimeMs}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+async function readTexts(
+  paths: TlsPaths,
+  nowMs: number,
+): Promise<{ readonly texts: TlsTexts } | { readonly problem: string }> {
+  try {
+    const [ca, cert, key] = await Promise.all([readOne(paths.ca), readOne(paths.cert), readOne(paths.key)]);
+    const wrong =
+      problemOf(paths.ca, ca, certificateProblem) ??
+      problemOf(paths.cert, cert, certificateProblem) ??
+      problemOf(paths.key, key, privateKeyProblem) ??
+      problemOf(paths.cert, cert, (text) => outdatedProblem(text, nowMs));
+    if (wrong !== null) return { problem: wrong };
+    if (cert === null || key === null) return { texts: { ca, clientCert: null } };
+    if (!belongTogether(cert, key)) return { problem: `${paths.key} is not the key of ${paths.cert}` };
+    return { texts: { ca, clientCert: { cert, key } } };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+async function readOne(path: string | null): Promise<string | null> {
+  if (path === null) return null;
+  if ((await stat(path)).size > LARGEST_BYTES)
+    throw new Error(`${path} is larger than ${LARGEST_BYTES} bytes`);
+  return readFile(path, "utf8");
+}
+
+function problemOf(
+  path: string | null,
+  text: string | null,
+  judge: (text: string) => string | null,
+): string | null {
+  const wrong = text === null ? null : judge(text);
+  return wrong === null ? null : `${path} ${wrong}`;
+}
+
+function outdatedProblem(text: string, nowMs: number): string | null {
+  const found = validityProblem(text, nowMs);
+  return found?.isOutdated === true ? found.message : null;
+}
