@@ -13,6 +13,11 @@ export interface Connection extends AsyncDisposable {
   write(batch: Batch): Promise<void>;
   /** Resolves with the cause when the connection is gone. Never rejects. */
   readonly lost: Promise<Error>;
+  /**
+   * Resolves when the link would rather connect again, to a better server: the connection is closed in order
+   * and the next one opened at once. Left out: it never would.
+   */
+  readonly movesOn?: Promise<void>;
 }
 
 /** A northbound that connects to somebody else's server. Reconnecting is the link runner's job. */

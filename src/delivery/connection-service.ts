@@ -12,8 +12,8 @@ export interface ConnectionServiceOptions {
 }
 
 /**
- * Writes what the outlet has, one batch at a time, until the connection is closed or the signal is aborted;
- * then the events that are left, within `drainMs`.
+ * Writes what the outlet has, one batch at a time, until the connection is closed or moves on, or the signal
+ * is aborted; then the events that are left, within `drainMs`.
  *
  * @returns why the connection cannot be used any more; null when it was served to the end
  */
@@ -44,6 +44,7 @@ export function serveConnection(
     signal.addEventListener("abort", onStop, { once: true });
     if (signal.aborted) onStop();
     connection.lost.then(end, (error: unknown) => end(asError(error)));
+    void connection.movesOn?.then(() => end(null));
     write(connection, signal, over.signal, options, end).then(
       () => end(null),
       (error: unknown) => end(asError(error)),

@@ -65,7 +65,8 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
     }
   }
 
-  async function serve(connection: Connection, signal: AbortSignal): Promise<void> {
+  /** @returns whether the next connection may be opened at once */
+  async function serve(connection: Connection, signal: AbortSignal): Promise<boolean> {
     state = { kind: "up", sinceMs: clock.nowMs() };
     unconnectedSinceMs = null;
     log.info({ connects: counts.connects }, "connected");
@@ -87,6 +88,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
     } catch (error) {
       log.warn({ err: error }, "the connection did not close cleanly");
     }
+    return cause === null;
   }
 
   return {
@@ -96,8 +98,8 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
       unconnectedSinceMs = clock.monotonicMs();
       while (!signal.aborted) {
         const connection = await connect(signal);
-        if (connection !== null) await serve(connection, signal);
-        if (!signal.aborted) await sleep(clock, backoff.nextMs(), signal);
+        const movesOn = connection !== null && (await serve(connection, signal));
+        if (!signal.aborted && !movesOn) await sleep(clock, backoff.nextMs(), signal);
       }
       unconnectedSinceMs = null;
       log.info({ eventsLeft: outlet.eventsQueued() }, "closed");

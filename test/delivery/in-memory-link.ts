@@ -10,6 +10,8 @@ export interface InMemoryLink extends Link {
   behaviour: "serves" | "refuses" | "stalls" | "fails_writes";
   /** Ends the open connection. */
   breakOff(cause: string): void;
+  /** Tells that the open connection would rather be another. */
+  moveOn(): void;
   /** Lets writes that stalled go on. */
   resume(): void;
 }
@@ -19,6 +21,7 @@ export function createInMemoryLink(name = "mqtt"): InMemoryLink {
   const counts = { connects: 0, attempts: 0, disposals: 0, mostAtOnce: 0 };
   let stalled: Array<() => void> = [];
   let breakOff: (cause: Error) => void = () => {};
+  let moveOn: () => void = () => {};
   let writing = 0;
 
   async function write(batch: Batch): Promise<void> {
@@ -45,14 +48,19 @@ export function createInMemoryLink(name = "mqtt"): InMemoryLink {
       const lost = new Promise<Error>((resolve) => {
         breakOff = resolve;
       });
+      const movesOn = new Promise<void>((resolve) => {
+        moveOn = resolve;
+      });
       return {
         write,
         lost,
+        movesOn,
         async [Symbol.asyncDispose]() {
           counts.disposals += 1;
         },
       };
     },
+    moveOn: () => moveOn(),
     breakOff: (cause) => breakOff(new Error(cause)),
     resume() {
       for (const go of stalled) go();

@@ -94,6 +94,31 @@ describe("a link runner", () => {
     expect(link.counts.disposals).toBe(1);
   });
 
+  it("connects anew at once where the connection would rather be another, and nothing is lost by it", async () => {
+    const warnings: string[] = [];
+    const log: Log = { ...silentLog, warn: (_, message) => void warnings.push(message), child: () => log };
+    const { state, fanOut, link, run, runner, stop } = setUp({ log });
+    state.set("r1", 1);
+    const ended = run();
+    await settle();
+    link.behaviour = "stalls";
+    fanOut.offer(events("e1"));
+    await settle();
+    link.moveOn();
+    await settle();
+    link.behaviour = "serves";
+    link.resume();
+    await settle();
+    expect(link.counts).toMatchObject({ connects: 2, disposals: 1, attempts: 2 });
+    expect(link.received.filter((one) => one === "e1").length).toBeGreaterThan(0);
+    expect(link.received.filter((one) => one === "r1=1")).toHaveLength(2);
+    expect(runner.health()).toMatchObject({ state: "up", figures: { connectionsLost: 0 } });
+    expect(warnings).toEqual([]);
+    stop.abort();
+    await ended;
+    expect(link.counts.disposals).toBe(2);
+  });
+
   it("tries again with growing delays until the server is there, and says the outage once", async () => {
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (_, message) => void warnings.push(message), child: () => log };
