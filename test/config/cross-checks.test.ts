@@ -102,6 +102,21 @@ describe("keys that contradict or need each other", () => {
       "mqtt.username: is for a broker of the plant",
     ],
     [
+      "another broker for when the embedded one is away",
+      `${minimal}mqtt: { broker: embedded, fallbackBrokers: ["mqtt://b"] }\n`,
+      "mqtt.fallbackBrokers: is for a broker of the plant",
+    ],
+    [
+      "the same broker twice",
+      `${minimal}mqtt: { broker: "mqtt://b", fallbackBrokers: ["mqtt://c", "mqtt://b"] }\n`,
+      "mqtt.fallbackBrokers[1]: is there twice",
+    ],
+    [
+      "a further broker of another scheme",
+      `${minimal}mqtt: { broker: "mqtt://b", fallbackBrokers: ["https://c"] }\n`,
+      "mqtt.fallbackBrokers[0]: write a URL that begins with mqtt:// or a URL that begins with mqtts:// or a URL that begins with ws:// or a URL that begins with wss://",
+    ],
+    [
       "a user without password",
       `${minimal}mqtt: { broker: "mqtt://b", username: a }\n`,
       "mqtt.username: needs password beside it",
@@ -223,6 +238,21 @@ web: { listen: { host: 0.0.0.0 } }
       expect.stringMatching(/^f:10: opcua: has no users/),
       expect.stringMatching(/^f:11: commands\.callDeadlineMs: the service waits 10 s/),
       expect.stringMatching(/^f:12: web\.listen\.host: the page has no login/),
+    ]);
+  });
+
+  it("name each broker to which the password would travel without TLS", async () => {
+    await folder.write("pw", "password");
+    const found = await folder.warnings(`${minimal}
+mqtt:
+  broker: wss://b.example.com/mqtt
+  fallbackBrokers: ["ws://c.example.com/mqtt", "ws://127.0.0.1:9001"]
+  username: a
+  password: pw
+  commands: { brokerEnforcesClientNames: true }
+`);
+    expect(found.filter((line) => line.includes("without TLS"))).toEqual([
+      expect.stringMatching(/mqtt\.fallbackBrokers\[0\]: .* without TLS; wss:\/\/ would protect it/),
     ]);
   });
 

@@ -81,6 +81,20 @@ opcua: { users: { line1: { password: line1, role: operator } } }
     ]);
   });
 
+  it("has the brokers of the plant in their order, and where each stands", async () => {
+    const config = await folder.config(`${minimal}
+mqtt: { broker: "wss://a/mqtt", fallbackBrokers: ["mqtts://b", "mqtt://c"], returnMs: 5000 }
+`);
+    expect(config.mqtt?.broker).toMatchObject({
+      url: "wss://a/mqtt",
+      returnMs: 5_000,
+      fallbacks: [
+        { url: "mqtts://b", setting: "mqtt.fallbackBrokers[0]" },
+        { url: "mqtt://c", setting: "mqtt.fallbackBrokers[1]" },
+      ],
+    });
+  });
+
   it("puts the proxy's user into its URL", async () => {
     await folder.write("proxy-password", "p@ss/word");
     const config = await folder.config(

@@ -1,4 +1,6 @@
-import type { Config } from "../../config/load.ts";
+import { type BrokerLimits, noLimits } from "../../northbound/mqtt/client/broker-limits.ts";
+import { checkingClientId } from "../../northbound/mqtt/client/reachable.ts";
+import type { ExternalBrokerOptions, MqttOptions } from "../../northbound/mqtt/options.ts";
 import { type BrokerTrial, type TopicTrial, tryBroker } from "../../northbound/mqtt/trial/broker-trial.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { connectFault } from "../../platform/connect-fault.ts";
@@ -8,20 +10,20 @@ import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
 const ACL_PAGE = "scada.md (A broker of the plant) has the broker's rules";
 
-/** Tries the plant's broker; nothing for an embedded one, which is part of the gateway. */
+/** Tries a broker of the plant. */
 export async function tryPlantBroker(
-  { mqtt }: Config,
-  endpoint: Endpoint | undefined,
+  mqtt: MqttOptions,
+  broker: ExternalBrokerOptions,
+  endpoint: Endpoint,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<readonly Part[]> {
-  if (mqtt === null || mqtt.broker.kind === "embedded" || endpoint === undefined) return [];
-  const { broker } = mqtt;
   const trial = await tryBroker(mqtt, broker, { clock, limitMs: TRY_MS, signal });
   if (trial.kind === "unconnected")
-    return [unconnected(trial.error, endpoint, `${mqtt.clientId}-check`, clock)];
+    return [unconnected(trial.error, endpoint, checkingClientId(mqtt.clientId), clock)];
   return [
-    ok("broker", `it takes the client ${mqtt.clientId}-check`),
+    ok("broker", `it takes the client ${checkingClientId(mqtt.clientId)}${limitsText(trial.limits)}`),
+    ...trial.missing.map(({ what, advice }) => wrong("broker limits", what, advice)),
     ...trial.published.map(ownTopic),
     filtersPart(trial.refusedFilters),
     namesPart(trial, broker.username !== null || broker.clientCert !== null),
@@ -36,6 +38,14 @@ function unconnected(error: unknown, endpoint: Endpoint, clientId: string, clock
     messageOf(error),
     `look at mqtt.username and mqtt.password, at mqtt.protocolVersion, and whether the broker takes the client id ${clientId}, which this check uses`,
   );
+}
+
+/** Empty for a broker that names no limits. */
+function limitsText({ maximumPacketSize, receiveMaximum }: BrokerLimits): string {
+  const size = Number.isFinite(maximumPacketSize) ? `, packets of at most ${maximumPacketSize} bytes` : "";
+  const unacknowledged =
+    receiveMaximum < noLimits.receiveMaximum ? `, and ${receiveMaximum} unacknowledged messages` : "";
+  return `${size}${unacknowledged}`;
 }
 
 function ownTopic({ topic, passage }: TopicTrial): Part {

@@ -1,9 +1,11 @@
 import type { Config } from "../../config/load.ts";
+import { brokerAddress } from "../../northbound/mqtt/client/dial.ts";
+import { brokersOf, type MqttOptions } from "../../northbound/mqtt/options.ts";
 import type { Peer } from "../../platform/connect-fault.ts";
 
 /** A host that the configuration names, and how it is spoken to. */
 export interface Endpoint extends Peer {
-  /** `proxy` and `mqtt` are spoken to without TLS. */
+  /** `proxy` and `mqtt` are spoken to without TLS. WebSocket is not told from MQTT here. */
   readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts";
   /** Reached through `fleet.proxy`, which resolves its name too. */
   readonly isBehindProxy: boolean;
@@ -12,8 +14,6 @@ export interface Endpoint extends Peer {
 const standardPorts: Readonly<Record<string, number>> = {
   "http:": 80,
   "https:": 443,
-  "mqtt:": 1883,
-  "mqtts:": 8883,
 };
 
 /** Every host of the configuration that the gateway connects to. */
@@ -33,17 +33,17 @@ export function endpointsOf({ fleet, mqtt }: Config): readonly Endpoint[] {
     ...(isSameServer
       ? []
       : [{ key: "fleet.authUrl", ...address(fleet.authUrl), speaks: "https" as const, ...fleetKeys }]),
-    ...(mqtt?.broker.kind === "external" ? [brokerEndpoint(mqtt.broker.url)] : []),
+    ...(mqtt === null ? [] : brokersOf(mqtt).flatMap(({ broker }) => brokerEndpoint(broker))),
   ];
 }
 
-function brokerEndpoint(url: string): Endpoint {
-  if (url.startsWith("mqtt:")) return plain("mqtt.broker", url, "mqtt");
-  return {
-    ...plain("mqtt.broker", url, "mqtts"),
-    caKey: "mqtt.ca",
-    certificateKey: "mqtt.clientCertificate",
-  };
+function brokerEndpoint(broker: MqttOptions["broker"]): readonly Endpoint[] {
+  if (broker.kind === "embedded") return [];
+  const { url, setting } = broker;
+  const common = { key: setting, ...brokerAddress(url), isBehindProxy: false };
+  if (["mqtt:", "ws:"].includes(new URL(url).protocol))
+    return [{ ...common, speaks: "mqtt", caKey: null, certificateKey: null }];
+  return [{ ...common, speaks: "mqtts", caKey: "mqtt.ca", certificateKey: "mqtt.clientCertificate" }];
 }
 
 function plain(key: string, url: string, speaks: Endpoint["speaks"]): Endpoint {

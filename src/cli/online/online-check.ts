@@ -1,4 +1,5 @@
 import type { Config } from "../../config/load.ts";
+import { brokersOf } from "../../northbound/mqtt/options.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { tryPlantBroker } from "./broker.ts";
 import { type Endpoint, endpointsOf } from "./endpoints.ts";
@@ -53,12 +54,36 @@ export async function checkOnline(config: Config, parts: OnlineParts): Promise<r
     return place < 0 || wires[place]?.part.state === "ok";
   };
   await tryService(config, isThere, parts, tell);
-  const broker = endpoints.find(({ key }) => key === "mqtt.broker");
-  if (isThere("mqtt.broker")) tell(...(await tryPlantBroker(config, broker, clock, signal)));
-  else tell(skipped("broker", "there is no connection to it"));
+  await tryBrokers(
+    config,
+    endpoints.filter(({ key }) => isThere(key)),
+    parts,
+    tell,
+  );
   tell(...(await tryListeners(config, typeof holder === "string", parts.isForUnit)));
   tell(await tryDisk(dataDir));
   return all;
+}
+
+/** Every broker of the plant, one after the other. */
+async function tryBrokers(
+  { mqtt }: Config,
+  reached: readonly Endpoint[],
+  { clock, signal }: OnlineParts,
+  tell: (...parts: readonly Part[]) => void,
+): Promise<void> {
+  const brokers = mqtt === null ? [] : brokersOf(mqtt);
+  for (const options of brokers) {
+    if (options.broker.kind === "embedded") return;
+    const { setting } = options.broker;
+    const endpoint = reached.find(({ key }) => key === setting);
+    const found =
+      endpoint === undefined
+        ? [skipped("broker", "there is no connection to it")]
+        : await tryPlantBroker(options, options.broker, endpoint, clock, signal);
+    const suffix = brokers.length === 1 ? "" : ` (${setting})`;
+    tell(...found.map((part) => ({ ...part, part: `${part.part}${suffix}` })));
+  }
 }
 
 /** Token, then stream. */

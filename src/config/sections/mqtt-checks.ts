@@ -4,7 +4,15 @@ import { isLoopback } from "../loopback.ts";
 import type { MqttSection } from "./mqtt.ts";
 
 const forEmbedded = ["listen", "users", "certificate", "key"] as const;
-const forPlantBroker = ["clientId", "username", "password", "ca", "clientCertificate", "clientKey"] as const;
+const forPlantBroker = [
+  "fallbackBrokers",
+  "clientId",
+  "username",
+  "password",
+  "ca",
+  "clientCertificate",
+  "clientKey",
+] as const;
 
 /** Keys of `mqtt` that contradict, or need, each other. */
 export function mqttFindings(mqtt: MqttSection): readonly Finding[] {
@@ -58,17 +66,7 @@ function plantBrokerFindings(mqtt: MqttSection): readonly Finding[] {
   if (mqtt.anonymousLoopback) {
     findings.push(wrong(["mqtt", "anonymousLoopback"], "is for the embedded broker only"));
   }
-  const { protocol, hostname } = new URL(mqtt.broker);
-  if (protocol === "mqtt:") {
-    findings.push(
-      ...pointless(mqtt, ["ca", "clientCertificate"], "needs TLS: write mqtts:// in mqtt.broker"),
-    );
-    if (mqtt.password !== undefined && !isLoopback(hostname)) {
-      findings.push(
-        unwise(["mqtt", "broker"], "the password travels without TLS; mqtts:// would protect it"),
-      );
-    }
-  }
+  findings.push(...urlFindings(mqtt));
   if (mqtt.commands.enabled && !mqtt.commands.brokerEnforcesClientNames) {
     findings.push(
       unwise(
@@ -78,6 +76,34 @@ function plantBrokerFindings(mqtt: MqttSection): readonly Finding[] {
     );
   }
   return findings;
+}
+
+/** What the URLs of the brokers say about TLS, and about each other. */
+function urlFindings(mqtt: MqttSection): readonly Finding[] {
+  const findings: Finding[] = [];
+  const brokers = [
+    { path: ["mqtt", "broker"], url: mqtt.broker },
+    ...(mqtt.fallbackBrokers ?? []).map((url, place) => ({ path: ["mqtt", "fallbackBrokers", place], url })),
+  ];
+  if (brokers.every(({ url }) => !isEncrypted(url)))
+    findings.push(
+      ...pointless(
+        mqtt,
+        ["ca", "clientCertificate"],
+        "needs TLS: write mqtts:// or wss:// in the broker's URL",
+      ),
+    );
+  for (const [place, { path, url }] of brokers.entries()) {
+    if (brokers.findIndex((other) => other.url === url) < place) findings.push(wrong(path, "is there twice"));
+    if (mqtt.password === undefined || isEncrypted(url) || isLoopback(new URL(url).hostname)) continue;
+    const secure = url.startsWith("ws:") ? "wss://" : "mqtts://";
+    findings.push(unwise(path, `the password travels without TLS; ${secure} would protect it`));
+  }
+  return findings;
+}
+
+function isEncrypted(url: string): boolean {
+  return ["mqtts:", "wss:"].includes(new URL(url).protocol);
 }
 
 function pointless(

@@ -3,6 +3,7 @@ import type { MqttOptions } from "../../northbound/mqtt/options.ts";
 import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topic-templates.ts";
 import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
+import { pathText } from "../problem.ts";
 
 const commandsSection = z
   .strictObject({
@@ -59,13 +60,28 @@ const topics = z
   .prefault({})
   .describe("Topics under base. What is in braces is filled in, and must be a whole level.");
 
+const brokerSchemes = ["mqtt:", "mqtts:", "ws:", "wss:"];
+const MOST_FALLBACKS = 8;
+
 /** `mqtt:` the broker, what is published there, and how commands come from it. */
 export const mqttSection = z
   .strictObject({
     broker: url(
-      ["mqtt:", "mqtts:"],
-      "embedded: a broker inside the gateway. Else mqtt://host:port or mqtts://host:port.",
+      brokerSchemes,
+      "embedded: a broker inside the gateway. Else mqtt://host:port, mqtts://host:port, or, over WebSocket, ws://host:port/path or wss://host:port/path.",
       ["embedded"],
+    ),
+    fallbackBrokers: z
+      .array(url(brokerSchemes, "The URL of a broker."))
+      .min(1)
+      .max(MOST_FALLBACKS)
+      .optional()
+      .describe("Further brokers of the plant, tried in this order while those before them are away."),
+    returnMs: milliseconds(
+      1_000,
+      86_400_000,
+      60_000,
+      "With fallbackBrokers: how long an earlier broker must have been reachable before the gateway goes back to it.",
     ),
     listen: listen(1883).optional(),
     users: z
@@ -175,13 +191,28 @@ function external(section: MqttSection, files: NamedFiles): MqttOptions["broker"
   return {
     kind: "external",
     url: section.broker,
+    setting: "mqtt.broker",
+    fallbacks: (section.fallbackBrokers ?? []).map((url, place) => ({
+      url,
+      setting: pathText(["mqtt", "fallbackBrokers", place]),
+    })),
+    returnMs: section.returnMs,
     username: section.username ?? null,
     password: text(files, "password"),
     ca: text(files, "ca"),
     clientCert: cert !== null && key !== null ? { cert, key } : null,
+    tlsPaths: {
+      ca: path(files, "ca"),
+      cert: path(files, "clientCertificate"),
+      key: path(files, "clientKey"),
+    },
   };
 }
 
 function text(files: NamedFiles, key: string): string | null {
   return fileAt(files, "mqtt", key)?.text ?? null;
+}
+
+function path(files: NamedFiles, key: string): string | null {
+  return fileAt(files, "mqtt", key)?.path ?? null;
 }

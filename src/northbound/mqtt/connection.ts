@@ -1,4 +1,4 @@
-import type { IClientPublishOptions, MqttClient } from "mqtt";
+import type { IClientPublishOptions } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
 import type { StateChange } from "../../domain/change.ts";
 import type { FleetEvent } from "../../domain/event.ts";
@@ -7,7 +7,7 @@ import type { Log } from "../../platform/log.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
-import { statePacket } from "./client/state-packet.ts";
+import { type LimitedClient, PacketTooLarge } from "./client/limited-client.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { openLeftoverChains } from "./leftover-chains.ts";
 import { createLoss, type Loss } from "./loss.ts";
@@ -53,7 +53,7 @@ const GOODBYE_MS = 2_000;
 const REFRESHES_TO_LIVE = 3;
 
 /** Takes over a client that the broker has accepted, and says that the gateway is online. */
-export async function openConnection(client: MqttClient, parts: ConnectionParts): Promise<Connection> {
+export async function openConnection(client: LimitedClient, parts: ConnectionParts): Promise<Connection> {
   const { topics, clock } = parts;
   const loss = watchLoss(client);
   const life = new AbortController();
@@ -75,6 +75,9 @@ export async function openConnection(client: MqttClient, parts: ConnectionParts)
     );
   };
   await sayStatus("online");
+  // Not retained, it must come again: a client that subscribes later would never know of it.
+  if (parts.refreshMs !== null && !client.limits.retainAvailable)
+    every(clock, parts.refreshMs, life.signal, () => void sayStatus("online").catch(() => {}));
   publishHealth(client, parts, life.signal);
   const leftovers =
     parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
@@ -102,7 +105,7 @@ export async function openConnection(client: MqttClient, parts: ConnectionParts)
   };
 }
 
-function watchLoss(client: MqttClient): Loss {
+function watchLoss(client: LimitedClient): Loss {
   const loss = createLoss();
   let failure: Error | null = null;
   client.on("error", (error) => {
@@ -123,7 +126,7 @@ function watchLoss(client: MqttClient): Loss {
 
 /** Publishes retained state, and again before MQTT 5 lets it expire; what is removed, no more. */
 function statePublisher(
-  client: MqttClient,
+  client: LimitedClient,
   parts: ConnectionParts,
   acks: Acks,
   signal: AbortSignal,
@@ -138,7 +141,7 @@ function statePublisher(
   const send: PublishState = (topic, payload) => {
     counts.state += 1;
     if (stateQos === 1) client.publish(topic, payload, options, acks.expect());
-    else if (client.stream.writable) client.stream.write(statePacket(topic, payload, expirySeconds));
+    else client.publishState(topic, payload, expirySeconds);
   };
   const removeNow: RemoveTopic = (topic) => {
     counts.state += 1;
@@ -166,7 +169,7 @@ function statePublisher(
 
 /** Writes in slices, no faster than the broker reads. */
 async function writeChanges(
-  client: MqttClient,
+  client: LimitedClient,
   loss: Loss,
   acks: Acks,
   changes: readonly StateChange[],
@@ -184,11 +187,12 @@ async function writeChanges(
     if (client.stream.writableNeedDrain)
       await loss.orElse((done) => client.stream.once("drain", () => done()));
     await acks.settled();
+    await loss.orElse((done) => client.afterWaiting(done));
   }
 }
 
 async function writeEvents(
-  client: MqttClient,
+  client: LimitedClient,
   loss: Loss,
   parts: ConnectionParts,
   events: readonly FleetEvent[],
@@ -200,13 +204,20 @@ async function writeEvents(
         robotId === "" ? parts.topics.gatewayEvent(kind) : parts.topics.robot(robotId).event(kind);
       const payload = eventPayload(event, parts.sessionId);
       parts.counts.events += 1;
-      return loss.orElse((done) => client.publish(topic, payload, { qos: 1 }, namingTopic(topic, done)));
+      return loss.orElse((done) =>
+        client.publish(topic, payload, { qos: 1 }, namingTopic(topic, unlessTooLarge(done))),
+      );
     });
     await Promise.all(window);
   }
 }
 
-function publishHealth(client: MqttClient, parts: ConnectionParts, signal: AbortSignal): void {
+/** An event that the broker takes in no connection would be tried for ever. */
+function unlessTooLarge(done: (error?: Error | null) => void): (error?: Error | null) => void {
+  return (error) => done(error instanceof PacketTooLarge ? null : error);
+}
+
+function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: AbortSignal): void {
   const { clock, topics, sessionId } = parts;
   let signature = "";
   let saidAtMs = Number.NEGATIVE_INFINITY;

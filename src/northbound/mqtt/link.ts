@@ -1,17 +1,21 @@
 import type { Alarms } from "../../contracts/alarms.ts";
 import type { Commander, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
-import type { Link } from "../../contracts/link.ts";
+import type { Connection, Link } from "../../contracts/link.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
+import { createBrokerOrder } from "./broker-order.ts";
+import { createBrokerTls } from "./client/broker-tls.ts";
 import { type OpenBroker, openClient } from "./client/client.ts";
+import { createLimitReport } from "./client/limit-report.ts";
+import { reachable } from "./client/reachable.ts";
 import { createCommandDesk } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
-import type { MqttOptions } from "./options.ts";
+import { brokersOf, type MqttOptions } from "./options.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
@@ -72,37 +76,68 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     counts,
     isAlone: () => duplicates.problem() === null,
   };
+  const limits = createLimitReport(options, parts.log);
+  const clientParts = {
+    will,
+    maximumPacketSize: LARGEST_PACKET,
+    openBroker: parts.openBroker,
+    onTooLarge: limits.tooLarge,
+  };
+  const tls = createBrokerTls(options, clock, parts.log);
   let connected = false;
+
+  async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
+    const client = await openClient(
+      tls.applyTo(brokerOptions),
+      { ...clientParts, sort: desk.sorter() },
+      signal,
+    );
+    const giveUp = () => client.end(true);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      limits.connected(client);
+      const watching = duplicates.serve(client);
+      // Awaited below, unless the connection is lost first: that is what tells then.
+      watching.catch(() => {});
+      const connection = await openConnection(client, connectionParts);
+      await watching;
+      if (client.limits.wildcardsAvailable) await desk.serve(client);
+      connected = true;
+      void connection.lost.then(() => {
+        connected = false;
+      });
+      return connection;
+    } catch (error) {
+      client.end(true);
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  const order = createBrokerOrder({
+    ...parts,
+    brokers: brokersOf(options),
+    open,
+    reachable: (brokerOptions, ...rest) => reachable(tls.applyTo(brokerOptions), clock, ...rest),
+  });
 
   return {
     name: "mqtt",
-    async connect(signal) {
-      const client = await openClient(options, will, LARGEST_PACKET, parts.openBroker, desk.sorter(), signal);
-      const giveUp = () => client.end(true);
-      signal.addEventListener("abort", giveUp, { once: true });
-      try {
-        const watching = duplicates.serve(client);
-        // Awaited below, unless the connection is lost first: that is what tells then.
-        watching.catch(() => {});
-        const connection = await openConnection(client, connectionParts);
-        await watching;
-        await desk.serve(client);
-        connected = true;
-        void connection.lost.then(() => {
-          connected = false;
-        });
-        return connection;
-      } catch (error) {
-        client.end(true);
-        throw error;
-      } finally {
-        signal.removeEventListener("abort", giveUp);
-      }
+    connect(signal) {
+      tls.watch(signal);
+      return order.connect(signal);
     },
     health() {
-      const figures = { stateMessages: counts.state, eventMessages: counts.events, ...desk.figures() };
+      const figures = {
+        stateMessages: counts.state,
+        eventMessages: counts.events,
+        ...desk.figures(),
+        ...limits.figures(),
+      };
       // Without a connection every reply is dropped, and that there is none is what has to be said.
-      const problems = [duplicates.problem(), connected ? desk.problem() : null].filter(
+      const ofConnection = [order.problem(), tls.problem(), ...limits.problems(), desk.problem()];
+      const problems = [duplicates.problem(), ...(connected ? ofConnection : [])].filter(
         (one) => one !== null,
       );
       const detail = problems.join("; ");

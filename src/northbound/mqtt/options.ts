@@ -1,3 +1,4 @@
+import type { TlsPaths } from "../../platform/tls-files.ts";
 import type { TopicTemplates } from "./topic-templates.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
@@ -27,14 +28,22 @@ export interface EmbeddedBrokerOptions {
 /** A broker that somebody else runs. */
 export interface ExternalBrokerOptions {
   readonly kind: "external";
-  /** mqtt:// or mqtts:// with host and port. */
+  /** mqtt://, mqtts://, ws:// or wss://. */
   readonly url: string;
+  /** Where the configuration names it. */
+  readonly setting: string;
+  /** Further brokers for when those before them are away, in order. */
+  readonly fallbacks: readonly { readonly url: string; readonly setting: string }[];
+  /** How long an earlier broker must have been reachable before the gateway goes back to it. */
+  readonly returnMs: number;
   readonly username: string | null;
   readonly password: string | null;
   /** PEM text of the authority that the broker's certificate comes from; null uses the system's. */
   readonly ca: string | null;
   /** PEM texts of the gateway's own certificate. */
   readonly clientCert: { readonly cert: string; readonly key: string } | null;
+  /** The files with those texts, which are read again when they change. */
+  readonly tlsPaths: TlsPaths;
 }
 
 /** How commands from MQTT are taken (design, MQTT). */
@@ -69,4 +78,15 @@ export interface MqttOptions {
   /** Whether the flat one-value topics are published too. */
   readonly tags: boolean;
   readonly commands: CommandOptions;
+}
+
+/** The options of each broker by itself, in the order in which they are tried. */
+export function brokersOf(options: MqttOptions): readonly MqttOptions[] {
+  const { broker } = options;
+  if (broker.kind === "embedded") return [options];
+  const { url, setting, fallbacks } = broker;
+  return [{ url, setting }, ...fallbacks].map((one) => ({
+    ...options,
+    broker: { ...broker, ...one, fallbacks: [] },
+  }));
 }

@@ -6,6 +6,7 @@ import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 import { namingTopic } from "./client/broker-problem.ts";
+import { PacketTooLarge } from "./client/limited-client.ts";
 import type { ReplyTo } from "./message.ts";
 
 /** Publishes outcomes on whichever connection there is, each client's in turn. */
@@ -44,6 +45,8 @@ const BOUNDS: ReplyBounds = { unacknowledged: 512, ofOneAtOnce: 64, waiting: 8_1
 /** Of a client's name, in a log line. */
 const LONGEST_NAME = 128;
 
+const NO_RESPONSE = "the response is left out: it is larger than the broker takes";
+
 interface Reply {
   readonly to: ReplyTo;
   readonly outcome: Outcome;
@@ -73,6 +76,12 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     log.warn(fields, "a reply was dropped, and more may be");
   };
 
+  /** What the broker takes of a reply that is too large: the outcome, which must not be lost. */
+  function withoutResponse(outcome: Outcome): Outcome {
+    const told = outcome.message === "" ? "" : `${outcome.message}; `;
+    return { ...outcome, message: `${told}${NO_RESPONSE}`, responseJson: null, evidence: null };
+  }
+
   function publish(connection: MqttClient, { to, outcome }: Reply): void {
     if (to.topic === null) return;
     unacknowledged += 1;
@@ -80,7 +89,9 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     counted.set(to.client, (counted.get(to.client) ?? 0) + 1);
     const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
     const ended = (error?: Error | null) => {
-      if (error) drop(to, error.message);
+      const isTooLarge = error instanceof PacketTooLarge && outcome.responseJson !== null;
+      if (isTooLarge) publish(connection, { to, outcome: withoutResponse(outcome) });
+      else if (error) drop(to, error.message);
       else counts.replies += 1;
       if (connection !== client) return;
       unacknowledged -= 1;

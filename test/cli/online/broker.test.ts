@@ -70,6 +70,33 @@ describe.skipIf(!haveMosquitto)("check --online, of mosquitto", () => {
   });
 });
 
+describe.skipIf(!haveMosquitto)("check --online, of several brokers", () => {
+  it("tries each, and names its key", async () => {
+    const [first, second] = await Promise.all([startMosquitto(), startMosquitto()]);
+    await first.stop();
+    const parts = await harness.check(text(first.url, `fallbackBrokers: ["${second.url}"],`));
+    await second.stop();
+    expect(parts.get("connection mqtt.broker")?.state).toBe("wrong");
+    expect(parts.get("broker (mqtt.broker)")?.state).toBe("skipped");
+    expect(parts.get("connection mqtt.fallbackBrokers[0]")?.state).toBe("ok");
+    expect(parts.get("broker (mqtt.fallbackBrokers[0])")?.state).toBe("ok");
+    expect(parts.get(`${event} (mqtt.fallbackBrokers[0])`)?.state).toBe("ok");
+  });
+
+  it("says what the plant lacks by a broker's limits", async () => {
+    const broker = await startMosquitto(undefined, ["retain_available false", "max_packet_size 5000"]);
+    const parts = await harness.check(text(broker.url, ""));
+    await broker.stop();
+    expect(parts.get("broker")?.detail).toContain(
+      "packets of at most 5000 bytes, and 20 unacknowledged messages",
+    );
+    expect(parts.get("broker limits")).toMatchObject({
+      state: "wrong",
+      detail: expect.stringContaining("retains no messages"),
+    });
+  });
+});
+
 it("tries a broker of MQTT 3.1.1 too", async () => {
   const broker = await startPlantBroker();
   const parts = await harness.check(text(broker.url, "protocolVersion: 4,"));

@@ -36,14 +36,16 @@ export interface Mosquitto {
 /**
  * Starts mosquitto on a free port. Without `acl` everybody may do everything; with it,
  * users log in with their name as their password.
+ *
+ * @param more lines of its configuration
  */
-export async function startMosquitto(acl?: {
-  readonly rules: string;
-  readonly users: readonly string[];
-}): Promise<Mosquitto> {
+export async function startMosquitto(
+  acl?: { readonly rules: string; readonly users: readonly string[] },
+  more: readonly string[] = [],
+): Promise<Mosquitto> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-mosquitto-"));
   const port = await freePort();
-  const lines = [`listener ${port} 127.0.0.1`, "set_tcp_nodelay true", "persistence false"];
+  const lines = [`listener ${port} 127.0.0.1`, "set_tcp_nodelay true", "persistence false", ...more];
   if (acl === undefined) lines.push("allow_anonymous true");
   else {
     await writeFile(join(folder, "acl"), acl.rules, { mode: 0o644 });

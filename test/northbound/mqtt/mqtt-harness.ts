@@ -29,8 +29,20 @@ export const embedded: EmbeddedBrokerOptions = {
   tls: null,
 };
 
-export function external(url: string): ExternalBrokerOptions {
-  return { kind: "external", url, username: null, password: null, ca: null, clientCert: null };
+/** A broker of the plant, and those for when it is away. */
+export function external(url: string, ...fallbacks: readonly string[]): ExternalBrokerOptions {
+  return {
+    kind: "external",
+    url,
+    setting: "mqtt.broker",
+    fallbacks: fallbacks.map((other, place) => ({ url: other, setting: `mqtt.fallbackBrokers[${place}]` })),
+    returnMs: 60_000,
+    username: null,
+    password: null,
+    ca: null,
+    clientCert: null,
+    tlsPaths: { ca: null, cert: null, key: null },
+  };
 }
 
 export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {

@@ -1,8 +1,13 @@
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createServer } from "node:tls";
 import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
+import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { embedded, external, listen, mqttOptions, start } from "./mqtt-harness.ts";
 
@@ -51,4 +56,67 @@ test("an external broker must show a certificate of the given authority", async 
   await expect(newLink({ options: mqttOptions({ broker: external(url) }) }).connect(never)).rejects.toThrow(
     /certificate/,
   );
+});
+
+test("a new certificate of the gateway's is used by the next connection, and the one that is open stays", async () => {
+  const authority = await createAuthority(Date.now());
+  const [server, before, after] = await Promise.all(
+    ["127.0.0.1", "before", "after"].map((name) => createServerCertificate(authority, [name], Date.now())),
+  );
+  if (!server || !before || !after) throw new Error("no certificates");
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-tls-"));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  const paths = { ca: join(folder, "ca.pem"), cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  const write = async ({ certificate, key }: typeof before) => {
+    await writeFile(paths.cert, certificate);
+    await writeFile(paths.key, key);
+  };
+  await writeFile(paths.ca, authority.certificate);
+  await write(before);
+
+  const seen: string[] = [];
+  const aedes = await Aedes.createBroker();
+  const options = {
+    cert: server.certificate,
+    key: server.key,
+    ca: authority.certificate,
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
+  const listener = createServer(options, (socket) => {
+    seen.push(socket.getPeerX509Certificate()?.subjectAltName ?? "none");
+    aedes.handle(socket);
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  cleanups.push(() => void listener.close());
+  cleanups.push(() => new Promise<void>((resolve) => aedes.close(() => resolve())));
+  const address = listener.address();
+  const url = `mqtts://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+
+  const clock = createManualClock(Date.now());
+  let changes = 0;
+  const log: Log = {
+    ...silentLog,
+    info(_, text) {
+      if (text.includes("files have changed")) changes += 1;
+    },
+  };
+  const clientCert = { cert: before.certificate, key: before.key };
+  const broker = { ...external(url), ca: authority.certificate, clientCert, tlsPaths: paths };
+  const link = newLink({ options: mqttOptions({ broker }), clock, log });
+  const connection = await link.connect(never);
+  await write(after);
+  await expect
+    .poll(() => {
+      clock.advance(10_000);
+      return changes;
+    })
+    .toBe(1);
+  expect(link.health().state).toBe("up");
+  expect(seen).toEqual(["DNS:before"]);
+  await connection[Symbol.asyncDispose]();
+  const next = await link.connect(never);
+  cleanups.push(() => next[Symbol.asyncDispose]());
+  expect(seen).toEqual(["DNS:before", "DNS:after"]);
 });

@@ -1,10 +1,10 @@
-import { connect as connectTcp, isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import { connect as connectTls } from "node:tls";
-import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
+import type { IClientOptions, MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
-import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
-import { brokerProblem } from "./broker-problem.ts";
+import type { MqttOptions } from "../options.ts";
+import { brokerProblem, reasonOf } from "./broker-problem.ts";
+import { dial } from "./dial.ts";
+import { LimitedClient } from "./limited-client.ts";
 import { type Sorted, SortedStream } from "./sorted-stream.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */
@@ -20,25 +20,67 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const END_MS = 1_000;
 const KEEPALIVE_SECONDS = 15;
 const RECEIVE_MAXIMUM = 1_000;
-const TCP_PORT = 1883;
-const TLS_PORT = 8883;
+/** Reasons of MQTT 5, CONNACK. */
+const RETAIN_NOT_SUPPORTED = 0x9a;
+const QOS_NOT_SUPPORTED = 0x9b;
+
+/** What a connection needs besides the options. */
+export interface ClientParts {
+  /** Null: none. */
+  readonly will: Will | null;
+  /** The largest packet that the broker may send. */
+  readonly maximumPacketSize: number;
+  /** Null with a broker of the plant. */
+  readonly openBroker: OpenBroker | null;
+  readonly sort: (bytes: Buffer) => Sorted;
+  /** A message was left out: the broker takes no packet of its size. */
+  readonly onTooLarge: (topic: string, limitBytes: number) => void;
+}
+
+/** How the last will is registered: a broker may refuse more. */
+interface WillForm {
+  readonly qos: 0 | 1;
+  readonly retain: boolean;
+}
 
 /**
- * Connects once, with a last will unless it is null: coming back is the link runner's job. Resolves when the
- * broker has accepted the gateway; rejects with what it said, or when the signal is aborted.
+ * Connects once: coming back is the link runner's job. Resolves when the broker has accepted the gateway;
+ * rejects with what it said, or when the signal is aborted.
  */
-export function openClient(
+export async function openClient(
   options: MqttOptions,
-  will: Will | null,
-  maximumPacketSize: number,
-  openBroker: OpenBroker | null,
-  sort: (bytes: Buffer) => Sorted,
+  parts: ClientParts,
   signal: AbortSignal,
-): Promise<MqttClient> {
+): Promise<LimitedClient> {
+  let form: WillForm = { qos: 1, retain: true };
+  for (;;) {
+    try {
+      return await openOnce(options, parts, form, signal);
+    } catch (error) {
+      const less = lessThan(form, error);
+      if (less === null || parts.will === null) throw error;
+      form = less;
+    }
+  }
+}
+
+/** What to ask for after the broker has refused the form of the last will; null: that was not the reason. */
+function lessThan(form: WillForm, error: unknown): WillForm | null {
+  const code = error instanceof Error ? reasonOf(error.cause) : undefined;
+  if (code === RETAIN_NOT_SUPPORTED && form.retain) return { ...form, retain: false };
+  return code === QOS_NOT_SUPPORTED && form.qos === 1 ? { ...form, qos: 0 } : null;
+}
+
+function openOnce(
+  options: MqttOptions,
+  parts: ClientParts,
+  form: WillForm,
+  signal: AbortSignal,
+): Promise<LimitedClient> {
   signal.throwIfAborted();
   // Opened here, so that a broker that is not up rejects, instead of throwing inside the client.
-  const stream = new SortedStream(openConnection(options, openBroker), sort);
-  const client = new mqtt.MqttClient(() => stream, clientOptions(options, will, maximumPacketSize));
+  const stream = new SortedStream(openConnection(options, parts.openBroker), parts.sort);
+  const client = new LimitedClient(() => stream, clientOptions(options, parts, form), parts.onTooLarge);
   return new Promise((resolve, reject) => {
     let failure: Error | null = null;
     const settle = (error: Error | null) => {
@@ -59,7 +101,14 @@ export function openClient(
       failure = error;
       settle(new Error(brokerProblem(error, options, Date.now()), { cause: error }));
     };
-    const onClose = () => settle(failure ?? new Error("the MQTT broker closed the connection at once"));
+    // mqtt.js passes on only those with a code; those of WebSocket have none.
+    stream.once("error", (error) => {
+      failure ??= error;
+    });
+    const onClose = () =>
+      failure === null
+        ? settle(new Error("the MQTT broker closed the connection at once"))
+        : onError(failure);
     const onAbort = () => settle(new Error("connecting was given up", { cause: signal.reason }));
     client.on("connect", onConnect);
     client.on("error", onError);
@@ -90,26 +139,16 @@ export function within(clock: Clock, limitMs: number, work: Promise<void>): Prom
 }
 
 function openConnection({ broker }: MqttOptions, openBroker: OpenBroker | null): Duplex {
-  if (broker.kind === "external") return dial(broker);
+  if (broker.kind === "external") return dial(broker, CONNECT_TIMEOUT_MS);
   if (openBroker === null) throw new Error("the embedded broker was not given to the MQTT link");
   return openBroker();
 }
 
-/** Nagle's algorithm would cost tens of milliseconds a message. */
-function dial({ url, ca, clientCert }: ExternalBrokerOptions): Duplex {
-  const { protocol, hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  if (protocol === "mqtt:") return connectTcp({ host, port: Number(port || TCP_PORT) }).setNoDelay(true);
-  return connectTls({
-    host,
-    port: Number(port || TLS_PORT),
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(ca === null ? {} : { ca }),
-    ...(clientCert === null ? {} : { cert: clientCert.cert, key: clientCert.key }),
-  }).setNoDelay(true);
-}
-
-function clientOptions(options: MqttOptions, will: Will | null, maximumPacketSize: number): IClientOptions {
+function clientOptions(
+  options: MqttOptions,
+  { will, maximumPacketSize }: ClientParts,
+  form: WillForm,
+): IClientOptions {
   const common: IClientOptions = {
     clientId: options.clientId,
     clean: true,
@@ -122,9 +161,7 @@ function clientOptions(options: MqttOptions, will: Will | null, maximumPacketSiz
     reschedulePings: false,
     // Its debug lines are made up for each packet, and thrown away.
     log: () => {},
-    ...(will === null
-      ? {}
-      : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
+    ...(will === null ? {} : { will: { topic: will.topic, payload: Buffer.from(will.payload), ...form } }),
   };
   if (options.broker.kind === "embedded") return { ...common, protocolVersion: 4 };
   const { username, password } = options.broker;

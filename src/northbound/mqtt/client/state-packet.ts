@@ -1,21 +1,27 @@
-/** PUBLISH, QoS 0, retained (MQTT 3.1.1 and 5, section 3.3.1). */
-const RETAINED_PUBLISH = 0x31;
+/** PUBLISH, QoS 0 (MQTT 3.1.1 and 5, section 3.3.1). */
+const PUBLISH = 0x30;
+const RETAIN = 0x01;
 /** MQTT 5, section 3.3.2.3.3: the message expiry interval, a number of four bytes. */
 const MESSAGE_EXPIRY = 0x02;
 const EXPIRY_BYTES = 5;
 const LENGTH_BYTES = 2;
 
 /**
- * A retained message of QoS 0 as bytes, in half the time of mqtt.js and mqtt-packet (README.md here).
+ * A message of QoS 0 as bytes, in half the time of mqtt.js and mqtt-packet (README.md here).
  *
  * @param expirySeconds when the broker forgets it; null: never, and MQTT 3.1.1
  */
-export function statePacket(topic: string, payload: string, expirySeconds: number | null): Buffer {
+export function statePacket(
+  topic: string,
+  payload: string,
+  expirySeconds: number | null,
+  isRetained = true,
+): Buffer {
   const topicBytes = Buffer.byteLength(topic);
   const propertyBytes = expirySeconds === null ? 0 : 1 + EXPIRY_BYTES;
   const length = LENGTH_BYTES + topicBytes + propertyBytes + Buffer.byteLength(payload);
   const packet = Buffer.allocUnsafe(1 + varintBytes(length) + length);
-  packet[0] = RETAINED_PUBLISH;
+  packet[0] = isRetained ? PUBLISH | RETAIN : PUBLISH;
   let at = writeVarint(packet, length, 1);
   at = packet.writeUInt16BE(topicBytes, at);
   at += packet.write(topic, at);

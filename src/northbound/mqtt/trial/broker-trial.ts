@@ -2,7 +2,10 @@ import type { MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import { within } from "../../../platform/within.ts";
+import { type BrokerLimits, type Missing, missingAtBroker } from "../client/broker-limits.ts";
 import { endClient, openClient } from "../client/client.ts";
+import type { LimitedClient } from "../client/limited-client.ts";
+import { checkingClientId } from "../client/reachable.ts";
 import { subscribe } from "../client/subscribe.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
 import { createTopics } from "../topics.ts";
@@ -25,6 +28,9 @@ export type BrokerTrial =
   | { readonly kind: "unconnected"; readonly error: unknown }
   | {
       readonly kind: "connected";
+      readonly limits: BrokerLimits;
+      /** What the plant would lack with these limits. */
+      readonly missing: readonly Missing[];
       /** Subscriptions that the broker refuses. */
       readonly refusedFilters: readonly string[];
       readonly published: readonly TopicTrial[];
@@ -38,6 +44,13 @@ export type BrokerTrial =
 const NAME = "fleetgate-check";
 const LARGEST_PACKET = 16 * 1024;
 const ARRIVAL_MS = 2_000;
+
+const trialParts = {
+  will: null,
+  maximumPacketSize: LARGEST_PACKET,
+  openBroker: null,
+  onTooLarge: () => {},
+};
 
 interface TrialParts {
   readonly clock: Clock;
@@ -55,9 +68,9 @@ export async function tryBroker(
   broker: ExternalBrokerOptions,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
-  let client: MqttClient;
+  let client: LimitedClient;
   try {
-    client = await connect({ ...options, broker, clientId: `${options.clientId}-check` }, parts);
+    client = await connect({ ...options, broker, clientId: checkingClientId(options.clientId) }, parts);
   } catch (error) {
     return { kind: "unconnected", error };
   }
@@ -73,7 +86,7 @@ export async function tryBroker(
 async function tryTopics(
   options: MqttOptions,
   broker: ExternalBrokerOptions,
-  client: MqttClient,
+  client: LimitedClient,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
   const topics = createTopics(options.base, options.topics);
@@ -100,6 +113,8 @@ async function tryTopics(
       : null;
   return {
     kind: "connected",
+    limits: client.limits,
+    missing: missingAtBroker(client.limits, options.refreshMs, takesCommands),
     refusedFilters: refused.filter((filter) => filters.includes(filter)),
     published,
     asOther,
@@ -127,11 +142,14 @@ async function tryAnonymous(
   }
 }
 
-function connect(options: MqttOptions, { limitMs, signal }: TrialParts): Promise<MqttClient> {
+function connect(options: MqttOptions, { limitMs, signal }: TrialParts): Promise<LimitedClient> {
   const sort = (bytes: Buffer) => ({ rest: [bytes], acks: null });
-  return within(signal, limitMs, (bounded) =>
-    openClient(options, null, LARGEST_PACKET, null, sort, bounded),
-  ).then((client) => client.on("error", () => {}));
+  return within(signal, limitMs, (bounded) => openClient(options, { ...trialParts, sort }, bounded)).then(
+    (client) => {
+      client.on("error", () => {});
+      return client;
+    },
+  );
 }
 
 /** A topic of a template, filled in; nothing is encoded. */

@@ -1,0 +1,150 @@
+import type { Connection } from "../../contracts/link.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
+import { messageOf } from "../../platform/error-text.ts";
+import type { Log } from "../../platform/log.ts";
+import type { MqttOptions } from "./options.ts";
+
+export interface BrokerOrderParts {
+  /** The options of each broker, in the order of preference. */
+  readonly brokers: readonly MqttOptions[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Opens the gateway's connection to a broker. */
+  readonly open: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>;
+  /**
+   * Resolves when a broker has been reachable for so long without a break; rejects with the reason it is not.
+   * Calls `onReached` when that begins. It must not disturb a connection of the gateway.
+   */
+  readonly reachable: (
+    options: MqttOptions,
+    durationMs: number,
+    onReached: () => void,
+    signal: AbortSignal,
+  ) => Promise<void>;
+}
+
+/** Chooses among the brokers of the plant: the first that takes the gateway, and back to an earlier one. */
+export interface BrokerOrder {
+  connect(signal: AbortSignal): Promise<Connection>;
+  /** Why the connection is not to the first broker, as one sentence; null when it is. */
+  problem(): string | null;
+}
+
+const RETRY_MS = 10_000;
+/** A broker that takes the gateway back and loses it again is tried less and less often, up to this wait. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
+  const { brokers, clock, log } = parts;
+  const first = brokers[0]?.broker;
+  const returnMs = first?.kind === "external" ? first.returnMs : 0;
+  /** The broker of the connection. */
+  let current = 0;
+  /** The earlier broker that the gateway goes back to; null while it does not. */
+  let target: number | null = null;
+  /** Why each earlier broker is not used. */
+  let reasons: readonly string[] = [];
+  let failedReturns = 0;
+
+  const waitMs = () => Math.min(returnMs * 2 ** failedReturns, Math.max(returnMs, LONGEST_WAIT_MS));
+
+  function nameOf(place: number): string {
+    const broker = brokers[place]?.broker;
+    return broker?.kind === "external" ? broker.setting : "the embedded broker";
+  }
+
+  function note(place: number, reason: string): void {
+    reasons = brokers.map((_, other) => (other === place ? reason : (reasons[other] ?? "")));
+  }
+
+  /** The connection is open. Told in the log when it is at another broker than the last one. */
+  function arrive(place: number, connection: Connection): void {
+    const isReturn = target !== null;
+    if (isReturn && place !== target) failedReturns += 1;
+    else if (isReturn) watchReturn(connection);
+    if (place !== current) {
+      const broker = brokers[place]?.broker;
+      const fields = { url: broker?.kind === "external" ? broker.url : null };
+      if (place < current) log.info(fields, `back at ${nameOf(place)}`);
+      else
+        log.warn({ ...fields, why: reasons[0] }, `now at ${nameOf(place)}: those before it cannot be used`);
+    }
+    current = place;
+    target = null;
+  }
+
+  /** A return was good if it lasted. */
+  function watchReturn(connection: Connection): void {
+    const sinceMs = clock.monotonicMs();
+    const neededMs = waitMs();
+    void connection.lost.then(() => {
+      failedReturns = clock.monotonicMs() - sinceMs < neededMs ? failedReturns + 1 : 0;
+    });
+  }
+
+  /** True when an earlier broker has been reachable for long enough; false when the signal was aborted. */
+  async function isEarlierBack(place: number, signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      for (const [earlier, options] of brokers.slice(0, place).entries()) {
+        try {
+          const neededMs = waitMs();
+          const text = `it is reachable again, and is used when that has lasted ${neededMs / 1_000} s`;
+          await parts.reachable(options, neededMs, () => note(earlier, text), signal);
+          target = earlier;
+          return true;
+        } catch (error) {
+          if (!signal.aborted) note(earlier, messageOf(error));
+        }
+      }
+      await sleep(clock, RETRY_MS, signal);
+    }
+    return false;
+  }
+
+  function withReturn(place: number, connection: Connection): Connection {
+    const life = new AbortController();
+    void connection.lost.then(() => life.abort());
+    const movesOn = new Promise<void>((resolve) => {
+      void isEarlierBack(place, life.signal).then((isBack) => {
+        if (isBack) resolve();
+      });
+    });
+    return {
+      lost: connection.lost,
+      movesOn,
+      write: (batch) => connection.write(batch),
+      async [Symbol.asyncDispose]() {
+        life.abort();
+        await connection[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  return {
+    async connect(signal) {
+      const failures: unknown[] = [];
+      const places = [...brokers.keys()];
+      if (target !== null) places.sort((one, other) => Number(other === target) - Number(one === target));
+      for (const place of places) {
+        try {
+          const connection = await parts.open(brokers[place] as MqttOptions, signal);
+          arrive(place, connection);
+          return place === 0 ? connection : withReturn(place, connection);
+        } catch (error) {
+          if (signal.aborted) throw error;
+          failures.push(error);
+          note(place, messageOf(error));
+        }
+      }
+      if (target !== null) failedReturns += 1;
+      target = null;
+      if (failures.length === 1) throw failures[0];
+      throw new Error(failures.map(messageOf).join("; "), { cause: failures[0] });
+    },
+    problem() {
+      if (current === 0) return null;
+      const [why = ""] = reasons;
+      return `connected to ${nameOf(current)} instead of ${nameOf(0)}${why === "" ? "" : `: ${why}`}`;
+    },
+  };
+}

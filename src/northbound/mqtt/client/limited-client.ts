@@ -1,0 +1,173 @@
+import mqtt, { type IClientOptions, type IClientPublishOptions, type PacketCallback } from "mqtt";
+import { generate } from "mqtt-packet";
+import { type BrokerLimits, noLimits, readLimits } from "./broker-limits.ts";
+import { statePacket } from "./state-packet.ts";
+
+/** A message that is larger than the broker takes. It was not sent; the connection goes on. */
+export class PacketTooLarge extends Error {
+  override readonly name = "PacketTooLarge";
+
+  constructor(topic: string, limitBytes: number) {
+    super(`the message on ${topic} is larger than the ${limitBytes} bytes that the broker takes`);
+  }
+}
+
+/** A message that waits for acknowledgements, or who waits for those before it to leave. */
+type Waiting =
+  | {
+      readonly kind: "message";
+      readonly topic: string;
+      readonly message: string | Buffer;
+      readonly options: IClientPublishOptions;
+      readonly done: PacketCallback;
+    }
+  | { readonly kind: "marker"; readonly done: (error?: Error) => void };
+
+/** More than header, packet identifier and properties need: the largest property is correlation data. */
+const ROOM_FOR_REST = 4_096;
+/** The longest encoding of a UTF-16 unit. */
+const BYTES_A_CHARACTER = 3;
+
+/**
+ * An MQTT client that respects what the broker said when it accepted the connection; mqtt.js does not. What
+ * must wait does so in the order of publishing.
+ */
+export class LimitedClient extends mqtt.MqttClient {
+  #limits = noLimits;
+  #unacknowledged = 0;
+  #waiting: Waiting[] = [];
+  readonly #onTooLarge: (topic: string, limitBytes: number) => void;
+
+  /** @param onTooLarge is told of each message that is not sent because of its size */
+  constructor(
+    streamBuilder: ConstructorParameters<typeof mqtt.MqttClient>[0],
+    options: IClientOptions,
+    onTooLarge: (topic: string, limitBytes: number) => void,
+  ) {
+    super(streamBuilder, options);
+    this.#onTooLarge = onTooLarge;
+    this.on("connect", (packet) => {
+      this.#limits = readLimits(packet);
+    });
+    this.on("close", () => this.#giveUpWaiting());
+  }
+
+  /** What the broker said; nothing before it has accepted the connection. */
+  get limits(): BrokerLimits {
+    return this.#limits;
+  }
+
+  override publish(
+    topic: string,
+    message: string | Buffer,
+    options: IClientPublishOptions | PacketCallback = {},
+    callback: PacketCallback = () => {},
+  ): this {
+    if (typeof options === "function") return this.publish(topic, message, {}, options);
+    const fitting = this.#fitting(options);
+    if (this.#isTooLarge(topic, message, fitting)) this.#leaveOut(topic, message, fitting, callback);
+    else if (this.#waiting.length === 0 && this.#hasRoom(fitting))
+      this.#send(topic, message, fitting, callback);
+    else this.#waiting.push({ kind: "message", topic, message, options: fitting, done: callback });
+    return this;
+  }
+
+  /** Publishes retained state of QoS 0 at a fraction of the cost of `publish`. */
+  publishState(topic: string, payload: string, expirySeconds: number | null): void {
+    if (this.#waiting.length > 0) {
+      const properties = expirySeconds === null ? {} : { messageExpiryInterval: expirySeconds };
+      this.publish(topic, payload, { qos: 0, retain: true, properties });
+      return;
+    }
+    if (!this.stream.writable) return;
+    const packet = statePacket(topic, payload, expirySeconds, this.#limits.retainAvailable);
+    if (packet.length > this.#limits.maximumPacketSize)
+      this.#leaveOut(topic, payload, { qos: 0, retain: true }, () => {});
+    else this.stream.write(packet);
+  }
+
+  /** Calls back when everything that was published before has left; with an error if it cannot any more. */
+  afterWaiting(done: (error?: Error) => void): void {
+    if (this.#waiting.length === 0) done();
+    else this.#waiting.push({ kind: "marker", done });
+  }
+
+  #fitting(options: IClientPublishOptions): IClientPublishOptions {
+    const { maximumQos, retainAvailable } = this.#limits;
+    const isFitting = (options.qos ?? 0) <= maximumQos && (retainAvailable || options.retain !== true);
+    if (isFitting) return options;
+    return {
+      ...options,
+      qos: maximumQos === 0 ? 0 : (options.qos ?? 0),
+      retain: retainAvailable && options.retain === true,
+    };
+  }
+
+  #hasRoom({ qos = 0 }: IClientPublishOptions): boolean {
+    return qos === 0 || this.#unacknowledged < this.#limits.receiveMaximum;
+  }
+
+  #isTooLarge(topic: string, message: string | Buffer, options: IClientPublishOptions): boolean {
+    const { maximumPacketSize } = this.#limits;
+    if ((topic.length + message.length) * BYTES_A_CHARACTER + ROOM_FOR_REST <= maximumPacketSize)
+      return false;
+    const { qos = 0, retain = false, properties } = options;
+    const packet = generate(
+      {
+        cmd: "publish",
+        topic,
+        payload: message,
+        qos,
+        retain,
+        dup: false,
+        messageId: 1,
+        ...(properties === undefined ? {} : { properties }),
+      },
+      { protocolVersion: 5 },
+    );
+    return packet.length > maximumPacketSize;
+  }
+
+  /** Of a retained topic the older value goes too: nobody would know that it is not the newest. */
+  #leaveOut(
+    topic: string,
+    message: string | Buffer,
+    options: IClientPublishOptions,
+    callback: PacketCallback,
+  ): void {
+    const { maximumPacketSize } = this.#limits;
+    this.#onTooLarge(topic, maximumPacketSize);
+    if (options.retain === true && message.length > 0) this.publish(topic, "", options, callback);
+    else callback(new PacketTooLarge(topic, maximumPacketSize));
+  }
+
+  #send(topic: string, message: string | Buffer, options: IClientPublishOptions, done: PacketCallback): void {
+    if (options.qos !== 1) {
+      super.publish(topic, message, options, done);
+      return;
+    }
+    this.#unacknowledged += 1;
+    super.publish(topic, message, options, (error, packet) => {
+      this.#unacknowledged -= 1;
+      done(error, packet);
+      this.#sendWaiting();
+    });
+  }
+
+  #sendWaiting(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || !this.connected || this.disconnecting) return;
+      if (next.kind === "message" && !this.#hasRoom(next.options)) return;
+      this.#waiting.shift();
+      if (next.kind === "marker") next.done();
+      else this.#send(next.topic, next.message, next.options, next.done);
+    }
+  }
+
+  #giveUpWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const one of waiting) one.done(new Error("Connection closed"));
+  }
+}

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Connection } from "../../../src/contracts/link.ts";
+import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { type Log, silentLog } from "../../../src/platform/log.ts";
+import { freePorts } from "../../support/free-ports.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
+import { newLink } from "./link-harness.ts";
+import { external, listen, missionChange, mqttOptions } from "./mqtt-harness.ts";
+
+const never = new AbortController().signal;
+const cleanups: Array<() => unknown> = [];
+let clock: ManualClock;
+let said: string[];
+let firstPort: number;
+let second: PlantBroker;
+let link: MqttLink;
+
+beforeEach(async () => {
+  clock = createManualClock();
+  said = [];
+  firstPort = await freePorts(1);
+  second = await startPlantBroker();
+  cleanups.push(() => second.close());
+  const log: Log = {
+    ...silentLog,
+    info: (_, message) => void said.push(message),
+    warn: (_, message) => void said.push(message),
+  };
+  const broker = external(`mqtt://127.0.0.1:${firstPort}`, second.url);
+  link = newLink({ options: mqttOptions({ broker }), clock, log });
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function startFirst(): Promise<PlantBroker> {
+  const broker = await startPlantBroker(firstPort);
+  cleanups.push(() => broker.close());
+  return broker;
+}
+
+async function connect(): Promise<Connection> {
+  const connection = await link.connect(never);
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  return connection;
+}
+
+/** Lets time pass until the gateway has found the first broker reachable. */
+async function findFirst(): Promise<void> {
+  await expect
+    .poll(() => {
+      if (!isFound()) clock.advance(10_000);
+      return isFound();
+    })
+    .toBe(true);
+}
+const isFound = () => link.health().detail?.includes("it is reachable again") ?? false;
+
+/** Whether the connection would rather move on, after everything under way is done. */
+async function movesOn(connection: Connection): Promise<boolean> {
+  let moves = false;
+  void connection.movesOn?.then(() => {
+    moves = true;
+  });
+  for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  return moves;
+}
+
+it("takes the first broker that lets it in, and says once that it is not the first", async () => {
+  const connection = await connect();
+  expect(second.clients).toEqual(["fleetgate-test"]);
+  expect(said).toEqual(["now at mqtt.fallbackBrokers[0]: those before it cannot be used"]);
+  expect(link.health()).toMatchObject({
+    state: "degraded",
+    detail: expect.stringMatching(
+      /^connected to mqtt\.fallbackBrokers\[0\] instead of mqtt\.broker: .*mqtt\.broker \(127\.0\.0\.1:\d+\): nothing listens there/,
+    ),
+  });
+  await connection[Symbol.asyncDispose]();
+  await connect();
+  expect(said).toHaveLength(1);
+});
+
+it("goes back when the first has been reachable for long enough, and says goodbye to the other", async () => {
+  const connection = await connect();
+  const watcher = await listen(second.url);
+  cleanups.push(() => watcher.client.endAsync(true));
+  const first = await startFirst();
+  await findFirst();
+  expect(first.clients).toEqual(["fleetgate-test-check"]);
+  clock.advance(59_000);
+  expect(await movesOn(connection)).toBe(false);
+  clock.advance(1_000);
+  await connection.movesOn;
+
+  await connection[Symbol.asyncDispose]();
+  await watcher.on("status", ({ text }) => text.includes('"offline"'));
+  const back = await connect();
+  expect(back.movesOn).toBeUndefined();
+  await back.write({ changes: [missionChange("r1")], events: [] });
+  const late = await listen(`mqtt://127.0.0.1:${firstPort}`);
+  cleanups.push(() => late.client.endAsync(true));
+  await late.on("status", ({ text }) => text.includes('"online"'));
+  await late.on("robots/r1/mission");
+  expect(link.health().state).toBe("up");
+  expect(said.slice(1)).toEqual(["back at mqtt.broker"]);
+});
+
+it("stays while the first is lost again and again within the time", async () => {
+  const connection = await connect();
+  const first = await startFirst();
+  for (let round = 1; round <= 3; round += 1) {
+    await findFirst();
+    clock.advance(50_000);
+    first.cut("fleetgate-test-check");
+    await expect.poll(() => link.health().detail).toContain("has closed the connection again");
+    expect(first.clients).toHaveLength(round);
+  }
+  expect(await movesOn(connection)).toBe(false);
+});
+
+it("waits twice as long after a return that did not last", async () => {
+  let connection = await connect();
+  const first = await startFirst();
+  await findFirst();
+  clock.advance(60_000);
+  await connection.movesOn;
+  await connection[Symbol.asyncDispose]();
+  connection = await connect();
+  first.cut("fleetgate-test");
+  await connection.lost;
+  await first.close();
+
+  connection = await connect();
+  await startFirst();
+  await findFirst();
+  clock.advance(100_000);
+  expect(await movesOn(connection)).toBe(false);
+  clock.advance(20_000);
+  await connection.movesOn;
+});
+
+it("ends its look at the first broker with the connection", async () => {
+  const connection = await connect();
+  const first = await startFirst();
+  await findFirst();
+  await connection[Symbol.asyncDispose]();
+  clock.advance(120_000);
+  expect(await movesOn(connection)).toBe(false);
+  expect(first.clients).toEqual(["fleetgate-test-check"]);
+});
+
+it("names every broker where none can be reached", async () => {
+  await second.close();
+  await expect(link.connect(never)).rejects.toThrow(
+    /mqtt\.broker \(.*nothing listens there.*; .*mqtt\.fallbackBrokers\[0\] \(.*nothing listens there/,
+  );
+  expect(link.health().state).toBe("down");
+});
