@@ -1,5 +1,6 @@
 import {
   DataType,
+  makePermissionFlag,
   type NodeId,
   type RolePermissionTypeOptions,
   type UAObject,
@@ -41,6 +42,10 @@ export function createVariables(
   properties: SharedProperties,
   writers: RolePermissionTypeOptions[],
 ): Variables {
+  // A member of a type says that its instances are written. It has no value of its own, so nobody may.
+  const permissions = makePermissionFlag("Browse | Read | ReadRolePermissions");
+  const readers = writers.map((writer) => ({ ...writer, permissions }));
+
   function variable(
     parent: UAObject | UAObjectType,
     path: string,
@@ -51,7 +56,7 @@ export function createVariables(
     const made = nodes.variable(parent, path, name, {
       dataType: dataTypes[model.type],
       length: model.length ?? null,
-      writers: model.isWritable === true ? writers : null,
+      writers: model.isWritable !== true ? null : rule === undefined ? writers : readers,
       kind: tagKind(model),
       texts: "german" in model ? textsOf(name, model) : null,
       ...(rule === undefined ? {} : { rule }),

@@ -1,4 +1,5 @@
 import {
+  AccessLevelFlag,
   AttributeIds,
   constructEventFilter,
   DataChangeFilter,
@@ -107,6 +108,22 @@ describe("the tree", () => {
       expect(node.writable, node.path).toBe(declared?.writable);
       expect(node.shared, node.path).toEqual(expect.arrayContaining([...declaredProperties(declared)]));
     }
+  });
+
+  it("takes no write to a member of a type, which would hold or permit nothing", async () => {
+    const members = types.filter(({ writable }) => writable);
+    expect(members.length).toBeGreaterThan(20);
+    for (const { path } of members) {
+      const level = await english.session.read({ nodeId: id(path), attributeId: AttributeIds.UserAccessLevel });
+      expect(level.value.value, path).toBe(AccessLevelFlag.CurrentRead);
+    }
+    const statuses = await english.write(
+      ["RobotType.Hold", { dataType: "Boolean", value: true }],
+      ["StationType.Permit", { dataType: "Boolean", value: true }],
+      ["SlotType.RequestId", { dataType: "Int32", value: 1 }],
+    );
+    expect(statuses).toEqual(Array(3).fill(StatusCodes.BadUserAccessDenied));
+    expect((await english.read("RobotType.Hold")).value.value).toBeNull();
   });
 
   it("has each mandatory member of a type in its objects", () => {
