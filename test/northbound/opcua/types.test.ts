@@ -114,7 +114,10 @@ describe("the tree", () => {
     const members = types.filter(({ writable }) => writable);
     expect(members.length).toBeGreaterThan(20);
     for (const { path } of members) {
-      const level = await english.session.read({ nodeId: id(path), attributeId: AttributeIds.UserAccessLevel });
+      const level = await english.session.read({
+        nodeId: id(path),
+        attributeId: AttributeIds.UserAccessLevel,
+      });
       expect(level.value.value, path).toBe(AccessLevelFlag.CurrentRead);
     }
     const statuses = await english.write(
