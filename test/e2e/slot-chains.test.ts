@@ -112,7 +112,7 @@ test("confirms the chain's waiting task, by the station's slot too, and only tha
   const station = "Stations.Press.Slot";
   expect(await command(station, 17, 2, 0, 0, chainId + 1)).toEqual([4, 1000]);
   expect(await harness.plc.value(`${station}.ErrorText`)).toBe(
-    `TargetTaskChainId is ${chainId + 1}, and the robot executes chain ${chainId}`,
+    `the command names chain ${chainId + 1}, and the robot executes chain ${chainId}`,
   );
   await harness.plc.shows(`Robots.${robot}.TaskChain.WaitsForConfirmation`, true);
   expect(await command(station, 17, 2, 0, 0, chainId)).toEqual([3, 0]);

@@ -43,7 +43,7 @@ it.each([
   [["16"], "resume the robot"],
   [["17"], "confirm the waiting task of task chain 9"],
   [["17", "9"], "confirm the waiting task of task chain 9"],
-  [["17", "8"], "TargetTaskChainId is 8, and the robot executes chain 9"],
+  [["17", "8"], "the command names chain 8, and the robot executes chain 9"],
   [["18"], "cancel by force task chain 9"],
   [["19"], "pause the robot at the next waypoint"],
   [["30"], "charge"],

@@ -201,8 +201,8 @@ describe("parameters that make no command", () => {
     [{ operation: 0 }, "Operation is 0, which is no operation"],
     [{ operation: 9 }, "Operation 9 is no operation"],
     [{ operation: 5, destination: "A" }, "Operation 5 is for serve robots, and this is a cart robot"],
-    [{ operation: 12 }, "TargetMissionId is empty, and no current mission of the robot is known"],
-    [{ operation: 13 }, "TargetMissionId is empty, and no current mission of the robot is known"],
+    [{ operation: 12 }, "the command names no mission, and no current mission of the robot is known"],
+    [{ operation: 13 }, "the command names no mission, and no current mission of the robot is known"],
     [{ operation: 1 }, "Destination is missing, and DestinationNo too: one of them says where to"],
     [
       { operation: 3 },

@@ -150,7 +150,19 @@ describe("a method with typed arguments", () => {
     expect(await call("NavigateToPose", "order 2", double(1), double(2), double(Number.NaN))).toMatchObject({
       outcome: 4,
       errorId: 1000,
-      errorText: "Pose is missing: x and y in mm, heading in mrad",
+      errorText: "Heading is no number: give X and Y in metres, and Heading in radians",
+    });
+    expect(await call("Navigate", "order 5", text(""))).toMatchObject({
+      outcome: 4,
+      errorText: "Destination is empty: name where to",
+    });
+    expect(await call("Traverse", "order 6", list("", ""))).toMatchObject({
+      outcome: 4,
+      errorText: "Destinations is empty: name where to",
+    });
+    expect(await call("Resume", "order 7", text(""))).toMatchObject({
+      outcome: 4,
+      errorText: "the command names no mission, and no current mission of the robot is known",
     });
     expect(await callOn("RobotMethods", "Navigate", "order 3", text("Dock A"))).toMatchObject({
       outcome: 4,

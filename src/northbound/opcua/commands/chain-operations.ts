@@ -58,7 +58,7 @@ function ofMission(number: number, name: string, text: string, isStop: boolean, 
       if (pause !== null) return pause;
       const missionId = isUnnamed ? robot.currentMissionId : targetMissionId;
       if (missionId === null && !isStop) {
-        return { problem: "TargetMissionId is empty, and no current mission of the robot is known" };
+        return { problem: "the command names no mission, and no current mission of the robot is known" };
       }
       return missionRequest(text, robot, command, missionId);
     },
@@ -117,7 +117,9 @@ function confirmTask(text: string, { targetTaskChainId }: MissionParameters, rob
   }
   const { chainId } = taskChain;
   if (targetTaskChainId !== 0 && targetTaskChainId !== chainId) {
-    return { problem: `TargetTaskChainId is ${targetTaskChainId}, and the robot executes chain ${chainId}` };
+    return {
+      problem: `the command names chain ${targetTaskChainId}, and the robot executes chain ${chainId}`,
+    };
   }
   return chainRequest("FinishTaskChain", { taskChainId: chainId }, `${text} ${chainId}`);
 }

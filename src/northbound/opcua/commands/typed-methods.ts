@@ -15,20 +15,29 @@ export interface TypedMethod extends MethodModel {
 
 const MILLI = 1_000;
 
-/** What a slot's parameters would be with the values of a method's own inputs. */
-const readers: Readonly<Record<Argument, (values: readonly unknown[]) => Partial<MissionParameters>>> = {
+type Given = Partial<MissionParameters> | { readonly problem: string };
+
+/** What a slot's parameters would be with the values of a method's own inputs; a problem names the input. */
+const readers: Readonly<Record<Argument, (values: readonly unknown[]) => Given>> = {
   nothing: () => ({}),
-  goal: ([destination]) => ({ destination: String(destination ?? "") }),
-  goals: ([list]) => ({
-    destinations: Array.isArray(list) ? list.map((name) => String(name ?? "")) : [],
-  }),
+  goal([value]) {
+    const destination = String(value ?? "");
+    return destination === "" ? { problem: "Destination is empty: name where to" } : { destination };
+  },
+  goals([list]) {
+    const destinations = Array.isArray(list) ? list.map((name) => String(name ?? "")) : [];
+    const isNone = destinations.every((name) => name === "");
+    return isNone ? { problem: "Destinations is empty: name where to" } : { destinations };
+  },
   pose(values) {
-    const pose = values.map((value) => Math.round(Number(value) * MILLI));
-    return { pose: pose.every(Number.isFinite) ? pose : null };
+    const at = values.findIndex((value) => !Number.isFinite(value));
+    if (at === -1) return { pose: values.map((value) => Math.round(Number(value) * MILLI)) };
+    return { problem: `${poseInputs[at]} is no number: give X and Y in metres, and Heading in radians` };
   },
   mission: ([missionId]) => ({ targetMissionId: String(missionId ?? "") }),
   task_chain: ([chainId]) => ({ targetTaskChainId: Number(chainId) }),
 };
+const poseInputs = ["X", "Y", "Heading"] as const;
 
 /** One for each operation of a mission slot, and those of conveyors. */
 export const typedMethods: readonly TypedMethod[] = [
@@ -58,6 +67,7 @@ function ofOperation(slotOperation: SlotOperation): TypedMethod {
     operation,
     draft(values, robot) {
       const given = readers[argument](ownValues(values));
+      if ("problem" in given) return given;
       return draft({ ...noParameters, operation: number, ...given }, robot, new Map());
     },
   };
