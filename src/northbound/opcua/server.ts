@@ -19,6 +19,7 @@ import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
 import { forgetClosedSubscriptions } from "./node-opcua/closed-subscriptions.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
+import { containEventFilters } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
@@ -178,6 +179,7 @@ async function openServer(
     refuseWithErrorMessages(server);
     forgetClosedSubscriptions(server);
     allowManyWatchers();
+    containEventFilters();
     showSampleRate(server);
     const bounds = boundSessions(server, options, clock, log);
     if (options.certificate === null) {

@@ -5,6 +5,7 @@ import {
   ModifyMonitoredItemsRequest,
   type OPCUAServer,
 } from "node-opcua";
+import { refuseUnservable } from "./monitoring-filters.ts";
 
 /**
  * Revises what clients ask for by habit, before the server looks at it; the answer tells them so.
@@ -12,6 +13,7 @@ import {
  * - Our variables report on change: a sampling interval of 100 ms would cost 10 µs a sample whether or not
  *   anything changed, a core for 10,000 items. They are revised to 0.
  * - A session of a client that crashed would be kept for up to 50 minutes.
+ * - A filter that cannot be served is refused.
  */
 export function reviseRequests(
   server: OPCUAServer,
@@ -31,6 +33,7 @@ export function reviseRequests(
 
 function reviseCreate(request: CreateMonitoredItemsRequest, namespaceIndex: number): void {
   for (const item of request.itemsToCreate ?? []) {
+    refuseUnservable(item.requestedParameters);
     const { nodeId, attributeId } = item.itemToMonitor;
     if (nodeId.namespace === namespaceIndex && attributeId === AttributeIds.Value) {
       item.requestedParameters.samplingInterval = 0;
@@ -41,6 +44,7 @@ function reviseCreate(request: CreateMonitoredItemsRequest, namespaceIndex: numb
 function reviseModify(server: OPCUAServer, request: ModifyMonitoredItemsRequest): void {
   const subscription = server.engine.findSubscription(request.subscriptionId);
   for (const item of request.itemsToModify ?? []) {
+    refuseUnservable(item.requestedParameters);
     const monitored = subscription?.getMonitoredItem(item.monitoredItemId);
     if (monitored?.isExceptionBased === true) item.requestedParameters.samplingInterval = 0;
   }

@@ -1,0 +1,178 @@
+import {
+  AggregateFilter,
+  AttributeIds,
+  ContentFilter,
+  ContentFilterElement,
+  CreateMonitoredItemsRequest,
+  type CreateMonitoredItemsResponse,
+  DataChangeFilter,
+  DataChangeTrigger,
+  DeadbandType,
+  ElementOperand,
+  EventFilter,
+  FilterOperator,
+  LiteralOperand,
+  ModifyMonitoredItemsRequest,
+  MonitoringMode,
+  SimpleAttributeOperand,
+  StatusCodes,
+  TimestampsToReturn,
+  type VariantOptions,
+} from "node-opcua";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+
+let running: RunningServer;
+let plc: Caller;
+let subscriptionId: number;
+
+beforeAll(async () => {
+  running = await startServer({
+    robots: [{ robotId: "r1", alias: "AMR01", number: 1, family: "cart", conveyorIndexes: [1] }],
+  });
+  plc = await openSession(running.url);
+  ({ subscriptionId } = await plc.session.createSubscription2({
+    requestedPublishingInterval: 10,
+    requestedLifetimeCount: 1000,
+    requestedMaxKeepAliveCount: 100,
+    publishingEnabled: true,
+  }));
+});
+afterAll(async () => {
+  await plc.close();
+  await running.stop();
+});
+
+type Operand = ElementOperand | LiteralOperand | SimpleAttributeOperand;
+const message = new SimpleAttributeOperand({
+  typeDefinitionId: "i=2041",
+  browsePath: [{ name: "Message" }],
+  attributeId: AttributeIds.Value,
+});
+const literal = (value: VariantOptions) => new LiteralOperand({ value });
+const element = (index: number) => new ElementOperand({ index });
+const step = (filterOperator: FilterOperator, ...filterOperands: Operand[]) =>
+  new ContentFilterElement({ filterOperator, filterOperands });
+const where = (...elements: ContentFilterElement[]) =>
+  new EventFilter({ selectClauses: [message], whereClause: new ContentFilter({ elements }) });
+
+type Filter = EventFilter | DataChangeFilter | AggregateFilter;
+const parameters = (filter: Filter) => ({
+  clientHandle: 1,
+  samplingInterval: 0,
+  queueSize: 10,
+  discardOldest: true,
+  filter,
+});
+
+/** Monitors a node with the filter, as any client's stack sends it. @returns its status and id */
+async function monitor(nodeId: string, attributeId: AttributeIds, filter: Filter) {
+  const request = new CreateMonitoredItemsRequest({
+    subscriptionId,
+    timestampsToReturn: TimestampsToReturn.Both,
+    itemsToCreate: [
+      {
+        itemToMonitor: { nodeId, attributeId },
+        monitoringMode: MonitoringMode.Reporting,
+        requestedParameters: parameters(filter),
+      },
+    ],
+  });
+  const answer = (await perform(request)) as CreateMonitoredItemsResponse;
+  const { statusCode, monitoredItemId = 0 } = answer.results?.[0] ?? {};
+  return { statusCode, monitoredItemId };
+}
+
+function perform(request: CreateMonitoredItemsRequest | ModifyMonitoredItemsRequest): Promise<unknown> {
+  const send: unknown = Reflect.get(plc.session, "performMessageTransaction");
+  if (typeof send !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");
+  return send.call(plc.session, request);
+}
+
+const watchEvents = (filter: EventFilter) => monitor("i=2253", AttributeIds.EventNotifier, filter);
+
+let robots = 0;
+/** A robot that is new is an event, for which each filter is asked. */
+function listRobot(): void {
+  robots += 1;
+  const robotId = `new-${robots}`;
+  running.server.write({
+    changes: [{ kind: "robot", robotId, family: "cart", quality: "good" }],
+    events: [],
+  });
+}
+
+describe("a filter of events", () => {
+  it("is refused where each of its steps asks the next one twice: 40 of them are a billion", async () => {
+    const steps = Array.from({ length: 40 }, (_, at) =>
+      step(FilterOperator.Or, element(at + 1), element(at + 1)),
+    );
+    const bomb = where(...steps, step(FilterOperator.IsNull, message));
+    expect((await watchEvents(bomb)).statusCode).toBe(StatusCodes.BadFilterElementInvalid);
+    listRobot();
+    expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
+  });
+
+  it("is not taken by a change of the item either", async () => {
+    const sane = await watchEvents(where());
+    expect(sane.statusCode).toBe(StatusCodes.Good);
+    const steps = Array.from({ length: 40 }, (_, at) =>
+      step(FilterOperator.Equals, element(at + 1), element(at + 1)),
+    );
+    await perform(
+      new ModifyMonitoredItemsRequest({
+        subscriptionId,
+        timestampsToReturn: TimestampsToReturn.Both,
+        itemsToModify: [
+          {
+            monitoredItemId: sane.monitoredItemId,
+            requestedParameters: parameters(where(...steps, step(FilterOperator.IsNull, message))),
+          },
+        ],
+      }),
+    );
+    listRobot();
+    expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
+  });
+
+  it.each([
+    ["no text", { dataType: "LocalizedText", value: null }],
+    ["no time", { dataType: "DateTime", value: null }],
+    ["no bytes", { dataType: "ByteString", value: null }],
+  ] satisfies ReadonlyArray<readonly [string, VariantOptions]>)(
+    "may compare with %s",
+    async (_what, value) => {
+      const odd = where(step(FilterOperator.GreaterThan, literal(value), literal(value)));
+      await watchEvents(odd);
+      expect(listRobot).not.toThrow();
+      expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
+    },
+  );
+});
+
+describe("an aggregate", () => {
+  it("is refused: there are none, and each value would pass for one", async () => {
+    const average = new AggregateFilter({
+      startTime: new Date(),
+      aggregateType: "i=2342",
+      processingInterval: 1000,
+    });
+    const { statusCode } = await monitor("ns=2;s=Robots.AMR01.AgeSeconds", AttributeIds.Value, average);
+    expect(statusCode).toBe(StatusCodes.BadFilterNotAllowed);
+  });
+});
+
+describe("a deadband", () => {
+  const deadband = (deadbandType: DeadbandType, deadbandValue: number) =>
+    new DataChangeFilter({ trigger: DataChangeTrigger.StatusValue, deadbandType, deadbandValue });
+
+  it.each([
+    ["percent", DeadbandType.Percent, Number.NaN],
+    ["absolute", DeadbandType.Absolute, Number.NaN],
+    ["absolute", DeadbandType.Absolute, -1],
+  ])("is refused where it is no number above 0: %s", async (_name, type, value) => {
+    const node = "ns=2;s=Robots.AMR01.Battery.ChargePercent";
+    const { statusCode } = await monitor(node, AttributeIds.Value, deadband(type, value));
+    expect(statusCode).toBe(StatusCodes.BadDeadbandFilterInvalid);
+  });
+});
