@@ -62,6 +62,8 @@ export function whyNotWritten(error: unknown): string {
   switch (code) {
     case "EEXIST":
       return "is there already: remove it, or choose another name";
+    case "EISDIR":
+      return "is a folder: remove it, or choose another folder";
     case "ENOENT":
     case "ENOTDIR":
       return "cannot be written: there is no such folder";

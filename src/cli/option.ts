@@ -24,3 +24,9 @@ function whole(text: string, least: number, most: number): number {
   }
   return value;
 }
+
+/** A text that is not empty: `"$OUT"` of a script whose variable is not set is. */
+export function someText(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It is empty.");
+  return text;
+}

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 import { isCode } from "./socket-probe.ts";
@@ -90,7 +90,7 @@ export function readNowIfThere(path: string): string | undefined {
  */
 export async function replaceFile(
   path: string,
-  text: string,
+  text: string | Iterable<string>,
   { mode = OWNER_ONLY, isSynced = true }: KeptFileOptions = {},
   draft = `${path}.new`,
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function replaceFile(
   try {
     const file = await open(draft, "wx", mode);
     try {
-      await file.writeFile(text);
+      await writeFile(file, text);
       // Whatever the umask says.
       await file.chmod(mode);
     } finally {

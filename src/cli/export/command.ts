@@ -1,10 +1,12 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { createCatalogue } from "../../fleet/operations.ts";
+import { replaceFile } from "../../platform/kept-file.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { exitWithProblems, reported } from "../configuration.ts";
 import { exitCodes, fail, NotPossible } from "../exit.ts";
+import { publicAccess, whyNotWritten } from "../new-file.ts";
+import { someText } from "../option.ts";
 
 /** `fleetgate export`: files for the programs of the office. */
 export function exportCommand(): Command {
@@ -36,10 +38,10 @@ The configuration is all that is read: no secret, no certificate, no gateway.`;
 function exportOpcUaCommand(): Command {
   return new Command("opcua")
     .description("write what engineering tools import: function blocks, a NodeSet2 and lists of tags")
-    .requiredOption("--out <folder>", "where to; files of an earlier export are replaced")
+    .requiredOption("--out <folder>", "where to; files of an earlier export are replaced", someText)
     .option("-c, --config <file>", "the configuration, for the tags of its stations and robots")
     .option("--instances", "the nodes of stations and robots in the NodeSet2, too")
-    .option("--opc-server <name>", "the name of the OPC connection in Ignition", DEFAULT_OPC_SERVER)
+    .option("--opc-server <name>", "the name of the OPC connection in Ignition", someText, DEFAULT_OPC_SERVER)
     .addHelpText("after", examples)
     .action(async (options: OpcUaExport) => {
       try {
@@ -48,14 +50,24 @@ function exportOpcUaCommand(): Command {
         await makeFolder(options.out);
         const all: Export["files"] = { ...blockFiles(), ...files };
         for (const [name, text] of Object.entries(all)) {
-          await writeFile(join(options.out, name), text);
-          process.stdout.write(`${join(options.out, name)}\n`);
+          const path = join(options.out, name);
+          await write(path, text);
+          process.stdout.write(`${path}\n`);
         }
         for (const line of news) process.stdout.write(`${line}\n`);
       } catch (error) {
         fail(error, () => "");
       }
     });
+}
+
+/** Whole or not at all: a tool must not import the half of a file. A link is replaced, not followed. */
+async function write(path: string, text: Iterable<string>): Promise<void> {
+  try {
+    await replaceFile(path, text, { mode: publicAccess.mode, isSynced: false });
+  } catch (error) {
+    throw new NotPossible(`${path} ${whyNotWritten(error)}`);
+  }
 }
 
 interface Export {

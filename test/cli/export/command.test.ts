@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
@@ -116,6 +116,37 @@ describe("fleetgate export opcua", { timeout: TEST_TIMEOUT_MS }, () => {
     expect(code).toBe(wanted);
     expect(err.length).toBeGreaterThan(0);
     expect(existsSync(join(folder, "plc"))).toBe(false);
+  });
+
+  it("says what is in the way of a file, and leaves no half of one", async () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, "plc/FG_Command.xml"), { recursive: true });
+    const { ended, err } = fleetgate(folder, "export", "opcua", "--out", "plc");
+    expect((await ended).code).toBe(1);
+    const path = join("plc", "FG_Command.xml");
+    expect(err.entries).toEqual([`fleetgate: ${path} is a folder: remove it, or choose another folder`]);
+    expect(readdirSync(join(folder, "plc")).filter((name) => name.endsWith(".new"))).toEqual([]);
+  });
+
+  it("replaces a link instead of what it leads to", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "other"), "other");
+    mkdirSync(join(folder, "plc"));
+    symlinkSync("../other", join(folder, "plc/FG_Command.st"));
+    expect((await fleetgate(folder, "export", "opcua", "--out", "plc").ended).code).toBe(0);
+    expect(readFileSync(join(folder, "other"), "utf8")).toBe("other");
+    expect(readFileSync(join(folder, "plc/FG_Command.st"), "utf8")).toContain("FUNCTION_BLOCK FG_Command");
+  });
+
+  it.each([
+    ["--out", ["--out", ""]],
+    ["--opc-server", ["--out", "plc", "--opc-server", " "]],
+  ])("refuses an empty %s, as a script with an unset variable gives", async (_option, args) => {
+    const folder = newFolder();
+    const { ended, err } = fleetgate(folder, "export", "opcua", ...args);
+    expect((await ended).code).toBe(64);
+    expect(err.entries.join("\n")).toContain("It is empty.");
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it.skipIf(!haveXmllint)("writes NodeSets that are valid against the schema", async () => {
