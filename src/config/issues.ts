@@ -77,6 +77,10 @@ function message(issue: z.core.$ZodIssue, value: unknown): string {
       return issue.origin === "string" || issue.origin === "array"
         ? `must not be longer than ${issue.maximum}`
         : `must be at most ${issue.maximum}, not ${shown(value)}`;
+    case "invalid_key": {
+      const [why] = issue.issues;
+      return why === undefined ? issue.message : message(why, issue.path.at(-1));
+    }
     case "custom":
       return issue.message;
     default:

@@ -152,6 +152,26 @@ describe("keys that contradict or need each other", () => {
       "mqtt.stateQos: must be one of 0, 1; not 2",
     ],
     [
+      "an alias that differs only by case from the id of a robot without one",
+      `${minimal}opcua: { robots: { a: { alias: R2 }, r2: {} } }\n`,
+      'opcua.robots.a.alias: "R2" differs only by case from the id "r2": a PLC may take them for one; choose another',
+    ],
+    [
+      "a station whose name is no level of a path",
+      `${minimal}stations: { "dock 1": { destinations: [A] } }\n`,
+      'stations["dock 1"]: use 1 to 64 letters, digits, - and _',
+    ],
+    [
+      "a destination without a number",
+      `${minimal}opcua: { destinations: { dock: A } }\n`,
+      "opcua.destinations.dock: use a number from 1 to 999999999",
+    ],
+    [
+      "a robot without an id",
+      `${minimal}opcua: { robots: { "": {} } }\n`,
+      'opcua.robots[""]: must not be empty',
+    ],
+    [
       "a user called anonymous",
       `${minimal}opcua: { users: { anonymous: { password: pw, role: observer } } }\n`,
       "opcua.users.anonymous: means a session without a user",
@@ -221,6 +241,16 @@ describe("warnings", () => {
     );
     if (isNamed) expect(found).toContainEqual(expected);
     else expect(found).not.toContainEqual(expected);
+  });
+
+  it("name stations that differ only by case", async () => {
+    await using folder = await createConfigFolder();
+    const found = await folder.warnings(
+      `${minimal}opcua: { insecureLoopback: {} }\nstations: { Dock: { destinations: [A] }, dock: { destinations: [B] } }\n`,
+    );
+    expect(found).toContainEqual(
+      expect.stringContaining('stations.dock: differs only by case from "Dock": some PLCs take them for one'),
+    );
   });
 
   it("name what is allowed and unwise", async () => {

@@ -61,7 +61,10 @@ const usualAlias = /^[A-Za-z][A-Za-z0-9_]{0,23}$/;
  */
 function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
   const owners = new Map(Object.keys(opcua.robots).map((robotId) => [robotId, robotId]));
-  const ownersInAnyCase = new Map<string, { readonly robotId: string; readonly alias: string }>();
+  const ownersInAnyCase = new Map<string, NamedRobot>();
+  // A robot without an alias is named by its id.
+  for (const [robotId, { alias }] of Object.entries(opcua.robots))
+    if (alias === undefined) ownersInAnyCase.set(robotId.toLowerCase(), { robotId, name: robotId });
   const findings: Finding[] = [];
   for (const [robotId, { alias }] of Object.entries(opcua.robots)) {
     if (alias === undefined) continue;
@@ -72,7 +75,7 @@ function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
       findings.push(wrong(path, `is the name of ${owner} already`));
     else if (alike !== undefined) findings.push(wrong(path, differsByCase(alias, alike)));
     if (owner === undefined) owners.set(alias, robotId);
-    if (alike === undefined) ownersInAnyCase.set(alias.toLowerCase(), { robotId, alias });
+    if (alike === undefined) ownersInAnyCase.set(alias.toLowerCase(), { robotId, name: alias });
     if (!usualAlias.test(alias)) {
       findings.push(
         unwise(
@@ -85,11 +88,14 @@ function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
   return findings;
 }
 
-function differsByCase(
-  alias: string,
-  { robotId, alias: other }: { readonly robotId: string; readonly alias: string },
-): string {
-  return `"${alias}" differs only by case from "${other}" of ${robotId}: a PLC may take them for one; choose another`;
+interface NamedRobot {
+  readonly robotId: string;
+  readonly name: string;
+}
+
+function differsByCase(alias: string, { robotId, name }: NamedRobot): string {
+  const other = name === robotId ? `the id "${name}"` : `"${name}" of ${robotId}`;
+  return `"${alias}" differs only by case from ${other}: a PLC may take them for one; choose another`;
 }
 
 /** A number names one robot. */

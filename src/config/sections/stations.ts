@@ -86,7 +86,10 @@ function namedSources(users: readonly string[] = [], clients: readonly string[] 
 /** A station is a slot on OPC UA for users that log on there, and topics on MQTT for its clients. */
 export function stationFindings(section: StationsSection, sections: ProtocolSections): readonly Finding[] {
   const entries = Object.entries(section);
-  const permits = entries.flatMap(([name, station]) => permitFindings(name, station, sections));
+  const permits = [
+    ...entries.flatMap(([name, station]) => permitFindings(name, station, sections)),
+    ...(sections.opcua === undefined ? [] : alikeFindings(Object.keys(section))),
+  ];
   if (entries.length > 0 && sections.opcua === undefined && sections.mqtt === undefined) {
     return [
       ...permits,
@@ -102,6 +105,15 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
     ),
   ]);
   return [...permits, ...users];
+}
+
+/** An S7 takes names that differ only by case for one, as of robots. */
+function alikeFindings(stations: readonly string[]): readonly Finding[] {
+  return stations.flatMap((name, place) => {
+    const alike = stations.slice(0, place).find((other) => other.toLowerCase() === name.toLowerCase());
+    const text = `differs only by case from "${alike}": some PLCs take them for one`;
+    return alike === undefined ? [] : [unwise(["stations", name], text)];
+  });
 }
 
 /** A permit is a tag: where nobody can write it, no robot would ever come. */
