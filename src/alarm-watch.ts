@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { certificatesIn } from "./config/key-pairs.ts";
 import type { Config } from "./config/load.ts";
 import type { OwnCertificate } from "./config/named-files.ts";
 import type { StateAlarm } from "./contracts/alarms.ts";
@@ -14,6 +13,7 @@ import { type Clock, every } from "./platform/clock.ts";
 import { aborted, type Component } from "./platform/component.ts";
 import { type FreeBytes, freeBytes } from "./platform/disk-space.ts";
 import { createPulse } from "./platform/liveness.ts";
+import { certificatesIn } from "./platform/pem.ts";
 import { LEAST_FREE_BYTES } from "./platform/store.ts";
 
 export interface AlarmWatchParts {
