@@ -33,7 +33,9 @@ export function refuseUnservable(parameters: MonitoringParameters): void {
   }
 }
 
-/** How often an event asks elements in the worst case; none of a filter that asks itself, which is refused. */
+/**
+ * How often an event asks elements in the worst case; none of a filter that asks itself, which is refused.
+ */
 function questionsOf(filter: ContentFilter | null): number {
   const elements = filter?.elements ?? [];
   const known = new Map<number, number>();
