@@ -2,7 +2,7 @@ import type { Connection } from "../../contracts/link.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
-import type { MqttOptions } from "./options.ts";
+import { brokerName, type MqttOptions } from "./options.ts";
 
 export interface BrokerOrderParts {
   /** The options of each broker, in the order of preference. */
@@ -49,8 +49,8 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
   const waitMs = () => Math.min(returnMs * 2 ** failedReturns, Math.max(returnMs, LONGEST_WAIT_MS));
 
   function nameOf(place: number): string {
-    const broker = brokers[place]?.broker;
-    return broker?.kind === "external" ? broker.setting : "the embedded broker";
+    const options = brokers[place];
+    return options === undefined ? "" : brokerName(options);
   }
 
   function note(place: number, reason: string): void {

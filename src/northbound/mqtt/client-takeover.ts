@@ -17,8 +17,12 @@ const SESSION_TAKEN_OVER = 0x8e;
  * published.
  */
 export interface TakeoverWatch {
-  /** A new connection. */
-  serve(client: MqttClient): void;
+  /**
+   * A new connection.
+   *
+   * @param broker names the broker among several
+   */
+  serve(client: MqttClient, broker: string): void;
   /** After a reconnect the retained status was that of another session. */
   foundOther(sessionId: string): void;
   /** The other gateway's session, "" if unknown; null when there is no other. */
@@ -26,7 +30,8 @@ export interface TakeoverWatch {
 }
 
 export function createTakeoverWatch(clock: Clock, onChange: () => void): TakeoverWatch {
-  let connections = 0;
+  const known = new Set<string>();
+  let isReconnect = false;
   let signs = 0;
   let session = "";
 
@@ -44,8 +49,9 @@ export function createTakeoverWatch(clock: Clock, onChange: () => void): Takeove
   }
 
   return {
-    serve(client) {
-      connections += 1;
+    serve(client, broker) {
+      isReconnect = known.has(broker);
+      known.add(broker);
       const cancel = clock.after(LASTING_MS, clear);
       client.once("close", cancel);
       client.once("disconnect", ({ reasonCode }) => {
@@ -53,8 +59,8 @@ export function createTakeoverWatch(clock: Clock, onChange: () => void): Takeove
       });
     },
     foundOther(sessionId) {
-      // At the first connection it is the status of this gateway's previous run.
-      if (connections > 1) addSign(sessionId);
+      // At the first connection to a broker it is the status of this gateway's previous run.
+      if (isReconnect) addSign(sessionId);
     },
     otherSession: () => (signs >= SIGNS ? session : null),
   };

@@ -25,8 +25,10 @@ export interface DuplicateWatch {
   /**
    * Subscribes on a new connection. Call it before `online` is published there: the status retained before
    * counts too.
+   *
+   * @param broker names the broker among several
    */
-  serve(client: MqttClient): Promise<void>;
+  serve(client: MqttClient, broker: string): Promise<void>;
   /** The problem as one sentence; null when there is no other gateway. */
   problem(): string | null;
 }
@@ -95,8 +97,8 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
   }
 
   return {
-    async serve(client) {
-      takeover.serve(client);
+    async serve(client, broker) {
+      takeover.serve(client, broker);
       client.on("message", (name: string, payload: Buffer, packet: IPublishPacket) => {
         if (name !== topic) return;
         const text = payload.toString("utf8");

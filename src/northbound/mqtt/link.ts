@@ -15,7 +15,7 @@ import { createCommandDesk } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
-import { brokersOf, type MqttOptions } from "./options.ts";
+import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
@@ -96,7 +96,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       limits.connected(client);
-      const watching = duplicates.serve(client);
+      const watching = duplicates.serve(client, brokerName(brokerOptions));
       // Awaited below, unless the connection is lost first: that is what tells then.
       watching.catch(() => {});
       const connection = await openConnection(client, connectionParts);

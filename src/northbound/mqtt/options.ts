@@ -90,3 +90,8 @@ export function brokersOf(options: MqttOptions): readonly MqttOptions[] {
     broker: { ...broker, ...one, fallbacks: [] },
   }));
 }
+
+/** The key that names the broker, for log and health. */
+export function brokerName({ broker }: MqttOptions): string {
+  return broker.kind === "external" ? broker.setting : "the embedded broker";
+}

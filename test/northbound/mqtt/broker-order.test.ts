@@ -6,7 +6,7 @@ import { freePorts } from "../../support/free-ports.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
 import { newLink } from "./link-harness.ts";
-import { external, listen, missionChange, mqttOptions } from "./mqtt-harness.ts";
+import { base, external, listen, missionChange, mqttOptions } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;
 const cleanups: Array<() => unknown> = [];
@@ -149,6 +149,26 @@ it("ends its look at the first broker with the connection", async () => {
   clock.advance(120_000);
   expect(await movesOn(connection)).toBe(false);
   expect(first.clients).toEqual(["fleetgate-test-check"]);
+});
+
+it("takes the status that an earlier run has left at each broker for no other gateway", async () => {
+  const brokers = [await startPlantBroker(), second, await startPlantBroker()];
+  for (const broker of brokers) {
+    const earlier = await listen(broker.url);
+    const left = JSON.stringify({ state: "offline", session_id: "s0" });
+    await earlier.client.publishAsync(`${base}/status`, left, { qos: 1, retain: true });
+    await earlier.client.endAsync();
+  }
+  const [url = "", ...fallbacks] = brokers.map((broker) => broker.url);
+  link = newLink({ options: mqttOptions({ broker: external(url, ...fallbacks) }), clock });
+  for (const broker of brokers.slice(0, 2)) {
+    const connection = await connect();
+    await broker.close();
+    await connection.lost;
+  }
+  await connect();
+  expect(link.health().detail).toMatch(/^connected to mqtt\.fallbackBrokers\[1\]/);
+  await brokers[2]?.close();
 });
 
 it("names every broker where none can be reached", async () => {
