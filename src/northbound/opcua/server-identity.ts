@@ -1,6 +1,7 @@
 import type { OPCUAServer, OPCUAServerOptions } from "node-opcua";
 import { DataType, type UAVariable, VariableIds } from "node-opcua";
 import type { GatewayFacts } from "./gateway-tags.ts";
+import { MOST_CONTINUATION_POINTS } from "./node-opcua/continuation-points.ts";
 import { locales } from "./node-opcua/locales.ts";
 import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
 
@@ -52,6 +53,7 @@ export function describeServer(
       maxStringLength: LONGEST_TEXT_BYTES,
       maxByteStringLength: LONGEST_TEXT_BYTES,
       maxMonitoredItemsQueueSize: LONGEST_ITEM_QUEUE,
+      maxBrowseContinuationPoints: MOST_CONTINUATION_POINTS,
       // Every change of a variable goes out: there is no slower clock that samples it.
       minSupportedSampleRate: 0,
       operationLimits: {

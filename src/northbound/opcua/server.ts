@@ -18,6 +18,7 @@ import { createFleetSpace } from "./fleet-space.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
 import { forgetClosedSubscriptions } from "./node-opcua/closed-subscriptions.ts";
+import { boundContinuationPoints } from "./node-opcua/continuation-points.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { containEventFilters } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
@@ -179,6 +180,7 @@ async function openServer(
     refuseWithErrorMessages(server);
     forgetClosedSubscriptions(server);
     allowManyWatchers();
+    boundContinuationPoints();
     containEventFilters();
     showSampleRate(server);
     const bounds = boundSessions(server, options, clock, log);
