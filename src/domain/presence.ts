@@ -12,3 +12,14 @@ export interface Presence {
   readonly taskChainId: number;
   readonly info: Readonly<Record<string, unknown>>;
 }
+
+/**
+ * Where the robot is on its map. Null where the record has no coordinate (fleet-service-interface,
+ * OnlineAMRInfo).
+ */
+export function coordinateOf({ info }: Presence, name: "x" | "y" | "theta"): number | null {
+  const { coordinate } = info;
+  if (typeof coordinate !== "object" || coordinate === null) return null;
+  const value: unknown = Reflect.get(coordinate, name);
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}

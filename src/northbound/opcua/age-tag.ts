@@ -1,4 +1,5 @@
 import { StatusCodes } from "node-opcua";
+import { createAge } from "../../domain/age.ts";
 import type { Tag } from "./node-opcua/tag.ts";
 
 /** Lets an age grow; called about once a second. */
@@ -9,12 +10,11 @@ export type Age = (nowMs: number) => void;
  * `ageing`: a thousand good robots cost nothing a second. Answers with what is told whether it is good.
  */
 export function startAge(tag: Tag, nowMs: () => number, ageing: Set<Age>): (isGood: boolean) => void {
-  let lastGoodMs = nowMs();
-  let wasGood = false;
+  const known = createAge(nowMs());
   let shownSeconds: number | null = null;
 
   function age(atMs: number): void {
-    const seconds = wasGood ? 0 : Math.max(0, Math.floor((atMs - lastGoodMs) / 1000));
+    const seconds = known.seconds(atMs);
     if (seconds === shownSeconds) return;
     shownSeconds = seconds;
     const at = new Date(atMs);
@@ -22,8 +22,7 @@ export function startAge(tag: Tag, nowMs: () => number, ageing: Set<Age>): (isGo
   }
 
   return (isGood) => {
-    if (wasGood) lastGoodMs = nowMs();
-    wasGood = isGood;
+    known.note(isGood, nowMs());
     age(nowMs());
     if (isGood) ageing.delete(age);
     else ageing.add(age);

@@ -1,5 +1,5 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import type { Presence } from "../../domain/presence.ts";
+import { coordinateOf, type Presence } from "../../domain/presence.ts";
 import { ageTags, coordinateTags, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { Tag, TagTimes } from "./node-opcua/tag.ts";
@@ -41,12 +41,4 @@ export function addPositionTags(builder: NodeBuilder, robot: Folder): PositionTa
       for (const tag of [...Object.values(tags), x, y, heading]) tag.fail(status, times);
     },
   };
-}
-
-/** Null where the record has no coordinate (fleet-service-interface, OnlineAMRInfo). */
-function coordinateOf({ info }: Presence, name: "x" | "y" | "theta"): number | null {
-  const { coordinate } = info;
-  if (typeof coordinate !== "object" || coordinate === null) return null;
-  const value: unknown = Reflect.get(coordinate, name);
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
 }

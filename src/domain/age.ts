@@ -1,0 +1,19 @@
+/** For how long something has not been good. */
+export interface Age {
+  note(isGood: boolean, nowMs: number): void;
+  /** 0 while it is good. Counted from when it was good last, or from the beginning. */
+  seconds(nowMs: number): number;
+}
+
+/** Begins with something that is not good. */
+export function createAge(nowMs: number): Age {
+  let lastGoodMs = nowMs;
+  let wasGood = false;
+  return {
+    note(isGood, atMs) {
+      if (wasGood) lastGoodMs = atMs;
+      wasGood = isGood;
+    },
+    seconds: (atMs) => (wasGood ? 0 : Math.max(0, Math.floor((atMs - lastGoodMs) / 1_000))),
+  };
+}
