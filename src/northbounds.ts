@@ -110,7 +110,7 @@ async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<Com
 function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
   const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config, shown } = parts;
   const log = parts.log.child({ part: "mqtt" });
-  const topics = createTopics(options.base, options.topics);
+  const topics = createTopics(options.base, options.topics, options.placement);
   const { clientId } = options;
   const broker =
     options.broker.kind === "embedded"

@@ -32,8 +32,8 @@ const rooms: Readonly<Record<string, Rules>> = {
     platform: "parts of any daemon",
     "fleet/options.ts": "the options that configuration builds",
     "northbound/mqtt/options.ts": "the options that configuration builds",
-    "northbound/mqtt/topic-templates.ts":
-      "topic templates are configuration, and one place knows what is wrong with them",
+    "northbound/mqtt/topic-templates.ts": "topic templates are configuration",
+    "northbound/mqtt/topic-checks.ts": "one place knows what is wrong with topics",
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",
     "commands/options.ts": "the options that configuration builds",

@@ -27,7 +27,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
     ...(fleet === undefined || quality === undefined ? [] : pollFindings(fleet, quality)),
     ...(fleet === undefined ? [] : unknownRobots(fleet, opcua)),
-    ...(mqtt === undefined ? [] : mqttFindings(mqtt)),
+    ...(mqtt === undefined ? [] : mqttFindings(mqtt, sections)),
     ...(opcua === undefined ? [] : opcUaFindings(opcua)),
     ...(web === undefined || isLoopback(web.listen.host)
       ? []

@@ -19,8 +19,8 @@ import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
-import { opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
-import { stationNodes, stationOptions } from "./sections/stations.ts";
+import { namedRobots, opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
+import { stationNodes, stationOptions, stationPlaces } from "./sections/stations.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
 export interface Config {
@@ -121,7 +121,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     log: file.log,
     quality: file.quality,
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
-    mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, files),
+    mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, mqttPlant(file), files),
     opcua:
       file.opcua === undefined
         ? null
@@ -137,6 +137,10 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     audit: file.commands.audit,
     journal: file.commands.journal,
   };
+}
+
+function mqttPlant({ opcua, fleet, stations }: ConfigFile): Parameters<typeof mqttOptions>[2] {
+  return { robots: namedRobots(opcua, fleet.robots), stations: stationPlaces(stations) };
 }
 
 /** A configured path must be usable. A default path that is not usable only leaves the socket closed. */

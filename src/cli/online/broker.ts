@@ -50,7 +50,7 @@ function limitsText({ maximumPacketSize, receiveMaximum }: BrokerLimits): string
 
 function ownTopic({ topic, passage }: TopicTrial): Part {
   const part = `broker topic ${topic}`;
-  const advice = `let the broker allow the gateway's user to write and to read everything under mqtt.base; ${ACL_PAGE}`;
+  const advice = `let the broker allow the gateway's user to write and to read everything under mqtt.base, and under mqtt.placement; ${ACL_PAGE}`;
   switch (passage.kind) {
     case "arrived":
       return ok(part, "a message was taken, and came back");

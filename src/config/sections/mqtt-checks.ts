@@ -1,7 +1,10 @@
-import { templateProblems } from "../../northbound/mqtt/topic-templates.ts";
+import { type TopicProblem, topicProblems } from "../../northbound/mqtt/topic-checks.ts";
 import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
-import type { MqttSection } from "./mqtt.ts";
+import type { ConfigFile } from "../schema.ts";
+import { type MqttSection, placementOf } from "./mqtt.ts";
+import { namedRobots } from "./opcua.ts";
+import { stationPlaces } from "./stations.ts";
 
 const forEmbedded = ["listen", "users", "certificate", "key"] as const;
 const forPlantBroker = [
@@ -15,10 +18,28 @@ const forPlantBroker = [
 ] as const;
 
 /** Keys of `mqtt` that contradict, or need, each other. */
-export function mqttFindings(mqtt: MqttSection): readonly Finding[] {
+export function mqttFindings(mqtt: MqttSection, sections: Partial<ConfigFile>): readonly Finding[] {
   const broker = mqtt.broker === "embedded" ? embeddedFindings(mqtt) : plantBrokerFindings(mqtt);
-  const topics = templateProblems(mqtt.base ?? "fleetgate", mqtt.topics);
-  return [...broker, ...topics.map((problem) => wrong(["mqtt", "topics"], problem))];
+  return [...broker, ...topicFindings(mqtt, sections)];
+}
+
+/** What is wrong with the topics that templates, placement, robots and stations make. */
+function topicFindings(
+  mqtt: MqttSection,
+  { gateway, fleet, opcua, stations = {} }: Partial<ConfigFile>,
+): readonly Finding[] {
+  const plant = { robots: namedRobots(opcua, fleet?.robots), stations: stationPlaces(stations) };
+  const problems = topicProblems({
+    base: mqtt.base ?? `fleetgate/${gateway?.id ?? ""}`,
+    templates: mqtt.topics,
+    placement: placementOf(mqtt, plant),
+    areRobotsKnown: fleet?.robots !== undefined,
+  });
+  return problems.map((problem) => (problem.isWarning ? unwise : wrong)(pathOf(problem), problem.message));
+}
+
+function pathOf({ at }: TopicProblem): Finding["path"] {
+  return "station" in at ? ["stations", at.station, "place"] : ["mqtt", ...at];
 }
 
 function embeddedFindings(mqtt: MqttSection): readonly Finding[] {

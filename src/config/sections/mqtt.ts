@@ -62,6 +62,25 @@ const topics = z
 
 const brokerSchemes = ["mqtt:", "mqtts:", "ws:", "wss:"];
 const MOST_FALLBACKS = 8;
+const placement = z
+  .strictObject({
+    robot: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "What a robot's topics begin with, as acme/munich/{robot}; with {alias}: its alias of opcua.robots, or else its id. Default: <base>/robots/{robot}.",
+      ),
+    station: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "What a station's topics begin with, as acme/munich/{place}/{station}; {place} is stations.<name>.place. Default: <base>/stations/{station}.",
+      ),
+  })
+  .prefault({})
+  .describe("Where robots and stations stand in the topic tree of the plant. Whole topics, not under base.");
 
 /** `mqtt:` the broker, what is published there, and how commands come from it. */
 export const mqttSection = z
@@ -130,6 +149,7 @@ export const mqttSection = z
       })
       .optional()
       .describe("What every topic begins with. Default: fleetgate/<gateway id>."),
+    placement,
     topics,
     stateQos: z
       .literal([0, 1])
@@ -152,7 +172,12 @@ export const mqttSection = z
 export type MqttSection = z.output<typeof mqttSection>;
 
 /** What the section and its files say, as the MQTT northbound wants it. */
-export function mqttOptions(section: MqttSection, gatewayId: string, files: NamedFiles): MqttOptions {
+export function mqttOptions(
+  section: MqttSection,
+  gatewayId: string,
+  plant: Pick<MqttOptions["placement"], "robots" | "stations">,
+  files: NamedFiles,
+): MqttOptions {
   const { clientRate: _intake, ...commands } = section.commands;
   return {
     broker: section.broker === "embedded" ? embedded(section, files) : external(section, files),
@@ -161,11 +186,20 @@ export function mqttOptions(section: MqttSection, gatewayId: string, files: Name
     gatewayId,
     clientId: section.clientId ?? `fleetgate-${gatewayId}`,
     topics: section.topics,
+    placement: placementOf(section, plant),
     stateQos: section.stateQos,
     refreshMs: section.refreshMs,
     tags: section.tags,
     commands,
   };
+}
+
+/** Where robots and stations are, and which there are. */
+export function placementOf(
+  { placement: { robot, station } }: MqttSection,
+  plant: Pick<MqttOptions["placement"], "robots" | "stations">,
+): MqttOptions["placement"] {
+  return { robot: robot ?? null, station: station ?? null, ...plant };
 }
 
 function embedded(section: MqttSection, files: NamedFiles): MqttOptions["broker"] {

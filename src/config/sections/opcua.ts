@@ -245,6 +245,16 @@ function knownRobots(
   }));
 }
 
+/** The robots that the configuration names, with their aliases. */
+export function namedRobots(
+  section: OpcUaSection | undefined,
+  fleetRobots: readonly RobotId[] = [],
+): ReadonlyArray<Pick<KnownRobot, "robotId" | "alias">> {
+  const described = section?.robots ?? {};
+  const ids = new Set([...fleetRobots, ...Object.keys(described)]);
+  return [...ids].map((robotId) => ({ robotId, alias: described[robotId]?.alias ?? null }));
+}
+
 /** The users of the section with their roles, for the one place that judges rights. */
 export function opcUaAccounts(section: OpcUaSection | undefined): DispatcherOptions["accounts"] {
   if (section === undefined) return [];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { StationOptions } from "../../commands/options.ts";
 import type { Source } from "../../domain/command.ts";
+import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { StationNode } from "../../northbound/opcua/options.ts";
 import { milliseconds, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
@@ -39,6 +40,14 @@ export const stationsSection = z
         .boolean()
         .optional()
         .describe("Pauses each robot that heads for one of the destinations, once, when the permit is lost."),
+      place: z
+        .string()
+        .regex(/^[^/+#{}\p{Cc}]+(?:\/[^/+#{}\p{Cc}]+)*$/u, {
+          error: "use levels of a topic, as assembly/line3/cell7, without + # { } and empty ones",
+        })
+        .max(512)
+        .optional()
+        .describe("The levels for {place} of mqtt.placement.station, as assembly/line3/cell7."),
       load: z
         .enum(turns)
         .optional()
@@ -64,6 +73,11 @@ export function stationOptions(section: StationsSection): readonly StationOption
       permit: permit === undefined ? undefined : { pauseOnLoss },
     };
   });
+}
+
+/** What the section says, as topics are made of it. */
+export function stationPlaces(section: StationsSection): Placement["stations"] {
+  return Object.entries(section).map(([name, { place = null }]) => ({ name, place }));
 }
 
 /** What the section says, as the OPC UA server wants it. */
@@ -95,6 +109,17 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
       ...permits,
       unwise(["stations"], "cannot be asked for: there is neither a section opcua nor mqtt"),
     ];
+  }
+  if (sections.mqtt === undefined) {
+    const placed = entries.filter(([, { place }]) => place !== undefined);
+    permits.push(
+      ...placed.map(([name]) =>
+        unwise(
+          ["stations", name, "place"],
+          "does nothing: it is a part of topics, and there is no section mqtt",
+        ),
+      ),
+    );
   }
   const users = entries.flatMap(([station, { users = [], clients = [] }]) => [
     ...users.flatMap((name, place) =>

@@ -54,7 +54,7 @@ const LARGEST_PACKET = 320 * 1024;
 /** MQTT as a link: each `connect` is one session with the broker. */
 export function createMqttLink(parts: MqttParts): MqttLink {
   const { options, clock, sessionId } = parts;
-  const topics = createTopics(options.base, options.topics);
+  const topics = createTopics(options.base, options.topics, options.placement);
   const counts: PublishCounts = { state: 0, events: 0 };
   const desk = createCommandDesk({ ...parts, topics });
   const will = {

@@ -1,5 +1,5 @@
 import type { TlsPaths } from "../../platform/tls-files.ts";
-import type { TopicTemplates } from "./topic-templates.ts";
+import type { Placement, TopicTemplates } from "./topic-templates.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
 export interface BrokerUser {
@@ -70,6 +70,7 @@ export interface MqttOptions {
   /** The gateway's MQTT client identifier. */
   readonly clientId: string;
   readonly topics: TopicTemplates;
+  readonly placement: Placement;
   readonly stateQos: 0 | 1;
   /**
    * With MQTT 5, state is published again after this time and expires after three of them, in milliseconds.

@@ -1,3 +1,5 @@
+import type { RobotId } from "../../domain/robot.ts";
+
 /** Topics under the base; `{…}` is filled in. What is in braces must be a whole level. */
 export interface TopicTemplates {
   readonly status: string;
@@ -52,57 +54,52 @@ export const defaultTopicTemplates: TopicTemplates = {
   reply: "clients/{client}/reply/{id}",
 };
 
-const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[] } = {
-  status: [],
-  health: [],
-  availability: ["robot"],
-  mission: ["robot"],
-  battery: ["robot"],
-  conveyor: ["robot", "index"],
-  presence: ["robot"],
-  taskChain: ["chain"],
-  hold: ["robot"],
-  holdAll: [],
-  stationState: ["station"],
-  robotAlarms: ["robot"],
-  stationAlarms: ["station"],
-  alarms: [],
-  event: ["robot", "kind"],
-  gatewayEvent: ["kind"],
-  tag: ["robot", "tag"],
-  command: ["client", "operation"],
-  station: ["client", "station", "action"],
-  holdCommand: ["client", "robot"],
-  holdAllCommand: ["client"],
-  alarmCommand: ["client", "action"],
-  reply: ["client", "id"],
-};
+/** Where the topics of robots and stations stand in the topic tree of the plant. */
+export interface Placement {
+  /**
+   * What the topics of a robot begin with, in place of `<base>/robots/{robot}`: with `{robot}`, its id, or
+   * with `{alias}`, its alias and otherwise its id. Null: under the base.
+   */
+  readonly robot: string | null;
+  /**
+   * What the topics of a station begin with, in place of `<base>/stations/{station}`: with `{station}`, and
+   * with `{place}` where stations have one. Null: under the base.
+   */
+  readonly station: string | null;
+  readonly robots: readonly PlacedRobot[];
+  readonly stations: readonly PlacedStation[];
+}
 
-/** What is wrong with a base and templates: one sentence each, with the name of the template. */
-export function templateProblems(base: string, templates: TopicTemplates): string[] {
-  const problems: string[] = [];
-  if (base === "" || /[#+{}\0]/.test(base) || /^[/$]|\/$/.test(base))
-    problems.push("base: must not be empty, begin or end with /, begin with $, or hold # + { }");
-  const seen = new Map<string, string>();
-  for (const name of Object.keys(placeholders) as Array<keyof TopicTemplates>) {
-    const template = templates[name];
-    const levels = template.split("/");
-    const found = levels.flatMap((level) => /^\{(\w+)\}$/.exec(level)?.[1] ?? []);
-    if (levels.some((level) => level === "" || (/[#+{}\0]/.test(level) && !/^\{\w+\}$/.test(level))))
-      problems.push(`${name}: "${template}" has an empty level, a wildcard, or braces in part of a level`);
-    else if ([...found].sort().join() !== [...placeholders[name]].sort().join())
-      problems.push(
-        `${name}: "${template}" must name ${placeholders[name].map((p) => `{${p}}`).join(" and ") || "nothing"}`,
-      );
-    const shape = template.replace(/\{\w+\}/g, "+");
-    const other = seen.get(shape);
-    if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
-    seen.set(shape, name);
-  }
-  for (const name of ["station", "holdCommand", "holdAllCommand", "alarmCommand", "reply"] as const)
-    if (ownPrefix(templates[name]) !== ownPrefix(templates.command))
-      problems.push(`${name}: must begin as command does up to {client}: it is that client's own subtree`);
-  return problems;
+/** A robot that the configuration names. */
+export interface PlacedRobot {
+  readonly robotId: RobotId;
+  readonly alias: string | null;
+}
+
+export interface PlacedStation {
+  readonly name: string;
+  /** The levels for `{place}`; null: the configuration gives none. */
+  readonly place: string | null;
+}
+
+/** Robots and stations have their topics under the base, and none is known. */
+export const underBase: Placement = { robot: null, station: null, robots: [], stations: [] };
+
+const ROBOT = "robots/{robot}";
+const STATION = "stations/{station}";
+
+/** A template with what it begins with: its placement, or else the base. `{alias}` is still in it. */
+export function wholeTemplate(
+  base: string,
+  template: string,
+  { robot, station }: Pick<Placement, "robot" | "station">,
+): string {
+  return moved(template, ROBOT, robot) ?? moved(template, STATION, station) ?? `${base}/${template}`;
+}
+
+function moved(template: string, start: string, place: string | null): string | null {
+  if (place === null || !`${template}/`.startsWith(`${start}/`)) return null;
+  return place + template.slice(start.length);
 }
 
 /** What comes before the client's name. */

@@ -1,10 +1,14 @@
 import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { createRobotLevels, encodeLevel } from "./levels.ts";
+import { topicProblems } from "./topic-checks.ts";
 import {
   defaultTopicTemplates,
   ownPrefix,
+  type Placement,
   type TopicTemplates,
-  templateProblems,
+  underBase,
+  wholeTemplate,
 } from "./topic-templates.ts";
 
 type EventKind = FleetEvent["kind"];
@@ -96,42 +100,20 @@ export interface Topics {
 }
 
 /**
- * An id as one topic level: what a level cannot carry (and dots, which NodeIds use)
- * is percent-encoded. Never throws: half a surrogate pair becomes U+FFFD.
+ * The topics under `base`, or where the placement puts them; cached for each robot.
+ * Throws when a template cannot work (see `topicProblems`).
  */
-export function encodeLevel(id: string): string {
-  if (plainLevel.test(id)) return id;
-  return id
-    .replace(halfSurrogate, "\ufffd")
-    .replace(needsEncoding, (character) =>
-      [...Buffer.from(character, "utf8")]
-        .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
-        .join(""),
-    );
-}
-
-/** The id that a topic level stands for; undefined for one that is not encoded as `encodeLevel` does. */
-function decodeLevel(level: string): string | undefined {
-  try {
-    return decodeURIComponent(level);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
-}
-
-const plainLevel = /^[A-Za-z0-9_-]+$/;
-const halfSurrogate = /\p{Surrogate}/gu;
-const needsEncoding = /[\p{Cc}\p{Noncharacter_Code_Point}/#+%.]/gu;
-
-/**
- * The topics under `base`, cached for each robot.
- * Throws when a template cannot work (see `templateProblems`).
- */
-export function createTopics(base: string, templates: TopicTemplates = defaultTopicTemplates): Topics {
-  const problems = templateProblems(base, templates);
-  if (problems.length > 0) throw new Error(`MQTT topics: ${problems.join("; ")}`);
-  const under = (template: string) => `${base}/${template}`;
+export function createTopics(
+  base: string,
+  templates: TopicTemplates = defaultTopicTemplates,
+  placement: Placement = underBase,
+): Topics {
+  const problems = topicProblems({ base, templates, placement, areRobotsKnown: true });
+  if (problems.length > 0)
+    throw new Error(`MQTT topics: ${problems.map(({ message }) => message).join("; ")}`);
+  const under = (template: string) => wholeTemplate(base, template, placement);
+  const levels = createRobotLevels(placement);
+  const places = new Map(placement.stations.map(({ name, place }) => [name, place ?? ""]));
   const robots = new Map<RobotId, RobotTopics>();
   const own = `${ownPrefix(under(templates.command))}/`;
   const commandLevels = levelReader(under(templates.command));
@@ -153,8 +135,11 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     const all = holdAllLevels(topic)?.client;
     if (all) return { client: all, robotId: null };
     const { client, robot } = holdLevels(topic) ?? {};
-    return client && robot ? { client, robotId: decodeLevel(robot) } : null;
+    return client && robot ? { client, robotId: levels.read(robot) } : null;
   };
+
+  const ofStation = (template: string, name: string) =>
+    fill(fill(under(template), "place", places.get(name) ?? ""), "station", encodeLevel(name));
 
   const readAlarm = (topic: string): AlarmTopic | null => {
     const { client, action } = alarmLevels(topic) ?? {};
@@ -172,8 +157,8 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     health: under(templates.health),
     holdAll: under(templates.holdAll),
     alarms: under(templates.alarms),
-    station: (name) => fill(under(templates.stationState), "station", encodeLevel(name)),
-    stationAlarms: (name) => fill(under(templates.stationAlarms), "station", encodeLevel(name)),
+    station: (name) => ofStation(templates.stationState, name),
+    stationAlarms: (name) => ofStation(templates.stationAlarms, name),
     commandFilter: filterOf(under(templates.command)),
     stationFilter: filterOf(under(templates.station)),
     holdFilters: [filterOf(under(templates.holdCommand)), filterOf(under(templates.holdAllCommand))],
@@ -181,7 +166,7 @@ export function createTopics(base: string, templates: TopicTemplates = defaultTo
     robot(robotId) {
       let topics = robots.get(robotId);
       if (topics === undefined) {
-        topics = robotTopics(under, templates, encodeLevel(robotId));
+        topics = robotTopics(under, templates, levels.of(robotId));
         robots.set(robotId, topics);
       }
       return topics;
@@ -214,7 +199,7 @@ function robotTopics(
   templates: TopicTemplates,
   robot: string,
 ): RobotTopics {
-  const of = (template: string) => fill(under(template), "robot", robot);
+  const of = (template: string) => fill(fill(under(template), "robot", robot), "alias", robot);
   const conveyors = new Map<number, string>();
   const tags = new Map<string, string>();
   return {

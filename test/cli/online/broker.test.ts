@@ -46,6 +46,20 @@ describe.skipIf(!haveMosquitto)("check --online, of mosquitto", () => {
     });
   });
 
+  it("names each placement that the gateway's user may not write", async () => {
+    const rules = "user fleetgate\ntopic readwrite fleetgate/plant1/#\ntopic readwrite acme/amr/#\n";
+    const broker = await startMosquitto({ rules, users: ["fleetgate"] });
+    const placement = 'placement: { robot: "acme/amr/{robot}", station: "acme/{place}/{station}" },';
+    const stations = "\nstations: { dock: { destinations: [Dock], place: line3/cell7 } }";
+    const parts = await harness.check(text(broker.url, users + placement) + stations);
+    await broker.stop();
+    expect(parts.get("broker topic acme/amr/fleetgate-check/tags/check")?.state).toBe("ok");
+    expect(parts.get("broker topic acme/line3/cell7/dock/check")).toMatchObject({
+      state: "wrong",
+      advice: expect.stringContaining("mqtt.placement"),
+    });
+  });
+
   it("says that a client without a user may write under any name", async () => {
     const broker = await startMosquitto();
     const parts = await harness.check(text(broker.url, users));

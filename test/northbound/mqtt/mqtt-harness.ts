@@ -13,7 +13,7 @@ import type {
   ExternalBrokerOptions,
   MqttOptions,
 } from "../../../src/northbound/mqtt/options.ts";
-import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { defaultTopicTemplates, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";
@@ -53,6 +53,7 @@ export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {
     gatewayId: "test",
     clientId: "fleetgate-test",
     topics: defaultTopicTemplates,
+    placement: underBase,
     stateQos: 0,
     refreshMs: 60_000,
     tags: false,

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultTopicTemplates, templateProblems } from "../../../src/northbound/mqtt/topic-templates.ts";
-import { createTopics, encodeLevel } from "../../../src/northbound/mqtt/topics.ts";
+import { encodeLevel } from "../../../src/northbound/mqtt/levels.ts";
+import { topicProblems } from "../../../src/northbound/mqtt/topic-checks.ts";
+import { defaultTopicTemplates, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 
 const topics = createTopics("fleetgate/demo");
 
@@ -66,6 +68,11 @@ describe("command topics", () => {
   });
 });
 
+function problemsOf(base: string, templates = defaultTopicTemplates) {
+  const parts = { base, templates, placement: underBase, areRobotsKnown: false };
+  return topicProblems(parts).map(({ message }) => message);
+}
+
 describe("templates", () => {
   test("may be changed", () => {
     const plant = createTopics("plant", {
@@ -92,11 +99,11 @@ describe("templates", () => {
     [{ station: "stations/{client}/{station}/{action}" }, "station: must begin as command does"],
     [{ station: "clients/{client}/station/{action}" }, "station:"],
   ])("%j is refused with its name", (change, problem) => {
-    const problems = templateProblems("base", { ...defaultTopicTemplates, ...change });
+    const problems = problemsOf("base", { ...defaultTopicTemplates, ...change });
     expect(problems.join("\n")).toContain(problem);
   });
 
   test.each(["", "/a", "a/", "$SYS/a", "a/#", "a/+/b"])("the base %j is refused", (base) => {
-    expect(templateProblems(base, defaultTopicTemplates)).toHaveLength(1);
+    expect(problemsOf(base)).toHaveLength(1);
   });
 });

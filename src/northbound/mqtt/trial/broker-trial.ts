@@ -8,7 +8,7 @@ import type { LimitedClient } from "../client/limited-client.ts";
 import { checkingClientId } from "../client/reachable.ts";
 import { subscribe } from "../client/subscribe.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
-import { createTopics } from "../topics.ts";
+import { createTopics, type Topics } from "../topics.ts";
 
 /** Whether a message that was published was let through. */
 export type Passage =
@@ -89,12 +89,12 @@ async function tryTopics(
   client: LimitedClient,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
-  const topics = createTopics(options.base, options.topics);
+  const topics = createTopics(options.base, options.topics, options.placement);
   const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
   const event = under(options, "gatewayEvent", { kind: "check" });
   const reply = topics.reply(NAME, "check");
   const command = under(options, "command", { client: NAME, operation: "" });
-  const own = takesCommands ? [event, reply] : [event];
+  const own = [event, ...(takesCommands ? [reply] : []), ...placedTopics(options, topics)];
   const heardByGateway = takesCommands
     ? [topics.commandFilter, topics.stationFilter, ...topics.holdFilters]
     : [];
@@ -159,6 +159,15 @@ function under(
   values: Readonly<Record<string, string>>,
 ): string {
   return `${base}/${topics[name].replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "")}`;
+}
+
+/** A topic at each placement, which an access rule for the base does not cover. Nobody listens there. */
+function placedTopics({ placement: { robot, station, stations } }: MqttOptions, topics: Topics): string[] {
+  const [first] = stations;
+  return [
+    ...(robot === null ? [] : [topics.robot(NAME).tag("check")]),
+    ...(station === null || first === undefined ? [] : [`${topics.station(first.name)}/check`]),
+  ];
 }
 
 type Arrivals = ReturnType<typeof createArrivals>;

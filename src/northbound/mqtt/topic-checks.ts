@@ -1,0 +1,250 @@
+import { createRobotLevels, encodeLevel } from "./levels.ts";
+import { collisionOf, commonBeginning, shapeOf, type TopicKey, type TopicShape } from "./topic-shapes.ts";
+import { ownPrefix, type Placement, type TopicTemplates, wholeTemplate } from "./topic-templates.ts";
+
+const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[] } = {
+  status: [],
+  health: [],
+  availability: ["robot"],
+  mission: ["robot"],
+  battery: ["robot"],
+  conveyor: ["robot", "index"],
+  presence: ["robot"],
+  taskChain: ["chain"],
+  hold: ["robot"],
+  holdAll: [],
+  stationState: ["station"],
+  robotAlarms: ["robot"],
+  stationAlarms: ["station"],
+  alarms: [],
+  event: ["robot", "kind"],
+  gatewayEvent: ["kind"],
+  tag: ["robot", "tag"],
+  command: ["client", "operation"],
+  station: ["client", "station", "action"],
+  holdCommand: ["client", "robot"],
+  holdAllCommand: ["client"],
+  alarmCommand: ["client", "action"],
+  reply: ["client", "id"],
+};
+
+type TemplateName = keyof TopicTemplates;
+const names = Object.keys(placeholders) as TemplateName[];
+/** Under each client's own name. */
+const ofClients: readonly TemplateName[] = [
+  "command",
+  "station",
+  "holdCommand",
+  "holdAllCommand",
+  "alarmCommand",
+  "reply",
+];
+
+/** What decides on the topics. */
+export interface TopicParts {
+  readonly base: string;
+  readonly templates: TopicTemplates;
+  readonly placement: Placement;
+  /** Whether no other robot than those of the placement can appear; then only their names can collide. */
+  readonly areRobotsKnown: boolean;
+}
+
+/** Something wrong with the topics, and the key that is to be changed. */
+export interface TopicProblem {
+  readonly at: TopicKey;
+  readonly message: string;
+  /** A warning: some brokers would refuse it. */
+  readonly isWarning?: true;
+}
+
+/** Chariot takes 10, AWS IoT Core 8. */
+const USUAL_LEVELS = 10;
+const MOST_LEVELS = 32;
+/** Without the ids that are filled in. */
+const MOST_BYTES = 1_024;
+const MOST_COLLISIONS = 3;
+const notPlain = /[#+{}\p{Cc}]/u;
+
+/** What is wrong with the topics: one sentence each. */
+export function topicProblems(parts: TopicParts): readonly TopicProblem[] {
+  const { base, templates, placement } = parts;
+  const faults: readonly TopicProblem[] = [
+    ...templateProblems(base, templates).map((message) => ({ at: ["topics"], message }) as const),
+    ...placementProblems(placement),
+  ];
+  if (faults.length > 0) return faults;
+  const shapes = shapesOf(parts);
+  return [...sizeProblems(shapes), ...subtreeProblems(shapes, parts), ...collisions(shapes)];
+}
+
+/** What is wrong with a base and templates, with the name of the template. */
+function templateProblems(base: string, templates: TopicTemplates): string[] {
+  const problems: string[] = [];
+  if (base === "" || notPlain.test(base) || /^[/$]|\/$/.test(base))
+    problems.push("base: must not be empty, begin or end with /, begin with $, or hold # + { }");
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const template = templates[name];
+    const levels = template.split("/");
+    const found = levels.flatMap((level) => /^\{(\w+)\}$/.exec(level)?.[1] ?? []);
+    if (levels.some((level) => level === "" || (notPlain.test(level) && !/^\{\w+\}$/.test(level))))
+      problems.push(`${name}: "${template}" has an empty level, a wildcard, or braces in part of a level`);
+    else if ([...found].sort().join() !== [...placeholders[name]].sort().join())
+      problems.push(
+        `${name}: "${template}" must name ${placeholders[name].map((p) => `{${p}}`).join(" and ") || "nothing"}`,
+      );
+    const shape = template.replace(/\{\w+\}/g, "+");
+    const other = seen.get(shape);
+    if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
+    seen.set(shape, name);
+  }
+  for (const name of ["station", "holdCommand", "holdAllCommand", "alarmCommand", "reply"] as const)
+    if (ownPrefix(templates[name]) !== ownPrefix(templates.command))
+      problems.push(`${name}: must begin as command does up to {client}: it is that client's own subtree`);
+  return problems;
+}
+
+/** Of the two templates, and of the places that stations have. */
+function placementProblems({ robot, station, stations }: Placement): readonly TopicProblem[] {
+  const takesPlace = station?.split("/").includes("{place}") ?? false;
+  return [
+    ...(robot === null
+      ? []
+      : templateFault(robot, [["robot"], ["alias"]]).map(
+          (message) => ({ at: ["placement", "robot"], message }) as const,
+        )),
+    ...(station === null
+      ? []
+      : templateFault(station, [["station"], ["place", "station"]]).map(
+          (message) => ({ at: ["placement", "station"], message }) as const,
+        )),
+    ...stations.flatMap(({ name, place }): TopicProblem[] => {
+      const at = { station: name };
+      if (place !== null && !takesPlace)
+        return [{ at, message: "does nothing: mqtt.placement.station does not have {place}" }];
+      if (place === null && takesPlace)
+        return [{ at, message: "is missing: mqtt.placement.station has {place}" }];
+      return place !== null && station?.startsWith("{place}") && place.startsWith("$")
+        ? [{ at, message: "must not begin with $: the broker's own topics do" }]
+        : [];
+    }),
+  ];
+}
+
+/** @param wanted the sets of placeholders that it may have, each in alphabetical order */
+function templateFault(template: string, wanted: ReadonlyArray<readonly string[]>): string[] {
+  if (template.startsWith("$")) return [`"${template}" must not begin with $: the broker's own topics do`];
+  const levels = template.split("/");
+  if (levels.some((level) => level === "" || (notPlain.test(level) && !/^\{\w+\}$/.test(level))))
+    return [`"${template}" has an empty level, a wildcard, or braces in part of a level`];
+  const found = levels.flatMap((level) => /^\{(\w+)\}$/.exec(level)?.[1] ?? []);
+  if (wanted.some((set) => set.join() === [...found].sort().join())) return [];
+  const choices = wanted.map((set) => set.map((each) => `{${each}}`).join(" and "));
+  return [`"${template}" must have ${choices.join(", or ")}, each once`];
+}
+
+/** Every topic there can be, by its levels. */
+function shapesOf({ base, templates, placement, areRobotsKnown }: TopicParts): readonly TopicShape[] {
+  const levels = createRobotLevels(placement);
+  const robots = areRobotsKnown ? new Set(placement.robots.map(({ robotId }) => levels.of(robotId))) : null;
+  return names.flatMap((name) => {
+    const at = keyOf(templates[name], placement);
+    const whole = wholeTemplate(base, templates[name], placement);
+    if (ofClients.includes(name) || !whole.includes("{station}"))
+      return shapeOf({ name, at, template: whole, robots });
+    return placement.stations.flatMap((station) => {
+      const template = whole
+        .replace("{place}", () => station.place ?? "")
+        .replace("{station}", () => encodeLevel(station.name));
+      const key = station.place === null ? at : { station: station.name };
+      return shapeOf({ name: `${name} of "${station.name}"`, at: key, template, robots });
+    });
+  });
+}
+
+/** The key that says where a template's topics are. */
+function keyOf(template: string, { robot, station }: Placement): TopicKey {
+  const isMoved = (placement: Pick<Placement, "robot" | "station">) =>
+    wholeTemplate("", template, placement) !== `/${template}`;
+  if (isMoved({ robot, station: null })) return ["placement", "robot"];
+  return isMoved({ robot: null, station }) ? ["placement", "station"] : ["topics"];
+}
+
+function sizeProblems(shapes: readonly TopicShape[]): readonly TopicProblem[] {
+  const bytesOf = ({ levels }: TopicShape) =>
+    Buffer.byteLength(levels.map((level) => (typeof level === "string" ? level : "")).join("/"));
+  const deepest = largest(shapes, ({ levels }) => levels.length);
+  const longest = largest(shapes, bytesOf);
+  const problems: TopicProblem[] = [];
+  if (deepest.size > MOST_LEVELS)
+    problems.push({
+      at: deepest.shape.at,
+      message: `${deepest.shape.name}: has ${deepest.size} levels; at most ${MOST_LEVELS} are allowed`,
+    });
+  else if (deepest.size > USUAL_LEVELS)
+    problems.push({
+      at: deepest.shape.at,
+      message: `${deepest.shape.name}: has ${deepest.size} levels; some brokers take no more than ${USUAL_LEVELS}, or 8`,
+      isWarning: true,
+    });
+  if (longest.size > MOST_BYTES)
+    problems.push({
+      at: longest.shape.at,
+      message: `${longest.shape.name}: has ${longest.size} bytes without what is filled in; at most ${MOST_BYTES} are allowed`,
+    });
+  return problems;
+}
+
+function largest(shapes: readonly TopicShape[], sizeOf: (shape: TopicShape) => number) {
+  const nothing: TopicShape = { name: "", at: ["topics"], levels: [] };
+  let found = { shape: nothing, size: 0 };
+  for (const shape of shapes) {
+    const size = sizeOf(shape);
+    if (size > found.size) found = { shape, size };
+  }
+  return found;
+}
+
+/** What stands in the clients' own subtree can be read by one client only. */
+function subtreeProblems(
+  shapes: readonly TopicShape[],
+  { base, templates }: TopicParts,
+): readonly TopicProblem[] {
+  const own = `${base}/${ownPrefix(templates.command)}`.split("/");
+  const clients = new Set<string>(ofClients);
+  const within = shapes.flatMap(({ name, at, levels }): TopicProblem[] => {
+    if (clients.has(name) || levels.length <= own.length) return [];
+    const common = commonBeginning(own, levels);
+    if (common === null) return [];
+    const message = `${name}: could be under "${common}", which is the clients' own subtree`;
+    return [{ at, message }];
+  });
+  return within.slice(0, MOST_COLLISIONS);
+}
+
+function collisions(shapes: readonly TopicShape[]): readonly TopicProblem[] {
+  const problems: TopicProblem[] = [];
+  const seen = new Map<string, TopicShape>();
+  const open: TopicShape[] = [];
+  const tell = (shape: TopicShape, other: TopicShape, topic: string) => {
+    // The key of a station or a placement: the other topics are the usual ones.
+    const at = shape.at.toString() === "topics" ? other.at : shape.at;
+    const message = `the topic "${topic}" could be of ${other.name} and of ${shape.name}: give them levels that tell them apart`;
+    problems.push({ at, message });
+  };
+  for (const shape of shapes) {
+    if (problems.length >= MOST_COLLISIONS) break;
+    const isText = shape.levels.every((level) => typeof level === "string");
+    const topic = shape.levels.join("/");
+    const same = isText ? seen.get(topic) : undefined;
+    if (same !== undefined) tell(shape, same, topic);
+    for (const other of isText ? open : shapes.slice(0, shapes.indexOf(shape))) {
+      if (other.name === shape.name) continue;
+      const common = collisionOf(other.levels, shape.levels);
+      if (common !== null) tell(shape, other, common);
+    }
+    if (isText) seen.set(topic, shape);
+    else open.push(shape);
+  }
+  return problems.slice(0, MOST_COLLISIONS);
+}
