@@ -1,6 +1,7 @@
 import type { Alarm } from "./alarm.ts";
 import type { Battery } from "./battery.ts";
 import type { Conveyor } from "./conveyor.ts";
+import type { FleetMap } from "./fleet-map.ts";
 import type { HoldState } from "./hold.ts";
 import type { MissionQueue } from "./mission.ts";
 import type { Observed } from "./observed.ts";
@@ -38,6 +39,8 @@ export type StateChange =
   | { readonly kind: "alarms"; readonly alarms: readonly Alarm[] }
   /** What holds all robots now. */
   | { readonly kind: "hold_all"; readonly hold: HoldState }
+  /** A map as the service answered it last; null: it does not have it any more. */
+  | { readonly kind: "map"; readonly mapId: number; readonly map: FleetMap | null }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> }
   /** The chain made room for another: whatever a northbound keeps of it is to be removed. */
   | { readonly kind: "task_chain_evicted"; readonly chainId: number };
@@ -55,6 +58,8 @@ export function changeKey(change: StateChange): string {
       return `station_alarms/${change.station}`;
     case "station":
       return `station/${change.station}`;
+    case "map":
+      return `map/${change.mapId}`;
     case "task_chain":
     case "task_chain_evicted":
       return `task_chain/${change.chainId}`;

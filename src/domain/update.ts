@@ -1,5 +1,6 @@
 import type { Battery } from "./battery.ts";
 import type { Conveyor } from "./conveyor.ts";
+import type { FleetMap } from "./fleet-map.ts";
 import type { MissionQueue } from "./mission.ts";
 import type { Stamp } from "./observed.ts";
 import type { Presence } from "./presence.ts";
@@ -56,6 +57,8 @@ export type FleetUpdate =
       /** Listed too, with a record that cannot be read: present, and nothing is known of where. */
       readonly unread?: readonly RobotId[];
     }
+  /** GetMap has answered; null: there is no such map any more. */
+  | { readonly kind: "map"; readonly mapId: number; readonly map: FleetMap | null }
   | { readonly kind: "task_chain"; readonly atMs: number; readonly chain: TaskChain }
   /** A stream is proven alive, or known to be cut. */
   | {

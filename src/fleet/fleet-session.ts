@@ -175,12 +175,17 @@ function createEventSources(
 /** Where maps are kept, and what fetches each once; null: nothing may be kept on disk. */
 function createMaps(
   { cacheDirectory, times }: FleetOptions,
-  { clock, log }: FleetSessionParts,
+  { clock, log, sink }: FleetSessionParts,
   calls: FleetPort,
   signal: AbortSignal,
 ) {
   if (cacheDirectory === null) return null;
-  const cache = createMapCache({ directory: join(cacheDirectory, "maps"), clock, log });
+  const cache = createMapCache({
+    directory: join(cacheDirectory, "maps"),
+    clock,
+    log,
+    onMap: (mapId, map) => sink({ kind: "map", mapId, map }),
+  });
   const once = createMapsOnce({
     isKept: cache.isKept,
     async ask(mapId) {

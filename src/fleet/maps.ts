@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallEnding } from "../contracts/fleet-port.ts";
+import { type FleetMap, fleetMap } from "../domain/fleet-map.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { readIfThere, replaceFile } from "../platform/kept-file.ts";
@@ -26,6 +27,8 @@ export interface MapCacheParts {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told of each map that was answered or found on disk, and (null) of one that is gone. */
+  readonly onMap: (mapId: number, map: FleetMap | null) => void;
 }
 
 interface KeptMap {
@@ -34,7 +37,7 @@ interface KeptMap {
   readonly responseJson: string;
 }
 
-export function createMapCache({ directory, clock, log }: MapCacheParts): MapCache {
+export function createMapCache({ directory, clock, log, onMap }: MapCacheParts): MapCache {
   let writes = 0;
 
   function keep(path: string, { readAtMs, responseJson }: KeptMap): Promise<void> {
@@ -48,18 +51,26 @@ export function createMapCache({ directory, clock, log }: MapCacheParts): MapCac
   return {
     isKept: (mapId) =>
       read(join(directory, `${mapId}.json`)).then(
-        (kept) => kept !== null,
+        (kept) => {
+          if (kept !== null) onMap(mapId, fleetMap(kept.readAtMs, kept.responseJson));
+          return kept !== null;
+        },
         () => false,
       ),
     async settle(mapId, ending) {
       const path = join(directory, `${mapId}.json`);
       try {
         if (ending.kind === "ok") {
-          await keep(path, { readAtMs: clock.nowMs(), responseJson: ending.responseJson });
+          const readAtMs = clock.nowMs();
+          onMap(mapId, fleetMap(readAtMs, ending.responseJson));
+          await keep(path, { readAtMs, responseJson: ending.responseJson });
           return ending;
         }
         if (ending.kind === "refused") {
-          if (ending.code === "NOT_FOUND") await rm(path, { force: true });
+          if (ending.code === "NOT_FOUND") {
+            onMap(mapId, null);
+            await rm(path, { force: true });
+          }
           return ending;
         }
         const kept = await read(path);

@@ -11,7 +11,7 @@ import { robotChange } from "./teller.ts";
  * it has now. The very same object when nothing is different, which is nearly always.
  */
 export function currentChange(
-  change: StateChange,
+  change: Exclude<StateChange, { kind: "map" }>,
   robot: RobotEntry | undefined,
   chains: TaskChainBook,
   reader: QualityReader,

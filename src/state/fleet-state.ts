@@ -9,6 +9,7 @@ import type { Log } from "../platform/log.ts";
 import { currentChange } from "./current.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import { createEventIds } from "./event-ids.ts";
+import { createMapBook } from "./map-book.ts";
 import { createQualityReader, type LinkHealth } from "./quality-reader.ts";
 import { createRobotBook } from "./robot-book.ts";
 import { describeSlot, type RobotEntry } from "./robot-entry.ts";
@@ -43,6 +44,9 @@ export interface FleetState extends FleetView {
   figures(): Readonly<Record<string, number>>;
 }
 
+/** As many as the session keeps on disk. */
+const MOST_MAPS = 50;
+
 /**
  * Holds the last of everything and judges it when it is read (design, Truth over time).
  * Ages are measured on the monotonic clock from the moment an update is applied, so a wall
@@ -56,6 +60,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   const robots = createRobotBook(options.maxRobots, options.log);
   const streams = createStreamBook();
   const chains = createTaskChainBook(options.maxTaskChains, reader);
+  const maps = createMapBook(MOST_MAPS);
   const updates = createRobotUpdates({
     robots,
     streams,
@@ -97,6 +102,9 @@ export function createFleetState(options: FleetStateOptions): FleetState {
         case "task_chain":
           chains.receive(update.chain, update.atMs, nowMs, draft.changes);
           break;
+        case "map":
+          maps.receive(update.mapId, update.map, draft.changes);
+          break;
         default:
           updates.receive(update, nowMs, draft);
       }
@@ -125,9 +133,11 @@ export function createFleetState(options: FleetStateOptions): FleetState {
         }
       }
       chains.describe(nowMs, changes);
+      maps.describe(changes);
       return changes;
     },
     current(change) {
+      if (change.kind === "map") return maps.current(change.mapId) ?? change;
       const robot = "robotId" in change ? robots.find(change.robotId) : undefined;
       return currentChange(change, robot, chains, reader, clock.monotonicMs());
     },

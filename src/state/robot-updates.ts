@@ -12,7 +12,7 @@ import type { StreamBook } from "./stream-book.ts";
 import type { Teller } from "./teller.ts";
 
 /** Events that concern robots and the streams they come by. */
-type RobotUpdate = Exclude<FleetUpdate, { kind: "link" } | { kind: "task_chain" }>;
+type RobotUpdate = Exclude<FleetUpdate, { kind: "link" | "task_chain" | "map" }>;
 type UpdateOf<Kind extends RobotUpdate["kind"]> = Extract<RobotUpdate, { kind: Kind }>;
 
 /** Takes in what robots and their streams send. */

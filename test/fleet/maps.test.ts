@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
+import type { FleetMap } from "../../src/domain/fleet-map.ts";
 import { createMapCache, type MapCache } from "../../src/fleet/maps.ts";
 import { createMapsOnce } from "../../src/fleet/polling/maps-once.ts";
 import { silentLog } from "../../src/platform/log.ts";
@@ -11,14 +12,35 @@ import { startFleetSession } from "../support/fleet-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { startSimulator } from "../support/simulator.ts";
 
+const NOW_MS = Date.UTC(2026, 0, 2);
 let directory = "";
 let cache: MapCache;
+let told: Array<readonly [mapId: number, map: FleetMap | null]> = [];
+const onMap = (mapId: number, map: FleetMap | null) => void told.push([mapId, map]);
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "fleetgate-maps-"));
-  cache = createMapCache({ directory, clock: createManualClock(Date.UTC(2026, 0, 2)), log: silentLog });
+  told = [];
+  cache = createMapCache({ directory, clock: createManualClock(NOW_MS), log: silentLog, onMap });
 });
 afterEach(() => rm(directory, { recursive: true }));
+
+test("each map that is answered, or found on disk, is told, and one that is gone", async () => {
+  await cache.settle(3, answer);
+  await cache.settle(3, away);
+  expect(told).toEqual([[3, { readAtMs: NOW_MS, json: '{"vertices":[]}', bytes: 15 }]]);
+  const later = createMapCache({ directory, clock: createManualClock(), log: silentLog, onMap });
+  expect([await later.isKept(3), await later.isKept(4)]).toEqual([true, false]);
+  expect(told[1]).toEqual(told[0]);
+  await cache.settle(3, gone);
+  expect(told[2]).toEqual([3, null]);
+});
+
+test("of a map that is too large to be shown, its size is told", async () => {
+  const responseJson = `{"vertices":["${"x".repeat(300_000)}"]}`;
+  await cache.settle(3, { kind: "ok", responseJson, missionId: null });
+  expect(told).toEqual([[3, { readAtMs: NOW_MS, json: null, bytes: 300_017 }]]);
+});
 
 const answer: CallEnding = { kind: "ok", responseJson: '{"vertices":[]}', missionId: null };
 const away: CallEnding = { kind: "unknown", code: "UNAVAILABLE", message: "connect ECONNREFUSED" };
@@ -47,6 +69,7 @@ test("a disk that fails, or a file that is damaged, leaves the service's word as
     directory: join(directory, "3.json"),
     clock: createManualClock(),
     log: silentLog,
+    onMap,
   });
   expect(await blocked.settle(3, answer)).toEqual(answer);
 });

@@ -50,7 +50,8 @@ function isCommandLine(text: string): boolean {
  * wildcard is no topic.
  */
 export function topics(page: string): readonly string[] {
-  const beginning = /^(?:status|health|hold|(?:robots|task_chains|event|clients)\/[^"]+)$/;
+  const beginning =
+    /^(?:status|health|hold|robots|(?:robots|stations|maps|task_chains|event|clients)\/[^"]+)$/;
   const code = Array.from((pages.get(page) ?? "").matchAll(/`([^`\n]+)`/g), ([, found = ""]) => found);
   return [...new Set(code.filter((text) => beginning.test(text) && !/[+#]/.test(text)))];
 }

@@ -1,7 +1,9 @@
 import type { IClientPublishOptions } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
+import type { Age } from "../../domain/age.ts";
 import type { StateChange } from "../../domain/change.ts";
 import type { FleetEvent } from "../../domain/event.ts";
+import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Acks, createAcks } from "./acks.ts";
@@ -15,6 +17,7 @@ import { eventPayload } from "./payloads.ts";
 import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
+import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 import { createValueWriter, type PublishState, type RemoveTopic } from "./values.ts";
 
@@ -27,6 +30,10 @@ export interface ConnectionParts {
   /** Null where retained state cannot expire (MQTT 3.1.1). */
   readonly refreshMs: number | null;
   readonly tags: boolean;
+  /** The robots that the configuration names. */
+  readonly robots: readonly PlacedRobot[];
+  /** How old the places of robots are; over all connections. */
+  readonly ages: Map<RobotId, Age>;
   readonly clock: Clock;
   readonly log: Log;
   readonly health: () => HealthReport;
@@ -43,6 +50,7 @@ export interface PublishCounts {
 
 const HEALTH_PERIOD_MS = 10_000;
 const HEALTH_LOOK_MS = 1_000;
+const TICK_MS = 1_000;
 const REFRESH_SLICES = 20;
 const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
@@ -60,13 +68,14 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);
   const { publish: publishState, remove } = statePublisher(client, parts, acks, life.signal);
-  const tags = parts.tags ? createTagWriter(topics, publishState) : null;
+  const tags = parts.tags ? createTagWriter({ ...parts, publish: publishState }) : null;
   const values = createValueWriter({
     topics,
     sessionId: parts.sessionId,
     publish: publishState,
     remove,
     tags,
+    robots: parts.robots,
   });
   const sayStatus = (state: "online" | "offline") => {
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
@@ -81,6 +90,10 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   publishHealth(client, parts, life.signal);
   const leftovers =
     parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
+  every(clock, TICK_MS, life.signal, () => {
+    // A broker that cannot keep up gets no more than what changes.
+    if (!client.stream.writableNeedDrain) values.tick();
+  });
   const write = (change: StateChange) => {
     values.write(change);
     leftovers?.note(change);
@@ -90,6 +103,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     lost: loss.lost,
     async write(batch) {
       await writeChanges(client, loss, acks, batch.changes, write);
+      values.flush();
       if (batch.events.length > 0) await writeEvents(client, loss, parts, batch.events);
     },
     async [Symbol.asyncDispose]() {

@@ -70,6 +70,8 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     stateQos: options.stateQos,
     refreshMs: expires ? options.refreshMs : null,
     tags: options.tags,
+    robots: options.placement.robots,
+    ages: new Map(),
     clock,
     log: parts.log,
     health: parts.health,

@@ -3,6 +3,7 @@ import { type Coded, codeText } from "../../domain/coded.ts";
 import { type CommandIdentity, commandId, type Source } from "../../domain/command.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { FleetEvent } from "../../domain/event.ts";
+import type { FleetMap } from "../../domain/fleet-map.ts";
 import type { Goal } from "../../domain/goal.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import {
@@ -63,6 +64,13 @@ export function envelope(
 ): string {
   const robot = robotId === null ? "null" : jsonText(robotId);
   return `{"robot_id":${robot},"quality":"${quality}","received_at":${jsonTime(receivedAtMs)},"session_id":${jsonText(sessionId)},"state":${quality === "lost" ? "null" : state}}`;
+}
+
+/** A map as GetMap answered it, for `maps/<id>`; empty for one that is gone. */
+export function mapPayload(mapId: number, map: FleetMap | null, sessionId: string): string {
+  if (map === null) return "";
+  const { readAtMs, json, bytes } = map;
+  return `{"map_id":${mapId},"read_at":${jsonTime(readAtMs)},"bytes":${bytes},"session_id":${jsonText(sessionId)},"state":${json ?? "null"}}`;
 }
 
 /** What holds a robot, or (null) all robots: for `robots/<id>/hold` and `hold`. */

@@ -1,12 +1,26 @@
+import { type Age, createAge } from "../../domain/age.ts";
 import type { StateChange } from "../../domain/change.ts";
 import { codeText } from "../../domain/coded.ts";
 import { currentGoal, currentMission, type MissionQueue } from "../../domain/mission.ts";
+import { coordinateOf, type Presence } from "../../domain/presence.ts";
 import type { Quality } from "../../domain/quality.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { Topics } from "./topics.ts";
 
 /** Publishes bare values, one a topic, for clients that cannot read JSON. */
 export interface TagWriter {
   write(change: StateChange): void;
+  /** Lets the ages of places grow. To be called once a second. */
+  tick(): void;
+}
+
+export interface TagParts {
+  readonly topics: Topics;
+  readonly publish: (topic: string, payload: string) => void;
+  /** How old the places of robots are; over all connections. */
+  readonly ages: Map<RobotId, Age>;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 type Tags = ReadonlyArray<readonly [name: string, value: string | number]>;
@@ -16,10 +30,9 @@ type Tags = ReadonlyArray<readonly [name: string, value: string | number]>;
  * does not exist, or is lost, has no topic; `…/valid` says whether the value
  * beside it is known to be true now.
  */
-export function createTagWriter(
-  topics: Topics,
-  publish: (topic: string, payload: string) => void,
-): TagWriter {
+export function createTagWriter({ topics, publish, ages, clock }: TagParts): TagWriter {
+  /** The robots whose place is shown, and not good. */
+  const ageing = new Map<RobotId, Age>();
   const shown = new Map<string, string>();
   const show = (topic: string, text: string) => {
     if (shown.get(topic) === text) return;
@@ -35,7 +48,26 @@ export function createTagWriter(
     if (quality === "good") show(robot.tag(`${group}/valid`), "true");
   };
 
+  /** The age of a robot's place, as OPC UA counts it. */
+  function ageOf(robotId: RobotId, quality: Quality): number {
+    const nowMs = clock.monotonicMs();
+    let age = ages.get(robotId);
+    if (age === undefined) {
+      age = createAge(nowMs);
+      ages.set(robotId, age);
+    }
+    age.note(quality === "good", nowMs);
+    if (quality === "stale" || quality === "offline") ageing.set(robotId, age);
+    else ageing.delete(robotId);
+    return age.seconds(nowMs);
+  }
+
   return {
+    tick() {
+      const nowMs = clock.monotonicMs();
+      for (const [robotId, age] of ageing)
+        show(topics.robot(robotId).tag("presence/age_seconds"), String(age.seconds(nowMs)));
+    },
     write(change) {
       switch (change.kind) {
         case "robot": {
@@ -69,7 +101,10 @@ export function createTagWriter(
         }
         case "presence": {
           const { value, quality } = change.observed;
+          const age = ageOf(change.robotId, quality);
           showAll(change.robotId, "presence", quality, [
+            ...placeTags(value),
+            ["age_seconds", age],
             ["amr_id", value.amrId],
             ["map_id", value.mapId],
             ["position", value.position],
@@ -82,6 +117,7 @@ export function createTagWriter(
           show(topics.robot(change.robotId).tag("held"), String(change.hold.isHeld));
           break;
         case "hold_all":
+        case "map":
         case "station":
         case "task_chain":
         case "task_chain_evicted":
@@ -89,6 +125,15 @@ export function createTagWriter(
       }
     },
   };
+}
+
+/** Where the robot is on its map; a coordinate that the list does not give has no topic. */
+function placeTags(presence: Presence): Tags {
+  return [
+    ["x", coordinateOf(presence, "x") ?? ""],
+    ["y", coordinateOf(presence, "y") ?? ""],
+    ["heading", coordinateOf(presence, "theta") ?? ""],
+  ];
 }
 
 function missionTags(queue: MissionQueue): Tags {

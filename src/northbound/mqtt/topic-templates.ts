@@ -4,12 +4,15 @@ import type { RobotId } from "../../domain/robot.ts";
 export interface TopicTemplates {
   readonly status: string;
   readonly health: string;
+  readonly robots: string;
+  readonly info: string;
   readonly availability: string;
   readonly mission: string;
   readonly battery: string;
   readonly conveyor: string;
   readonly presence: string;
   readonly taskChain: string;
+  readonly map: string;
   readonly hold: string;
   readonly holdAll: string;
   readonly stationState: string;
@@ -31,12 +34,15 @@ export interface TopicTemplates {
 export const defaultTopicTemplates: TopicTemplates = {
   status: "status",
   health: "health",
+  robots: "robots",
+  info: "robots/{robot}/info",
   availability: "robots/{robot}/availability",
   mission: "robots/{robot}/mission",
   battery: "robots/{robot}/battery",
   conveyor: "robots/{robot}/conveyors/{index}",
   presence: "robots/{robot}/presence",
   taskChain: "task_chains/{chain}",
+  map: "maps/{map}",
   hold: "robots/{robot}/hold",
   holdAll: "hold",
   stationState: "stations/{station}",

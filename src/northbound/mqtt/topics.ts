@@ -15,6 +15,7 @@ type EventKind = FleetEvent["kind"];
 
 /** A robot's topics, made once. */
 interface RobotTopics {
+  readonly info: string;
   readonly availability: string;
   readonly mission: string;
   readonly battery: string;
@@ -62,6 +63,8 @@ export interface AlarmTopic {
 export interface Topics {
   readonly status: string;
   readonly health: string;
+  /** The list of all robots. */
+  readonly robots: string;
   /** What holds all robots. */
   readonly holdAll: string;
   /** All alarms that stand. */
@@ -82,6 +85,7 @@ export interface Topics {
   /** What happened, but to no single robot. */
   gatewayEvent(kind: EventKind): string;
   taskChain(chainId: number): string;
+  map(mapId: number): string;
   /** The subscription that hears every task chain. */
   readonly taskChainFilter: string;
   /** The chain that a topic is of; null for a topic that is of none. */
@@ -155,6 +159,7 @@ export function createTopics(
   return {
     status: under(templates.status),
     health: under(templates.health),
+    robots: under(templates.robots),
     holdAll: under(templates.holdAll),
     alarms: under(templates.alarms),
     station: (name) => ofStation(templates.stationState, name),
@@ -173,6 +178,7 @@ export function createTopics(
     },
     gatewayEvent: (kind) => fill(under(templates.gatewayEvent), "kind", kind),
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
+    map: (mapId) => fill(under(templates.map), "map", String(mapId)),
     taskChainFilter: filterOf(under(templates.taskChain)),
     readTaskChain(topic) {
       const { chain = "" } = taskChainLevels(topic) ?? {};
@@ -203,6 +209,7 @@ function robotTopics(
   const conveyors = new Map<number, string>();
   const tags = new Map<string, string>();
   return {
+    info: of(templates.info),
     availability: of(templates.availability),
     mission: of(templates.mission),
     battery: of(templates.battery),

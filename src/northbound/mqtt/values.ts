@@ -2,9 +2,11 @@ import type { StateChange } from "../../domain/change.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import { alarmsPayload } from "./alarm-payload.ts";
-import { batteryState, conveyorState, envelope, holdPayload, missionState } from "./payloads.ts";
+import { batteryState, conveyorState, envelope, holdPayload, mapPayload, missionState } from "./payloads.ts";
+import { createRobotInfos } from "./robot-infos.ts";
 import { stationPayload } from "./station-payload.ts";
 import type { TagWriter } from "./tags.ts";
+import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 
 /** Publishes one retained state message. An empty payload removes the topic. */
@@ -15,6 +17,10 @@ export type RemoveTopic = (topic: string) => void;
 /** Shows state changes on one connection. */
 export interface ValueWriter {
   write(change: StateChange): void;
+  /** Publishes what the changes written until now say together. */
+  flush(): void;
+  /** Publishes what changes with time. To be called once a second. */
+  tick(): void;
   /** Says of every robot that nobody watches it any more, before the gateway leaves. */
   sayOffline(): void;
 }
@@ -26,6 +32,8 @@ export interface ValueParts {
   readonly publish: PublishState;
   readonly remove: RemoveTopic;
   readonly tags: TagWriter | null;
+  /** The robots that the configuration names. */
+  readonly robots: readonly PlacedRobot[];
 }
 
 /**
@@ -40,6 +48,7 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
   const availabilities = new Map<string, string>();
   /** By the number that the online list gives them: task chains know no other name of a robot. */
   const robotIds = new Map<number, string>();
+  const infos = createRobotInfos(parts);
 
   const say = (topic: string, text: string) => {
     if (said.get(topic) === text) return;
@@ -65,22 +74,14 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
         }
         case "mission": {
           const { observed, robotId } = change;
-          show(
-            topics.robot(robotId).mission,
-            robotId,
-            observed,
-            missionState(observed.value, observed.stamp),
-          );
+          const state = missionState(observed.value, observed.stamp);
+          show(topics.robot(robotId).mission, robotId, observed, state);
           break;
         }
         case "battery": {
           const { observed, robotId } = change;
-          show(
-            topics.robot(robotId).battery,
-            robotId,
-            observed,
-            batteryState(observed.value, observed.stamp),
-          );
+          const state = batteryState(observed.value, observed.stamp);
+          show(topics.robot(robotId).battery, robotId, observed, state);
           break;
         }
         case "conveyor": {
@@ -119,11 +120,20 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           show(topics.taskChain(chainId), robotId, observed, JSON.stringify(observed.value.info));
           break;
         }
+        case "map":
+          publish(topics.map(change.mapId), mapPayload(change.mapId, change.map, sessionId));
+          break;
         case "task_chain_evicted":
           remove(topics.taskChain(change.chainId));
           break;
       }
+      infos.note(change);
       tags?.write(change);
+    },
+    flush: infos.flush,
+    tick() {
+      infos.tick();
+      tags?.tick();
     },
     sayOffline() {
       for (const [topic, text] of availabilities)

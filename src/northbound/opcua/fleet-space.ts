@@ -29,7 +29,9 @@ export interface FleetSpace {
   /** Lists `known` robots, heard of or not. Each other robot follows when it is first heard of. */
   open(known: readonly KnownRobot[], nodes: RobotNodes): void;
   close(): void;
-  apply(change: Exclude<StateChange, { kind: "hold_all" | "station" | "station_alarms" | "alarms" }>): void;
+  apply(
+    change: Exclude<StateChange, { kind: "hold_all" | "map" | "station" | "station_alarms" | "alarms" }>,
+  ): void;
   readonly chains: ChainBoard;
   /** The names of robots whose nodes are missing. */
   readonly missing: ReadonlyMap<string, unknown>;

@@ -29,7 +29,7 @@ import { isShown, statusOfQuality } from "./status.ts";
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<
   StateChange,
-  { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "station" | "station_alarms" | "alarms" }
+  { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "map" | "station" | "station_alarms" | "alarms" }
 >;
 
 /** All nodes of one robot, and what they show. */

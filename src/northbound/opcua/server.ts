@@ -88,7 +88,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         } else if (change.kind === "station_alarms")
           gateway?.showStationAlarms(change.station, change.alarms);
         else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
-        else space.apply(change);
+        else if (change.kind !== "map") space.apply(change);
       }
     },
     health: () => ({

@@ -163,6 +163,7 @@ describe("the alarms that stand", () => {
       publish: (topic, text) => void said.set(topic, JSON.parse(text)),
       remove() {},
       tags: null,
+      robots: [],
     });
     const alarms = [standingAlarm("BATTERY_LOW", "r1")];
     values.write({ kind: "robot_alarms", robotId: "r1", alarms, isOutOfService: false });

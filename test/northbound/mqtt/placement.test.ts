@@ -178,7 +178,7 @@ describe("a placement", () => {
   test("a template whose placeholder could be another template's level is refused", () => {
     const templates = { ...defaultTopicTemplates, event: "robots/{robot}/{kind}" };
     expect(problems({}, { templates, areRobotsKnown: false })[0]).toContain(
-      'topics: the topic "fleetgate/gw/robots/{robot}/availability" could be of availability and of event',
+      'topics: the topic "fleetgate/gw/robots/{robot}/info" could be of info and of event',
     );
     const numbers = { ...defaultTopicTemplates, conveyor: "robots/{robot}/{index}" };
     expect(problems({}, { templates: numbers, areRobotsKnown: false })).toEqual([]);
