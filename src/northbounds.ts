@@ -12,6 +12,7 @@ import { stopRequest } from "./fleet/stop-request.ts";
 import { createBroker } from "./northbound/mqtt/broker/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
+import { openTopicsFile } from "./northbound/mqtt/published-topics.ts";
 import { createTopics } from "./northbound/mqtt/topics.ts";
 import { openMemory } from "./northbound/opcua/memory.ts";
 import type { OpcUaOptions } from "./northbound/opcua/options.ts";
@@ -128,6 +129,7 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
     alarms: dispatcher.alarms,
     health,
     openBroker: broker?.open ?? null,
+    topicsFile: broker === null ? openTopicsFile(join(config.gateway.dataDir, "mqtt", "topics.json")) : null,
     onDuplicate: (holds, text) => shown.alarmBook.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;

@@ -12,14 +12,17 @@ import { endClient, within } from "./client/client.ts";
 import { type LimitedClient, PacketTooLarge } from "./client/limited-client.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { openLeftoverChains } from "./leftover-chains.ts";
+import { openLeftoverTopics } from "./leftover-topics.ts";
 import { createLoss, type Loss } from "./loss.ts";
 import { eventPayload } from "./payloads.ts";
+import type { PublishState, RemoveTopic } from "./publish.ts";
+import type { PublishedTopics } from "./published-topics.ts";
 import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
-import { createValueWriter, type PublishState, type RemoveTopic } from "./values.ts";
+import { createValueWriter } from "./values.ts";
 
 /** What one connection publishes, and counts. */
 export interface ConnectionParts {
@@ -38,6 +41,8 @@ export interface ConnectionParts {
   readonly log: Log;
   readonly health: () => HealthReport;
   readonly counts: PublishCounts;
+  /** What this gateway has published over its runs; null where the broker forgets it with the gateway. */
+  readonly record: PublishedTopics | null;
   /** Whether no other gateway with the same id is known at the broker. */
   readonly isAlone: () => boolean;
 }
@@ -67,7 +72,16 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);
-  const { publish: publishState, remove } = statePublisher(client, parts, acks, life.signal);
+  const { publish, remove } = statePublisher(client, parts, acks, life.signal);
+  const { record } = parts;
+  // Before anything that names this session is published: a later run knows it by the record.
+  await record?.keep();
+  record?.note(topics.status);
+  record?.note(topics.health, topics.status);
+  const publishState: PublishState = (topic, payload, mark) => {
+    if (mark !== null) record?.note(topic, mark);
+    publish(topic, payload);
+  };
   const tags = parts.tags ? createTagWriter({ ...parts, publish: publishState }) : null;
   const values = createValueWriter({
     topics,
@@ -94,8 +108,11 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     // A broker that cannot keep up gets no more than what changes.
     if (!client.stream.writableNeedDrain) values.tick();
   });
+  const earlier =
+    record === null ? null : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
   const write = (change: StateChange) => {
     values.write(change);
+    earlier?.note(change);
     leftovers?.note(change);
   };
 
@@ -115,6 +132,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
       await within(clock, GOODBYE_MS, sayStatus("offline"));
       await endClient(client, clock);
       loss.report(new Error("the gateway closed the connection"));
+      await record?.keep();
     },
   };
 }

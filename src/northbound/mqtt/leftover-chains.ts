@@ -4,8 +4,8 @@ import { type Clock, every } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { subscribe } from "./client/subscribe.ts";
+import type { RemoveTopic } from "./publish.ts";
 import type { Topics } from "./topics.ts";
-import type { RemoveTopic } from "./values.ts";
 
 export interface LeftoverParts {
   readonly topics: Topics;

@@ -16,6 +16,7 @@ import { type ConnectionParts, openConnection, type PublishCounts } from "./conn
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
 import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
+import { openPublishedTopics, type TopicsFile } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
@@ -38,6 +39,8 @@ export interface MqttParts {
   readonly health: () => HealthReport;
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
   readonly openBroker: OpenBroker | null;
+  /** Where published topics are recorded; null with the embedded broker, which forgets them itself. */
+  readonly topicsFile: TopicsFile | null;
   /** Another gateway with this one's id has come to the broker, or gone. */
   readonly onDuplicate: (active: boolean, text: string) => void;
   /** Of the replies to commands, where they are not the usual ones. */
@@ -72,6 +75,16 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     tags: options.tags,
     robots: options.placement.robots,
     ages: new Map(),
+    record:
+      parts.topicsFile === null
+        ? null
+        : openPublishedTopics({
+            options,
+            chainFilter: topics.taskChainFilter,
+            sessionId,
+            file: parts.topicsFile,
+            log: parts.log,
+          }),
     clock,
     log: parts.log,
     health: parts.health,

@@ -1,5 +1,6 @@
 import type { StateChange } from "../../domain/change.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import type { PublishState } from "./publish.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 
@@ -16,7 +17,7 @@ export interface RobotInfoParts {
   readonly topics: Topics;
   readonly robots: readonly PlacedRobot[];
   readonly sessionId: string;
-  readonly publish: (topic: string, payload: string) => void;
+  readonly publish: PublishState;
 }
 
 interface Info {
@@ -95,7 +96,7 @@ export function createRobotInfos({ topics, robots, sessionId, publish }: RobotIn
       if (!isDue) return;
       isListNew = false;
       ticks = 0;
-      publish(topics.robots, listPayload([...infos.values()], topics, sessionId));
+      publish(topics.robots, listPayload([...infos.values()], topics, sessionId), topics.status);
     },
   };
 }

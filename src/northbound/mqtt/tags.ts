@@ -6,7 +6,8 @@ import { coordinateOf, type Presence } from "../../domain/presence.ts";
 import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Topics } from "./topics.ts";
+import type { PublishState } from "./publish.ts";
+import type { RobotTopics, Topics } from "./topics.ts";
 
 /** Publishes bare values, one a topic, for clients that cannot read JSON. */
 export interface TagWriter {
@@ -17,7 +18,7 @@ export interface TagWriter {
 
 export interface TagParts {
   readonly topics: Topics;
-  readonly publish: (topic: string, payload: string) => void;
+  readonly publish: PublishState;
   /** How old the places of robots are; over all connections. */
   readonly ages: Map<RobotId, Age>;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -34,18 +35,19 @@ export function createTagWriter({ topics, publish, ages, clock }: TagParts): Tag
   /** The robots whose place is shown, and not good. */
   const ageing = new Map<RobotId, Age>();
   const shown = new Map<string, string>();
-  const show = (topic: string, text: string) => {
+  const show = (robot: RobotTopics, name: string, text: string) => {
+    const topic = robot.tag(name);
     if (shown.get(topic) === text) return;
     shown.set(topic, text);
-    publish(topic, text);
+    publish(topic, text, robot.info);
   };
   const showAll = (robotId: string, group: string, quality: Quality, tags: Tags) => {
     const robot = topics.robot(robotId);
     const gone = quality === "lost" || quality === "unknown";
     // Before the values when it turns bad, after them when it turns good: never true beside an old value.
-    if (quality !== "good") show(robot.tag(`${group}/valid`), "false");
-    for (const [name, value] of tags) show(robot.tag(`${group}/${name}`), gone ? "" : String(value));
-    if (quality === "good") show(robot.tag(`${group}/valid`), "true");
+    if (quality !== "good") show(robot, `${group}/valid`, "false");
+    for (const [name, value] of tags) show(robot, `${group}/${name}`, gone ? "" : String(value));
+    if (quality === "good") show(robot, `${group}/valid`, "true");
   };
 
   /** The age of a robot's place, as OPC UA counts it. */
@@ -66,15 +68,15 @@ export function createTagWriter({ topics, publish, ages, clock }: TagParts): Tag
     tick() {
       const nowMs = clock.monotonicMs();
       for (const [robotId, age] of ageing)
-        show(topics.robot(robotId).tag("presence/age_seconds"), String(age.seconds(nowMs)));
+        show(topics.robot(robotId), "presence/age_seconds", String(age.seconds(nowMs)));
     },
     write(change) {
       switch (change.kind) {
         case "robot": {
           const robot = topics.robot(change.robotId);
-          show(robot.tag("valid"), change.quality === "good" ? "true" : "false");
-          show(robot.tag("quality"), change.quality);
-          show(robot.tag("family"), change.family);
+          show(robot, "valid", change.quality === "good" ? "true" : "false");
+          show(robot, "quality", change.quality);
+          show(robot, "family", change.family);
           break;
         }
         case "mission":
@@ -114,7 +116,7 @@ export function createTagWriter({ topics, publish, ages, clock }: TagParts): Tag
           break;
         }
         case "hold":
-          show(topics.robot(change.robotId).tag("held"), String(change.hold.isHeld));
+          show(topics.robot(change.robotId), "held", String(change.hold.isHeld));
           break;
         case "hold_all":
         case "map":

@@ -14,7 +14,7 @@ import {
 type EventKind = FleetEvent["kind"];
 
 /** A robot's topics, made once. */
-interface RobotTopics {
+export interface RobotTopics {
   readonly info: string;
   readonly availability: string;
   readonly mission: string;

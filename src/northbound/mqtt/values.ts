@@ -3,16 +3,12 @@ import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import { alarmsPayload } from "./alarm-payload.ts";
 import { batteryState, conveyorState, envelope, holdPayload, mapPayload, missionState } from "./payloads.ts";
+import type { PublishState, RemoveTopic } from "./publish.ts";
 import { createRobotInfos } from "./robot-infos.ts";
 import { stationPayload } from "./station-payload.ts";
 import type { TagWriter } from "./tags.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
-
-/** Publishes one retained state message. An empty payload removes the topic. */
-export type PublishState = (topic: string, payload: string) => void;
-/** Removes a topic for good. The broker acknowledges it, for no later snapshot would remove it again. */
-export type RemoveTopic = (topic: string) => void;
 
 /** Shows state changes on one connection. */
 export interface ValueWriter {
@@ -42,7 +38,10 @@ export interface ValueParts {
  * never heard of takes away what an earlier gateway may have left there.
  */
 export function createValueWriter(parts: ValueParts): ValueWriter {
-  const { topics, sessionId, publish, remove, tags } = parts;
+  const { topics, sessionId, remove, tags } = parts;
+  /** Of the change that is being written. */
+  let mark: string | null | undefined;
+  const publish: PublishState = (topic, payload) => parts.publish(topic, payload, mark);
   /** What was said last on topics whose text tells all there is to tell. */
   const said = new Map<string, string>();
   const availabilities = new Map<string, string>();
@@ -65,6 +64,7 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
 
   return {
     write(change) {
+      mark = markOf(change, topics);
       switch (change.kind) {
         case "robot": {
           const { availability } = topics.robot(change.robotId);
@@ -97,22 +97,12 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           break;
         }
         case "hold":
-          say(topics.robot(change.robotId).hold, holdPayload(change.robotId, change.hold, sessionId));
-          break;
         case "hold_all":
-          say(topics.holdAll, holdPayload(null, change.hold, sessionId));
-          break;
         case "robot_alarms":
-          say(topics.robot(change.robotId).alarms, alarmsPayload(change, sessionId));
-          break;
         case "station_alarms":
-          say(topics.stationAlarms(change.station), alarmsPayload(change, sessionId));
-          break;
         case "alarms":
-          say(topics.alarms, alarmsPayload(change, sessionId));
-          break;
         case "station":
-          say(topics.station(change.station), stationPayload(change.station, change.shown, sessionId));
+          say(...wholeText(change, topics, sessionId));
           break;
         case "task_chain": {
           const { observed, chainId } = change;
@@ -140,6 +130,36 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
         if (text === "good" || text === "stale") publish(topic, "offline");
     },
   };
+}
+
+/** A task chain has a look of its own (leftover-chains.ts): there are too many to keep a record of. */
+function markOf(change: StateChange, topics: Topics): string | null | undefined {
+  if ("robotId" in change) return topics.robot(change.robotId).info;
+  if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return null;
+  return "station" in change ? undefined : topics.status;
+}
+
+type WholeChange = Extract<
+  StateChange,
+  { readonly kind: "hold" | "hold_all" | "robot_alarms" | "station_alarms" | "alarms" | "station" }
+>;
+
+/** The topic and the text of what tells all there is to tell. */
+function wholeText(change: WholeChange, topics: Topics, sessionId: string): [topic: string, text: string] {
+  switch (change.kind) {
+    case "hold":
+      return [topics.robot(change.robotId).hold, holdPayload(change.robotId, change.hold, sessionId)];
+    case "hold_all":
+      return [topics.holdAll, holdPayload(null, change.hold, sessionId)];
+    case "robot_alarms":
+      return [topics.robot(change.robotId).alarms, alarmsPayload(change, sessionId)];
+    case "station_alarms":
+      return [topics.stationAlarms(change.station), alarmsPayload(change, sessionId)];
+    case "alarms":
+      return [topics.alarms, alarmsPayload(change, sessionId)];
+    case "station":
+      return [topics.station(change.station), stationPayload(change.station, change.shown, sessionId)];
+  }
 }
 
 /** The bare text of an availability topic; nothing for a robot never heard of. */

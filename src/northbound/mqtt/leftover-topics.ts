@@ -1,0 +1,171 @@
+import type { IPublishPacket, MqttClient } from "mqtt";
+import type { StateChange } from "../../domain/change.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import { isJsonObject } from "../../platform/json.ts";
+import type { Log } from "../../platform/log.ts";
+import { subscribe } from "./client/subscribe.ts";
+import type { RemoveTopic } from "./publish.ts";
+import type { PublishedTopics } from "./published-topics.ts";
+
+export interface LeftoverTopicParts {
+  readonly record: PublishedTopics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly remove: RemoveTopic;
+  /** Whether no other gateway publishes on these topics. */
+  readonly isAlone: () => boolean;
+}
+
+/** Clears the retained topics of earlier runs that this one does not publish. */
+export interface LeftoverTopics {
+  /** A change that was published on this connection. */
+  note(change: StateChange): void;
+}
+
+/** How long the broker has for what this run publishes, and the fleet after the first list of its robots. */
+const SETTLE_MS = 5_000;
+const LOOK_MS = 2_000;
+const MARKS_A_LOOK = 100;
+const KEEP_LOOKS = 5;
+
+/**
+ * A topic is cleared only while its mark at the broker still names a session of this gateway: another gateway
+ * may have taken over a robot with its topics. Those that were made by other rules are looked at first; the
+ * others when the fleet has listed its robots, as those may still come.
+ */
+export function openLeftoverTopics(
+  client: MqttClient,
+  { record, clock, log, remove, isAlone }: LeftoverTopicParts,
+  signal: AbortSignal,
+): LeftoverTopics {
+  const openedAtMs = clock.monotonicMs();
+  let listedAtMs: number | null = null;
+  /** The marks that are subscribed to, and the leftover topics of each. */
+  let asked = new Map<string, string[]>();
+  let chains: RegExp | null = null;
+  let cleared = 0;
+  let looks = 0;
+  let isBusy = false;
+
+  function clear(topics: readonly string[]): void {
+    for (const topic of topics) {
+      remove(topic);
+      record.forget(topic);
+      cleared += 1;
+    }
+  }
+
+  function hear(topic: string, payload: Buffer, packet: IPublishPacket): void {
+    const group = asked.get(topic);
+    const isChain = packet.retain && chains?.test(topic) === true;
+    if ((group === undefined && !isChain) || payload.length === 0) return;
+    const session = sessionOf(payload);
+    if (isChain && session !== null && record.isOurs(session)) clear([topic]);
+    if (group === undefined) return;
+    asked.delete(topic);
+    const mine = group.filter((each) => record.left.has(each));
+    if (session !== null && record.isOurs(session)) {
+      // The mark last: what is left of a group can be found again by it.
+      clear(mine.filter((each) => each !== topic));
+      clear(mine.filter((each) => each === topic));
+    } else for (const each of mine) record.forget(each);
+  }
+
+  /** Whether what is left may be looked at now. */
+  function isDue(nowMs: number): boolean {
+    if (nowMs - openedAtMs < SETTLE_MS || !isAlone()) return false;
+    return record.isMoved || (listedAtMs !== null && nowMs - listedAtMs >= SETTLE_MS);
+  }
+
+  async function ask(): Promise<void> {
+    const marks = new Map<string, string[]>();
+    for (const [topic, mark] of record.left) {
+      const group = marks.get(mark);
+      if (group !== undefined) group.push(topic);
+      else if (marks.size < MARKS_A_LOOK) marks.set(mark, [topic]);
+    }
+    if (marks.size === 0) return;
+    asked = marks;
+    const refused = await subscribe(client, [...marks.keys()], { qos: 0 });
+    for (const mark of refused) {
+      for (const topic of marks.get(mark) ?? []) record.skip(topic);
+      asked.delete(mark);
+    }
+    if (refused.length > 0)
+      log.warn(
+        { topic: refused[0], count: refused.length },
+        "the broker does not let this gateway read topics of its earlier runs: they stay there",
+      );
+  }
+
+  /** What was not heard of is not retained any more. */
+  function close(): void {
+    for (const group of asked.values()) for (const topic of group) record.forget(topic);
+    asked = new Map();
+  }
+
+  async function look(): Promise<void> {
+    looks += 1;
+    if (looks % KEEP_LOOKS === 0) await record.keep();
+    if (!isDue(clock.monotonicMs())) return;
+    const over = [...asked.keys()];
+    close();
+    if (record.left.size > 0) await ask();
+    else if (cleared > 0) {
+      log.info({ topics: cleared }, "retained topics of earlier runs are cleared");
+      cleared = 0;
+    }
+    const done = over.filter((mark) => !asked.has(mark));
+    if (done.length > 0) client.unsubscribe(done, () => {});
+  }
+
+  async function askForChains(filter: string): Promise<void> {
+    chains = patternOf(filter);
+    await subscribe(client, [filter], { qos: 0 });
+    clock.after(SETTLE_MS, () => {
+      chains = null;
+      if (!signal.aborted) client.unsubscribe(filter, () => {});
+    });
+  }
+
+  client.on("message", hear);
+  signal.addEventListener("abort", () => client.off("message", hear), { once: true });
+  // A connection that is lost meanwhile tells so itself.
+  if (record.movedChains !== null) askForChains(record.movedChains).catch(() => {});
+  every(clock, LOOK_MS, signal, () => {
+    if (isBusy) return;
+    isBusy = true;
+    look()
+      .catch(() => {})
+      .finally(() => {
+        isBusy = false;
+      });
+  });
+
+  return {
+    note(change) {
+      if (change.kind !== "presence" || change.observed.quality !== "good") return;
+      listedAtMs ??= clock.monotonicMs();
+    },
+  };
+}
+
+/** The session that JSON names; null for any other payload. */
+function sessionOf(payload: Buffer): string | null {
+  try {
+    const json: unknown = JSON.parse(payload.toString("utf8"));
+    return isJsonObject(json) && typeof json.session_id === "string" ? json.session_id : null;
+  } catch (error) {
+    // Another client has written there.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The topics of a filter whose wildcards are `+`. */
+function patternOf(filter: string): RegExp {
+  const levels = filter
+    .split("/")
+    .map((level) => (level === "+" ? "[^/]+" : level.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
+  return new RegExp(`^${levels.join("/")}$`);
+}

@@ -1,0 +1,147 @@
+import { isJsonObject } from "../../platform/json.ts";
+import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
+import { describeError, type Log } from "../../platform/log.ts";
+import type { MqttOptions } from "./options.ts";
+
+/**
+ * The retained topics that this gateway has published, over its runs: what it does not publish any more can
+ * be cleared, also where the configuration has moved its topics. Each topic has a mark, a topic whose JSON
+ * names the session that has published it.
+ */
+export interface PublishedTopics {
+  /** Published now. Without a mark its own JSON names the session. */
+  note(topic: string, mark?: string): void;
+  /** The topics of earlier runs that this one has not published, with their marks. */
+  readonly left: ReadonlyMap<string, string>;
+  /** It is retained no more, or not ours. */
+  forget(topic: string): void;
+  /** It is left to a later run. */
+  skip(topic: string): void;
+  /** This run, and those before it. */
+  isOurs(sessionId: string): boolean;
+  /** Whether the topics of the earlier runs were made by other rules than today's. */
+  readonly isMoved: boolean;
+  /** The filter of the task chains of earlier runs; null: today's, or unknown. */
+  readonly movedChains: string | null;
+  /** Keeps what is new. Never rejects. */
+  keep(): Promise<void>;
+}
+
+/** Where the record is kept, as text. */
+export interface TopicsFile {
+  /** Undefined: there is none. Throws when it cannot be read. */
+  read(): string | undefined;
+  write(text: string): Promise<void>;
+}
+
+interface Kept {
+  readonly broker: string;
+  readonly rules: string;
+  readonly chains: string;
+  readonly sessions: readonly string[];
+  readonly topics: ReadonlyMap<string, string>;
+}
+
+const MOST_TOPICS = 1_000_000;
+const MOST_SESSIONS = 64;
+
+export interface PublishedTopicsParts {
+  readonly options: Pick<MqttOptions, "broker" | "base" | "topics" | "placement">;
+  readonly chainFilter: string;
+  readonly sessionId: string;
+  readonly file: TopicsFile;
+  readonly log: Log;
+}
+
+export function openTopicsFile(path: string): TopicsFile {
+  const file = createKeptFile(path, { isSynced: false });
+  return { read: () => readNowIfThere(path), write: file.write };
+}
+
+/** Opens the record. One that cannot be read begins empty, and one of another broker too. */
+export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopics {
+  const { options, chainFilter, sessionId, file, log } = parts;
+  const broker = options.broker.kind === "external" ? options.broker.url : "";
+  const { robot, station, stations } = options.placement;
+  const rules = JSON.stringify([options.base, options.topics, robot, station, stations]);
+  const before = readKept(file, log);
+  const isSame = before?.broker === broker;
+  const topics = new Map<string, string>(isSame ? before.topics : []);
+  const left = new Map(topics);
+  const sessions = [...(isSame ? before.sessions : []).slice(1 - MOST_SESSIONS), sessionId];
+  const known = new Set(sessions);
+  let hasNews = true;
+  let isFailing = false;
+
+  return {
+    left,
+    note(topic, mark = topic) {
+      if (left.size > 0) left.delete(topic);
+      if (topics.has(topic) || topics.size >= MOST_TOPICS) return;
+      topics.set(topic, mark);
+      hasNews = true;
+    },
+    forget(topic) {
+      left.delete(topic);
+      if (topics.delete(topic)) hasNews = true;
+    },
+    skip: (topic) => void left.delete(topic),
+    isOurs: (session) => known.has(session),
+    isMoved: isSame && before.rules !== rules,
+    movedChains: isSame && before.chains !== chainFilter ? before.chains : null,
+    async keep() {
+      if (!hasNews) return;
+      hasNews = false;
+      try {
+        await file.write(textOf({ broker, rules, chains: chainFilter, sessions, topics }));
+        isFailing = false;
+      } catch (error) {
+        hasNews = true;
+        if (!isFailing)
+          log.warn(
+            { cause: describeError(error) },
+            "the record of published topics is not kept: a later run may not clear what this one leaves",
+          );
+        isFailing = true;
+      }
+    },
+  };
+}
+
+/** Topics are grouped by their marks. */
+function textOf({ broker, rules, chains, sessions, topics }: Kept): string {
+  const marks = new Map<string, string[]>();
+  for (const [topic, mark] of topics) {
+    const group = marks.get(mark);
+    if (group === undefined) marks.set(mark, [topic]);
+    else group.push(topic);
+  }
+  return JSON.stringify({ broker, rules, chains, sessions, topics: Object.fromEntries(marks) });
+}
+
+function readKept(file: TopicsFile, log: Log): Kept | null {
+  try {
+    const text = file.read();
+    if (text === undefined) return null;
+    const kept: unknown = JSON.parse(text);
+    if (!isJsonObject(kept)) throw new Error("it is no object");
+    const { broker, rules, chains, sessions, topics } = kept;
+    if (typeof broker !== "string" || typeof rules !== "string" || typeof chains !== "string")
+      throw new Error("it does not name the broker and the rules of the topics");
+    if (!isTextList(sessions) || !isJsonObject(topics)) throw new Error("it has no sessions or no topics");
+    const marks = Object.entries(topics).flatMap(([mark, group]) =>
+      isTextList(group) ? group.map((topic) => [topic, mark] as const) : [],
+    );
+    return { broker, rules, chains, sessions, topics: new Map(marks) };
+  } catch (error) {
+    log.warn(
+      { cause: describeError(error) },
+      "the record of published topics cannot be read: what earlier runs left at the broker stays there",
+    );
+    return null;
+  }
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
