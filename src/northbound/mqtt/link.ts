@@ -19,7 +19,7 @@ import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
 import { openPublishedTopics, type TopicsFile } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
-import { createTopics } from "./topics.ts";
+import { createTopics, type Topics } from "./topics.ts";
 
 /** What the MQTT northbound needs of the rest of the gateway. */
 export interface MqttParts {
@@ -75,16 +75,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     tags: options.tags,
     robots: options.placement.robots,
     ages: new Map(),
-    record:
-      parts.topicsFile === null
-        ? null
-        : openPublishedTopics({
-            options,
-            chainFilter: topics.taskChainFilter,
-            sessionId,
-            file: parts.topicsFile,
-            log: parts.log,
-          }),
+    record: recordOf(parts, topics),
     clock,
     log: parts.log,
     health: parts.health,
@@ -160,4 +151,10 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       return { state: connected ? "degraded" : "down", detail, figures };
     },
   };
+}
+
+/** What earlier runs have published, where that is recorded. */
+function recordOf({ topicsFile: file, options, sessionId, log }: MqttParts, topics: Topics) {
+  if (file === null) return null;
+  return openPublishedTopics({ options, chainFilter: topics.taskChainFilter, sessionId, file, log });
 }
