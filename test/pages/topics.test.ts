@@ -2,6 +2,7 @@ import mqtt, { type MqttClient } from "mqtt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type E2eHarness, openE2eHarness } from "../e2e/e2e-harness.ts";
+import { messageFaults } from "../support/message-schemas.ts";
 import { topics } from "./page.ts";
 
 /** Raises the alarm CLOCK_SKEW, and leaves commands their minute. */
@@ -61,4 +62,5 @@ test("every topic of docs/scada.md carries messages", async () => {
     const pattern = new RegExp(`^${topic.replace(/<[^>]+>/g, "[^/]+").replace("…", ".+")}$`);
     await harness.mqtt.heard.first(topic, (message) => pattern.test(message.topic));
   }
+  for (const { topic, text } of harness.mqtt.heard.entries) expect(messageFaults(topic, text)).toEqual([]);
 });

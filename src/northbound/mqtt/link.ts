@@ -16,10 +16,10 @@ import { type ConnectionParts, openConnection, type PublishCounts } from "./conn
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
 import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
-import { openPublishedTopics, type TopicsFile } from "./published-topics.ts";
+import { openPublishedTopics, type PublishedTopics, type TopicsFile } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
-import { createTopics, type Topics } from "./topics.ts";
+import { createTopics } from "./topics.ts";
 
 /** What the MQTT northbound needs of the rest of the gateway. */
 export interface MqttParts {
@@ -66,7 +66,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   };
   const expires = options.broker.kind === "external" && options.protocolVersion === 5;
   const duplicates = createDuplicateWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
-  const connectionParts: ConnectionParts = {
+  const connectionParts: Omit<ConnectionParts, "isFirstBroker"> = {
     topics,
     sessionId,
     gatewayId: options.gatewayId,
@@ -75,7 +75,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     tags: options.tags,
     robots: options.placement.robots,
     ages: new Map(),
-    record: recordOf(parts, topics),
+    record: openRecord(parts, topics.taskChainFilter),
     clock,
     log: parts.log,
     health: parts.health,
@@ -105,7 +105,10 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       const watching = duplicates.serve(client, brokerName(brokerOptions));
       // Awaited below, unless the connection is lost first: that is what tells then.
       watching.catch(() => {});
-      const connection = await openConnection(client, connectionParts);
+      const connection = await openConnection(client, {
+        ...connectionParts,
+        isFirstBroker: brokerName(brokerOptions) === brokerName(options),
+      });
       await watching;
       if (client.limits.wildcardsAvailable) await desk.serve(client);
       connected = true;
@@ -153,8 +156,9 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   };
 }
 
-/** What earlier runs have published, where that is recorded. */
-function recordOf({ topicsFile: file, options, sessionId, log }: MqttParts, topics: Topics) {
-  if (file === null) return null;
-  return openPublishedTopics({ options, chainFilter: topics.taskChainFilter, sessionId, file, log });
+function openRecord(
+  { options, sessionId, topicsFile: file, log }: MqttParts,
+  chainFilter: string,
+): PublishedTopics | null {
+  return file === null ? null : openPublishedTopics({ options, chainFilter, sessionId, file, log });
 }

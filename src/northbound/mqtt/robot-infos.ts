@@ -1,5 +1,6 @@
 import type { StateChange } from "../../domain/change.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import type { InfoPayload, RobotsPayload } from "./models/state.ts";
 import type { PublishState } from "./publish.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
@@ -102,18 +103,19 @@ export function createRobotInfos({ topics, robots, sessionId, publish }: RobotIn
 }
 
 function infoPayload({ robotId, alias, family, conveyors, mapId }: Info, sessionId: string): string {
-  return JSON.stringify({
+  const payload: InfoPayload = {
     robot_id: robotId,
     alias,
     family,
     conveyors: [...conveyors].sort((a, b) => a - b),
     map_id: mapId,
     session_id: sessionId,
-  });
+  };
+  return JSON.stringify(payload);
 }
 
 function listPayload(infos: readonly Info[], topics: Topics, sessionId: string): string {
-  return JSON.stringify({
+  const payload: RobotsPayload = {
     session_id: sessionId,
     robots: infos.map(({ robotId, alias, family }) => ({
       robot_id: robotId,
@@ -121,5 +123,6 @@ function listPayload(infos: readonly Info[], topics: Topics, sessionId: string):
       family,
       info: topics.robot(robotId).info,
     })),
-  });
+  };
+  return JSON.stringify(payload);
 }

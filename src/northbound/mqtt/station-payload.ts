@@ -1,5 +1,6 @@
 import { isValidSight } from "../../domain/station-sight.ts";
 import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
+import type { StationPayload } from "./models/state.ts";
 
 /** What a station shows, for `stations/<station>`. Nothing looks true that is not known to be true now. */
 export function stationPayload(
@@ -8,7 +9,7 @@ export function stationPayload(
   sessionId: string,
 ): string {
   const { here, next } = sight;
-  return JSON.stringify({
+  const payload: StationPayload = {
     station,
     quality: sight.quality,
     session_id: sessionId,
@@ -28,7 +29,8 @@ export function stationPayload(
       next_robot_quality: sight.nextQuality,
       counters: countersOf(counters),
     },
-  });
+  };
+  return JSON.stringify(payload);
 }
 
 function countersOf(counters: StationCounters) {

@@ -1,4 +1,5 @@
 import { isoTime } from "./json-text.ts";
+import type { StatusPayload } from "./models/state.ts";
 
 /** The content of the `status` topic. `at` is missing in the last will: nobody knows when that will be. */
 export function statusPayload(
@@ -7,10 +8,11 @@ export function statusPayload(
   sessionId: string,
   atMs: number | null,
 ): string {
-  return JSON.stringify({
+  const payload: StatusPayload = {
     state,
     session_id: sessionId,
     gateway_id: gatewayId,
     ...(atMs === null ? {} : { at: isoTime(atMs) }),
-  });
+  };
+  return JSON.stringify(payload);
 }

@@ -18,10 +18,10 @@ import {
 } from "./mqtt-harness.ts";
 
 /** The embedded broker of a gateway with these tests' base. */
-export function newBroker(options = embedded): EmbeddedBroker {
+export function newBroker(options = embedded, under = base): EmbeddedBroker {
   return createBroker({
     options,
-    topics: createTopics(base),
+    topics: createTopics(under),
     clientId: "fleetgate-test",
     clock: systemClock,
     log: silentLog,

@@ -1,0 +1,48 @@
+// Writes what the gateway's MQTT messages look like, from the models beside the code that renders them (in
+// .build, so build first): config/schemas, config/asyncapi.json and the examples of docs/scada.md. With
+// --check it writes nothing, and fails when what is committed is not what the models say today.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { asyncApiDocument } from "../.build/northbound/mqtt/models/async-api.js";
+import { examplesPage } from "../.build/northbound/mqtt/models/examples-page.js";
+import { messageSchemas } from "../.build/northbound/mqtt/models/messages.js";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const folder = join(root, "config", "schemas");
+const page = join(root, "docs", "scada.md");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const text = (json) => `${JSON.stringify(json, null, 2)}\n`;
+
+const files = new Map([
+  ...Object.entries(messageSchemas()).map(([name, schema]) => [join(folder, `${name}.json`), text(schema)]),
+  [join(root, "config", "asyncapi.json"), text(asyncApiDocument(version))],
+  [page, examplesPage(readFileSync(page, "utf8"))],
+]);
+
+mkdirSync(folder, { recursive: true });
+const extra = readdirSync(folder)
+  .map((name) => join(folder, name))
+  .filter((path) => !files.has(path));
+if (!process.argv.includes("--check")) {
+  for (const path of extra) rmSync(path);
+  for (const [path, wanted] of files) writeFileSync(path, wanted);
+} else {
+  const read = (path) => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      return null;
+    }
+  };
+  const wrong = [
+    ...extra,
+    ...[...files].filter(([path, wanted]) => read(path) !== wanted).map(([path]) => path),
+  ];
+  if (wrong.length > 0) {
+    console.error(
+      `${wrong.join(", ")}: not what src/northbound/mqtt/models says. Run: node scripts/mqtt-doc.mjs`,
+    );
+    process.exit(1);
+  }
+}

@@ -1,0 +1,99 @@
+import { defaultTopicTemplates } from "../topic-templates.ts";
+import { examples } from "./examples.ts";
+import { bareTexts, type Channel, channels, messageSchemas } from "./messages.ts";
+
+const parameters: Readonly<Record<string, string>> = {
+  gateway: "gateway.id of the configuration.",
+  robot: "The robot's id, percent-encoded where a level cannot carry it.",
+  index: "The index of a conveyor.",
+  chain: "The number of a task chain.",
+  map: "The number of a map.",
+  station: "The name of a station in the configuration.",
+  kind: "The kind of the event.",
+  tag: "A group and a name, as battery/charge_percent.",
+  client: "The client's name, for which the broker vouches.",
+  operation: "An operation of docs/commands.md.",
+  action: "ask, beat, release or override.",
+  id: "The id of the request.",
+};
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The AsyncAPI 3 document of the gateway: its default topics, and all that is published there. */
+export function asyncApiDocument(version: string): Json {
+  return {
+    asyncapi: "3.0.0",
+    info: {
+      title: "Fleetgate",
+      version,
+      description:
+        "What the gateway publishes over MQTT, and what it takes. These are the default topics: mqtt.base, mqtt.topics and mqtt.placement of the configuration may change them. docs/scada.md says what the values mean.",
+    },
+    defaultContentType: "application/json",
+    servers: {
+      plant: {
+        host: "broker.example.com:8883",
+        protocol: "secure-mqtt",
+        description: "The broker of the plant, or the one inside the gateway.",
+      },
+    },
+    channels: Object.fromEntries(channels.map((channel) => [channel.template, channelOf(channel)])),
+    operations: Object.fromEntries(channels.map((channel) => [operationName(channel), operationOf(channel)])),
+    components: { messages: messages(), schemas: schemas() },
+  };
+}
+
+/** The named schemas as parts of one document. */
+function schemas(): Json {
+  return Object.fromEntries(
+    Object.entries(messageSchemas()).map(([name, { $schema: _draft, ...schema }]) => [name, schema]),
+  );
+}
+
+function messages(): Json {
+  const found: Record<string, Json> = {};
+  for (const { messages: models, summary } of channels) {
+    for (const name of Object.keys(models)) {
+      const shown = examples.filter((example) => example.message === name);
+      found[name] ??= {
+        name,
+        summary,
+        contentType: bareTexts.includes(name) ? "text/plain" : "application/json",
+        payload: { $ref: `#/components/schemas/${name}` },
+        examples: shown.map(({ topic, payload }) => ({
+          name: topic,
+          payload: bareTexts.includes(name) ? payload : JSON.parse(payload),
+        })),
+      };
+    }
+  }
+  return found;
+}
+
+function channelOf({ template, summary, messages: models }: Channel): Json {
+  const address = `fleetgate/{gateway}/${defaultTopicTemplates[template]}`;
+  const names = Array.from(address.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
+  return {
+    address,
+    summary,
+    parameters: Object.fromEntries(names.map((name) => [name, { description: parameters[name] ?? "" }])),
+    messages: Object.fromEntries(
+      Object.keys(models).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+  };
+}
+
+function operationName({ template, from }: Channel): string {
+  return `${from === "gateway" ? "publish" : "take"}_${template}`;
+}
+
+function operationOf(channel: Channel): Json {
+  const { template, summary, from, isRetained, qos } = channel;
+  return {
+    action: from === "gateway" ? "send" : "receive",
+    channel: { $ref: `#/channels/${template}` },
+    summary,
+    bindings: { mqtt: { ...(qos === null ? {} : { qos }), retain: isRetained, bindingVersion: "0.2.0" } },
+    ...(from === "client" ? { reply: { channel: { $ref: "#/channels/reply" } } } : {}),
+  };
+}

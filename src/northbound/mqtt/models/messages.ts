@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { defaultTopicTemplates, type TopicTemplates } from "../topic-templates.ts";
+import { events } from "./events.ts";
+import * as requests from "./requests.ts";
+import * as state from "./state.ts";
+
+/** What is published on the topics of one template. */
+export interface Channel {
+  readonly template: keyof TopicTemplates;
+  readonly summary: string;
+  readonly from: "gateway" | "client";
+  readonly isRetained: boolean;
+  /** Null: mqtt.stateQos of the configuration, 0 unless it says 1. */
+  readonly qos: 0 | 1 | null;
+  /** The models of its messages, by the names of their schemas. */
+  readonly messages: Readonly<Record<string, z.ZodType>>;
+}
+
+/** Retained state. */
+function shown(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
+  return { summary, from: "gateway", isRetained: true, qos: null, messages: { [name]: model } };
+}
+
+/** What happens, and replies. */
+function told(summary: string, messages: Channel["messages"]): Omit<Channel, "template"> {
+  return { summary, from: "gateway", isRetained: false, qos: 1, messages };
+}
+
+/** What clients publish. */
+function asked(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
+  return { summary, from: "client", isRetained: false, qos: 1, messages: { [name]: model } };
+}
+
+const ofRobots = {
+  event_mission: events.mission,
+  event_conveyor: events.conveyor,
+  event_alarm: events.alarm,
+  event_command: events.command,
+  event_lease: events.lease,
+  event_hold: events.hold,
+};
+const ofNoRobot = {
+  event_alarm: events.alarm,
+  event_command: events.command,
+  event_hold: events.hold,
+};
+
+const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "template"> } = {
+  status: { ...shown("Whether the gateway is online; its last will.", "status", state.status), qos: 1 },
+  health: { ...shown("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
+  robots: shown("Every robot, and the topic of its info.", "robots", state.robots),
+  info: shown("What a robot is.", "info", state.info),
+  availability: shown("How far a robot is known, as bare text.", "availability", state.availability),
+  mission: shown("A robot's missions.", "mission", state.mission),
+  battery: shown("A robot's battery.", "battery", state.battery),
+  conveyor: shown("One conveyor of a cart.", "conveyor", state.conveyor),
+  presence: shown("A robot as GetOnlineRobots lists it.", "presence", state.presence),
+  taskChain: shown("A task chain as QueryTaskChain shows it.", "task_chain", state.taskChain),
+  map: shown("A map that robots are on.", "map", state.map),
+  hold: shown("What holds a robot.", "hold", state.hold),
+  holdAll: shown("What holds all robots.", "hold_all", state.holdAll),
+  stationState: shown("What a station shows.", "station", state.stationState),
+  event: told("What happened to a robot; the kind is in the topic.", ofRobots),
+  gatewayEvent: told("What happened, but to no single robot.", ofNoRobot),
+  tag: shown("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
+  command: asked("A command; the operation is in the topic.", "command", requests.command),
+  station: asked(
+    "ask, beat, release or override: a station's lease of a robot.",
+    "station_request",
+    requests.station,
+  ),
+  holdCommand: asked("Holds a robot, or lifts the hold.", "hold_request", requests.hold),
+  holdAllCommand: asked("Holds all robots, or lifts the hold.", "hold_request", requests.hold),
+  reply: told("The outcome of a command, or the answer to another request.", { reply: requests.reply }),
+};
+
+/** Every channel there is. */
+export const channels: readonly Channel[] = (
+  Object.keys(defaultTopicTemplates) as Array<keyof TopicTemplates>
+).map((template) => ({ template, ...byTemplate[template] }));
+
+/** Messages that are bare text. */
+export const bareTexts: readonly string[] = ["availability", "tag"];
+
+/**
+ * The JSON schemas of all messages, by their names. A later version may add fields to what the gateway
+ * publishes; what it takes from clients is strict.
+ */
+export function messageSchemas(): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  const schemas: Record<string, Readonly<Record<string, unknown>>> = {};
+  for (const { from, messages } of channels) {
+    for (const [name, model] of Object.entries(messages)) {
+      const schema = z.toJSONSchema(model, {
+        target: "draft-7",
+        reused: "inline",
+        override({ jsonSchema }) {
+          if (from === "gateway" && jsonSchema.additionalProperties === false)
+            delete jsonSchema.additionalProperties;
+        },
+      });
+      schemas[name] = { ...schema, title: `Fleetgate, MQTT: ${name}` };
+    }
+  }
+  return schemas;
+}
