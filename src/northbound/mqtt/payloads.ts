@@ -118,7 +118,8 @@ function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, u
         to: plainConveyor(event.to),
       };
     case "alarm":
-      return { from: event.from, to: event.to, ...plainAlarm(event.alarm) };
+      // Every event has it already, and a key that is there twice is no good JSON.
+      return { from: event.from, to: event.to, ...plainAlarm(event.alarm), robot_id: undefined };
     case "lease":
       return {
         station: event.station,

@@ -4,6 +4,7 @@ import type { Mission } from "../../../src/domain/mission.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { standingAlarm } from "../../support/test-alarms.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import {
   done,
@@ -38,6 +39,12 @@ const conveyor = {
   health: "HEALTH_STATE_OK",
   installation: "INSTALLATION_STATE_INSTALLED",
 } as const;
+const alarm = {
+  ...standingAlarm("BATTERY_CRITICAL", ROBOT),
+  id: "BATTERY_CRITICAL-mf3k2q",
+  text: "the battery has 10 % or less",
+  sinceMs: NOW_MS,
+};
 const held = { isHeld: true, by: ["opcua:plc1"], isStored: true };
 
 const observed = <T>(value: T) => ({ value, stamp, quality: "good" as const });
@@ -142,6 +149,12 @@ const changes: readonly StateChange[] = [
   },
 ];
 
+const alarms: readonly StateChange[] = [
+  { kind: "robot_alarms", robotId: ROBOT, alarms: [alarm], isOutOfService: false },
+  { kind: "station_alarms", station: "dock", alarms: [alarm] },
+  { kind: "alarms", alarms: [alarm] },
+];
+
 const events: readonly FleetEvent[] = [
   {
     ...common,
@@ -160,7 +173,7 @@ const events: readonly FleetEvent[] = [
     from: { ...conveyor, payload: "PAYLOAD_STATE_EMPTY" },
     to: conveyor,
   },
-  { ...common, kind: "alarm", eventId: "e-3", code: "ROBOT_LOST", active: true, text: "the robot is lost" },
+  { ...common, kind: "alarm", eventId: "e-3", from: "inactive", to: "active", alarm },
   {
     ...common,
     kind: "command",
@@ -233,7 +246,7 @@ export async function publishExamples(): Promise<ExamplesGateway> {
     openBroker: broker.open,
   });
   const connection = await link.connect(new AbortController().signal);
-  await connection.write({ changes, events });
+  await connection.write({ changes: [...changes, ...alarms], events });
   clock.advance(1_000);
   clock.advance(1_000);
   return {

@@ -6,6 +6,7 @@ import { examplesPage } from "../../../src/northbound/mqtt/models/examples-page.
 import { channels, messageSchemas } from "../../../src/northbound/mqtt/models/messages.ts";
 import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
+import { readJson } from "../../../src/platform/strict-json.ts";
 import { messageFaults, messageOf } from "../../support/message-schemas.ts";
 import { type ExamplesGateway, examplesBase, publishExamples } from "./examples-harness.ts";
 
@@ -31,6 +32,11 @@ describe("the examples of docs/scada.md", () => {
       const heard = await gateway.client.hear((each) => each.topic === `${examplesBase}/${topic}`);
       expect(heard.text, topic).toBe(payload);
     }
+  });
+
+  it("have no key twice", () => {
+    for (const { payload } of examples.filter(({ payload }) => payload.startsWith("{")))
+      expect(readJson(payload), payload).toMatchObject({ ok: true });
   });
 
   it("show every message once at least, and are on the page", async () => {

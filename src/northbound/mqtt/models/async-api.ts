@@ -13,7 +13,7 @@ const parameters: Readonly<Record<string, string>> = {
   tag: "A group and a name, as battery/charge_percent.",
   client: "The client's name, for which the broker vouches.",
   operation: "An operation of docs/commands.md.",
-  action: "ask, beat, release or override.",
+  action: "What a client asks, as the summary lists it.",
   id: "The id of the request.",
 };
 

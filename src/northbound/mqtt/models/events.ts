@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { missionStateNames } from "../../../domain/mission.ts";
+import { alarmFields } from "./alarms.ts";
 import { coded, protocol, robotId, sender, session, time } from "./parts.ts";
 import { outcome } from "./requests.ts";
 import { conveyorState } from "./state.ts";
@@ -31,9 +32,12 @@ const conveyor = z.strictObject({
   to: conveyorState,
 });
 
-const activity = z.enum(["inactive", "active"]);
-
-const alarm = z.strictObject({ ...common, code: z.string(), from: activity, to: activity, text: z.string() });
+const alarm = z.strictObject({
+  ...common,
+  from: z.enum(["inactive", "active"]),
+  to: z.enum(["inactive", "active", "acknowledged"]),
+  ...alarmFields,
+});
 
 const commandEnded = z.strictObject({
   ...common,

@@ -91,6 +91,24 @@ export const examples: readonly Example[] = [
       '{"station":"dock","quality":"good","session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90","state":{"valid":true,"robot_here":"robot-17","robots_here":1,"arrived":true,"conveyors":[{"index":1,"loaded":true,"rolling":false}],"conveyors_quality":"good","next_robot":null,"next_robot_goals_before":null,"next_robot_quality":"good","counters":{"since":"2026-01-31T12:00:00.000Z","cycles":12,"aborted":0,"waiting_last_s":3.2,"waiting_total_s":41,"cycle_last_s":30.5,"cycle_total_s":370}}}',
   },
   {
+    message: "robot_alarms",
+    topic: "robots/robot-17/alarms",
+    payload:
+      '{"robot_id":"robot-17","out_of_service":false,"count":1,"highest_severity":600,"alarms":[{"id":"BATTERY_CRITICAL-mf3k2q","code":"BATTERY_CRITICAL","source":"robot","robot_id":"robot-17","priority":"high","severity":600,"text":"the battery has 10 % or less","cause":"the robot has not been charged in time","advice":"charge it now; a robot that is empty must be pushed","active":true,"since":"2026-01-31T12:00:00.000Z","returned_at":null,"occurrences":1,"acknowledged_by":null,"acknowledged_at":null}],"session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90"}',
+  },
+  {
+    message: "station_alarms",
+    topic: "stations/dock/alarms",
+    payload:
+      '{"station":"dock","count":1,"highest_severity":600,"alarms":[{"id":"BATTERY_CRITICAL-mf3k2q","code":"BATTERY_CRITICAL","source":"robot","robot_id":"robot-17","priority":"high","severity":600,"text":"the battery has 10 % or less","cause":"the robot has not been charged in time","advice":"charge it now; a robot that is empty must be pushed","active":true,"since":"2026-01-31T12:00:00.000Z","returned_at":null,"occurrences":1,"acknowledged_by":null,"acknowledged_at":null}],"session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90"}',
+  },
+  {
+    message: "alarms",
+    topic: "alarms",
+    payload:
+      '{"count":1,"highest_severity":600,"alarms":[{"id":"BATTERY_CRITICAL-mf3k2q","code":"BATTERY_CRITICAL","source":"robot","robot_id":"robot-17","priority":"high","severity":600,"text":"the battery has 10 % or less","cause":"the robot has not been charged in time","advice":"charge it now; a robot that is empty must be pushed","active":true,"since":"2026-01-31T12:00:00.000Z","returned_at":null,"occurrences":1,"acknowledged_by":null,"acknowledged_at":null}],"session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90"}',
+  },
+  {
     message: "tag",
     topic: "robots/robot-17/tags/mission/state",
     payload: "STATE_RUNNING",
@@ -131,7 +149,7 @@ export const examples: readonly Example[] = [
     message: "event_alarm",
     topic: "robots/robot-17/event/alarm",
     payload:
-      '{"event_id":"e-3","robot_id":"robot-17","at":"2026-01-31T12:00:00.000Z","session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90","code":"ROBOT_LOST","from":"inactive","to":"active","text":"the robot is lost"}',
+      '{"event_id":"e-3","robot_id":"robot-17","at":"2026-01-31T12:00:00.000Z","session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90","from":"inactive","to":"active","id":"BATTERY_CRITICAL-mf3k2q","code":"BATTERY_CRITICAL","source":"robot","priority":"high","severity":600,"text":"the battery has 10 % or less","cause":"the robot has not been charged in time","advice":"charge it now; a robot that is empty must be pushed","active":true,"since":"2026-01-31T12:00:00.000Z","returned_at":null,"occurrences":1,"acknowledged_by":null,"acknowledged_at":null}',
   },
   {
     message: "event_command",
@@ -178,5 +196,10 @@ export const examples: readonly Example[] = [
     message: "hold_request",
     topic: "clients/hmi/hold/robot-17",
     payload: '{"id":"44","hold":true}',
+  },
+  {
+    message: "alarm_request",
+    topic: "clients/hmi/alarm/ack",
+    payload: '{"id":"45","alarm_id":"BATTERY_CRITICAL-mf3k2q"}',
   },
 ];

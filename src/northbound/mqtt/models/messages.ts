@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defaultTopicTemplates, type TopicTemplates } from "../topic-templates.ts";
+import * as alarms from "./alarms.ts";
 import { events } from "./events.ts";
 import * as requests from "./requests.ts";
 import * as state from "./state.ts";
@@ -60,6 +61,9 @@ const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "temp
   hold: shown("What holds a robot.", "hold", state.hold),
   holdAll: shown("What holds all robots.", "hold_all", state.holdAll),
   stationState: shown("What a station shows.", "station", state.stationState),
+  robotAlarms: shown("The alarms of a robot that stand.", "robot_alarms", alarms.robotAlarms),
+  stationAlarms: shown("The alarms of a station that stand.", "station_alarms", alarms.stationAlarms),
+  alarms: shown("All alarms that stand.", "alarms", alarms.alarms),
   event: told("What happened to a robot; the kind is in the topic.", ofRobots),
   gatewayEvent: told("What happened, but to no single robot.", ofNoRobot),
   tag: shown("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
@@ -71,6 +75,11 @@ const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "temp
   ),
   holdCommand: asked("Holds a robot, or lifts the hold.", "hold_request", requests.hold),
   holdAllCommand: asked("Holds all robots, or lifts the hold.", "hold_request", requests.hold),
+  alarmCommand: asked(
+    "ack or service: acknowledges an alarm, or puts a robot out of service.",
+    "alarm_request",
+    requests.alarm,
+  ),
   reply: told("The outcome of a command, or the answer to another request.", { reply: requests.reply }),
 };
 

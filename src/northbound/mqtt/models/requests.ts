@@ -37,6 +37,12 @@ export const hold = z.strictObject({
   user: z.string().optional().describe("Beside hold false: whose hold is lifted, as opcua:plc1."),
 });
 
+/** To `ack`, with the id of an alarm; to `service`, with a robot and whether it is out of service. */
+export const alarm = z.union([
+  z.strictObject({ id, alarm_id: z.string() }),
+  z.strictObject({ id, robot_id: robotId, out_of_service: z.boolean() }),
+]);
+
 export const reply = z.strictObject({
   id: z.string().nullable(),
   outcome,
