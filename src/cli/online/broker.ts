@@ -1,5 +1,5 @@
 import { type BrokerLimits, noLimits } from "../../northbound/mqtt/client/broker-limits.ts";
-import { checkingClientId } from "../../northbound/mqtt/client/reachable.ts";
+import { checkingClientId } from "../../northbound/mqtt/client/checking.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../../northbound/mqtt/options.ts";
 import { type BrokerTrial, type TopicTrial, tryBroker } from "../../northbound/mqtt/trial/broker-trial.ts";
 import type { Clock } from "../../platform/clock.ts";

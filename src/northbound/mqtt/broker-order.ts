@@ -2,7 +2,9 @@ import type { Connection } from "../../contracts/link.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
+import { createLeftBrokers } from "./left-brokers.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
+import { createReturnWait } from "./return-wait.ts";
 
 export interface BrokerOrderParts {
   /** The options of each broker, in the order of preference. */
@@ -21,6 +23,8 @@ export interface BrokerOrderParts {
     onReached: () => void,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Lets a broker that was left without a goodbye show that the gateway is not there. */
+  readonly correctStatus: (options: MqttOptions, signal: AbortSignal) => Promise<void>;
 }
 
 /** Chooses among the brokers of the plant: the first that takes the gateway, and back to an earlier one. */
@@ -31,22 +35,18 @@ export interface BrokerOrder {
 }
 
 const RETRY_MS = 10_000;
-/** A broker that takes the gateway back and loses it again is tried less and less often, up to this wait. */
-const LONGEST_WAIT_MS = 3_600_000;
 
 export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
   const { brokers, clock, log } = parts;
   const first = brokers[0]?.broker;
-  const returnMs = first?.kind === "external" ? first.returnMs : 0;
+  const wait = createReturnWait(first?.kind === "external" ? first.returnMs : 0, clock);
   /** The broker of the connection. */
   let current = 0;
   /** The earlier broker that the gateway goes back to; null while it does not. */
   let target: number | null = null;
   /** Why each earlier broker is not used. */
   let reasons: readonly string[] = [];
-  let failedReturns = 0;
-
-  const waitMs = () => Math.min(returnMs * 2 ** failedReturns, Math.max(returnMs, LONGEST_WAIT_MS));
+  const left = createLeftBrokers(brokers, parts.correctStatus, log);
 
   function nameOf(place: number): string {
     const options = brokers[place];
@@ -60,8 +60,8 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
   /** The connection is open. Told in the log when it is at another broker than the last one. */
   function arrive(place: number, connection: Connection): void {
     const isReturn = target !== null;
-    if (isReturn && place !== target) failedReturns += 1;
-    else if (isReturn) watchReturn(connection);
+    if (isReturn && place !== target) wait.failed();
+    else if (isReturn) wait.returned(connection);
     if (place !== current) {
       const broker = brokers[place]?.broker;
       const fields = { url: broker?.kind === "external" ? broker.url : null };
@@ -71,47 +71,49 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
     }
     current = place;
     target = null;
+    left.arrived(place);
   }
 
-  /** A return was good if it lasted. */
-  function watchReturn(connection: Connection): void {
-    const sinceMs = clock.monotonicMs();
-    const neededMs = waitMs();
-    void connection.lost.then(() => {
-      failedReturns = clock.monotonicMs() - sinceMs < neededMs ? failedReturns + 1 : 0;
-    });
-  }
-
-  /** True when an earlier broker has been reachable for long enough; false when the signal was aborted. */
+  /** Whether an earlier broker has now been reachable for long enough. */
   async function isEarlierBack(place: number, signal: AbortSignal): Promise<boolean> {
-    while (!signal.aborted) {
-      for (const [earlier, options] of brokers.slice(0, place).entries()) {
-        try {
-          const neededMs = waitMs();
-          const text = `it is reachable again, and is used when that has lasted ${neededMs / 1_000} s`;
-          await parts.reachable(options, neededMs, () => note(earlier, text), signal);
-          target = earlier;
-          return true;
-        } catch (error) {
-          if (!signal.aborted) note(earlier, messageOf(error));
-        }
+    for (const [earlier, options] of brokers.slice(0, place).entries()) {
+      const neededMs = wait.neededMs();
+      const text = `it is reachable again, and is used when that has lasted ${neededMs / 1_000} s`;
+      try {
+        await parts.reachable(options, neededMs, () => note(earlier, text), signal);
+        target = earlier;
+        return true;
+      } catch (error) {
+        if (!signal.aborted) note(earlier, messageOf(error));
       }
-      await sleep(clock, RETRY_MS, signal);
     }
     return false;
   }
 
-  function withReturn(place: number, connection: Connection): Connection {
+  /** Looks at the other brokers; true when an earlier one is to be used, false at the end. */
+  async function tendOthers(place: number, signal: AbortSignal): Promise<boolean> {
+    while (place > 0 || !left.isEmpty()) {
+      if (!(await sleep(clock, RETRY_MS, signal))) return false;
+      await left.correct(signal);
+      if (await isEarlierBack(place, signal)) return true;
+    }
+    return false;
+  }
+
+  function tended(place: number, connection: Connection): Connection {
     const life = new AbortController();
-    void connection.lost.then(() => life.abort());
+    void connection.lost.then(() => {
+      if (!life.signal.aborted) left.lost(place);
+      life.abort();
+    });
     const movesOn = new Promise<void>((resolve) => {
-      void isEarlierBack(place, life.signal).then((isBack) => {
+      void tendOthers(place, life.signal).then((isBack) => {
         if (isBack) resolve();
       });
     });
     return {
       lost: connection.lost,
-      movesOn,
+      ...(place === 0 ? {} : { movesOn }),
       write: (batch) => connection.write(batch),
       async [Symbol.asyncDispose]() {
         life.abort();
@@ -129,14 +131,14 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
         try {
           const connection = await parts.open(brokers[place] as MqttOptions, signal);
           arrive(place, connection);
-          return place === 0 ? connection : withReturn(place, connection);
+          return brokers.length === 1 ? connection : tended(place, connection);
         } catch (error) {
           if (signal.aborted) throw error;
           failures.push(error);
           note(place, messageOf(error));
         }
       }
-      if (target !== null) failedReturns += 1;
+      if (target !== null) wait.failed();
       target = null;
       if (failures.length === 1) throw failures[0];
       throw new Error(failures.map(messageOf).join("; "), { cause: failures[0] });

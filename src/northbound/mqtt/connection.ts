@@ -43,8 +43,12 @@ export interface ConnectionParts {
   readonly counts: PublishCounts;
   /** What this gateway has published over its runs; null where the broker forgets it with the gateway. */
   readonly record: PublishedTopics | null;
+  /** Earlier runs have left their topics there; what they left at a fallback is not known. */
+  readonly isFirstBroker: boolean;
   /** Whether no other gateway with the same id is known at the broker. */
   readonly isAlone: () => boolean;
+  /** This status was published. */
+  readonly noteStatus: (payload: string) => void;
 }
 
 /** Messages handed to the broker since the gateway started. */
@@ -93,6 +97,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   });
   const sayStatus = (state: "online" | "offline") => {
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
+    parts.noteStatus(payload);
     return loss.orElse((done) =>
       client.publish(topics.status, payload, { qos: 1, retain: true }, namingTopic(topics.status, done)),
     );
@@ -109,7 +114,9 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     if (!client.stream.writableNeedDrain) values.tick();
   });
   const earlier =
-    record === null ? null : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
+    record === null || !parts.isFirstBroker
+      ? null
+      : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
   const write = (change: StateChange) => {
     values.write(change);
     earlier?.note(change);

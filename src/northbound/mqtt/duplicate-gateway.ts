@@ -13,6 +13,8 @@ export interface DuplicateParts {
   readonly sessionId: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** This status was published. */
+  readonly noteStatus: (payload: string) => void;
   /** Another gateway was found, or the last one has left. */
   readonly onDuplicate: (active: boolean, text: string) => void;
 }
@@ -84,6 +86,7 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
     if (status.state === "offline") remove(status.sessionId);
     else if (!add(status.sessionId)) return;
     const payload = statusPayload("online", gatewayId, sessionId, clock.nowMs());
+    parts.noteStatus(payload);
     client.publish(topic, payload, { qos: 1, retain: true });
   }
 

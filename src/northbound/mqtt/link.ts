@@ -6,16 +6,14 @@ import type { Stations } from "../../contracts/stations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
-import { createBrokerOrder } from "./broker-order.ts";
-import { createBrokerTls } from "./client/broker-tls.ts";
+import { createBrokers } from "./brokers.ts";
 import { type OpenBroker, openClient } from "./client/client.ts";
 import { createLimitReport } from "./client/limit-report.ts";
-import { reachable } from "./client/reachable.ts";
 import { createCommandDesk } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
-import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
+import { brokerName, type MqttOptions } from "./options.ts";
 import { openPublishedTopics, type PublishedTopics, type TopicsFile } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
@@ -65,7 +63,16 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     payload: statusPayload("offline", options.gatewayId, sessionId, null),
   };
   const expires = options.broker.kind === "external" && options.protocolVersion === 5;
-  const duplicates = createDuplicateWatch({ ...parts, topic: topics.status, gatewayId: options.gatewayId });
+  let latestStatus = "";
+  const noteStatus = (payload: string) => {
+    latestStatus = payload;
+  };
+  const duplicates = createDuplicateWatch({
+    ...parts,
+    noteStatus,
+    topic: topics.status,
+    gatewayId: options.gatewayId,
+  });
   const connectionParts: Omit<ConnectionParts, "isFirstBroker"> = {
     topics,
     sessionId,
@@ -81,6 +88,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     health: parts.health,
     counts,
     isAlone: () => duplicates.problem() === null,
+    noteStatus,
   };
   const limits = createLimitReport(options, parts.log);
   const clientParts = {
@@ -89,15 +97,10 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     openBroker: parts.openBroker,
     onTooLarge: limits.tooLarge,
   };
-  const tls = createBrokerTls(options, clock, parts.log);
   let connected = false;
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
-    const client = await openClient(
-      tls.applyTo(brokerOptions),
-      { ...clientParts, sort: desk.sorter() },
-      signal,
-    );
+    const client = await openClient(brokerOptions, { ...clientParts, sort: desk.sorter() }, signal);
     const giveUp = () => client.end(true);
     signal.addEventListener("abort", giveUp, { once: true });
     try {
@@ -124,19 +127,16 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     }
   }
 
-  const order = createBrokerOrder({
+  const brokers = createBrokers({
     ...parts,
-    brokers: brokersOf(options),
+    statusTopic: topics.status,
+    latestStatus: () => latestStatus,
     open,
-    reachable: (brokerOptions, ...rest) => reachable(tls.applyTo(brokerOptions), clock, ...rest),
   });
 
   return {
     name: "mqtt",
-    connect(signal) {
-      tls.watch(signal);
-      return order.connect(signal);
-    },
+    connect: brokers.connect,
     health() {
       const figures = {
         stateMessages: counts.state,
@@ -145,7 +145,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
         ...limits.figures(),
       };
       // Without a connection every reply is dropped, and that there is none is what has to be said.
-      const ofConnection = [order.problem(), tls.problem(), ...limits.problems(), desk.problem()];
+      const ofConnection = [...brokers.problems(), ...limits.problems(), desk.problem()];
       const problems = [duplicates.problem(), ...(connected ? ofConnection : [])].filter(
         (one) => one !== null,
       );

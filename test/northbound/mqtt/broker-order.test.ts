@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
+import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { newLink } from "./link-harness.ts";
 import { base, external, listen, missionChange, mqttOptions } from "./mqtt-harness.ts";
 
@@ -169,6 +170,53 @@ it("takes the status that an earlier run has left at each broker for no other ga
   await connect();
   expect(link.health().detail).toMatch(/^connected to mqtt\.fallbackBrokers\[1\]/);
   await brokers[2]?.close();
+});
+
+describe("a broker that was left without a goodbye", () => {
+  /** Connected to the second, after the first was lost; and the status that the first had. */
+  async function moveToSecond(firstUrl: string, stopFirst: () => Promise<void>) {
+    const lost = await connect();
+    const watcher = await listen(firstUrl);
+    const { text } = await watcher.on("status");
+    await watcher.client.endAsync(true);
+    await stopFirst();
+    await lost.lost;
+    clock.advance(1_000);
+    return { connection: await connect(), status: text };
+  }
+
+  it("is told to show the gateway as offline, where it comes back with what it kept on disk", async () => {
+    const first = await startFirst();
+    const { connection, status } = await moveToSecond(first.url, first.close);
+    expect(status).toContain('"online"');
+
+    const again = await startFirst();
+    const watcher = await listen(again.url);
+    cleanups.push(() => watcher.client.endAsync(true));
+    await watcher.client.publishAsync(`${base}/status`, status, { qos: 1, retain: true });
+    clock.advance(10_000);
+    await watcher.on("status", ({ text }) => text.includes('"offline"'));
+    expect(await movesOn(connection)).toBe(false);
+  });
+
+  it("is left alone where it is in one cluster with the broker of the connection", async () => {
+    const proxy = await startTcpProxy(() => new URL(second.url).host);
+    cleanups.push(proxy.close);
+    link = newLink({
+      options: mqttOptions({ broker: external(`mqtt://${proxy.address}`, second.url) }),
+      clock,
+    });
+    await moveToSecond(second.url, proxy.unplug);
+    const watcher = await listen(second.url);
+    cleanups.push(() => watcher.client.endAsync(true));
+    await watcher.on("status", ({ text }) => text.includes('"online"'));
+    await proxy.plug();
+    await findFirst();
+    const late = await listen(second.url);
+    cleanups.push(() => late.client.endAsync(true));
+    expect((await late.on("status")).text).toContain('"online"');
+    expect(watcher.heard.filter(({ text }) => text.includes('"offline"'))).toEqual([]);
+  });
 });
 
 it("names every broker where none can be reached", async () => {

@@ -1,0 +1,55 @@
+import type { Connection } from "../../contracts/link.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { createBrokerOrder } from "./broker-order.ts";
+import { createBrokerTls } from "./client/broker-tls.ts";
+import { correctStatus, reachable } from "./client/checking.ts";
+import { brokersOf, type MqttOptions } from "./options.ts";
+import { statusPayload } from "./status.ts";
+
+export interface BrokersParts {
+  readonly options: MqttOptions;
+  readonly sessionId: string;
+  readonly statusTopic: string;
+  /** What the gateway has last said on the status topic. */
+  readonly latestStatus: () => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Opens the gateway's connection to a broker. */
+  readonly open: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>;
+}
+
+/** The brokers of the configuration, and the certificates for them. */
+export interface Brokers {
+  /** Connects to the first that takes the gateway. */
+  connect(signal: AbortSignal): Promise<Connection>;
+  /** What is wrong although there is a connection. */
+  problems(): readonly (string | null)[];
+}
+
+export function createBrokers(parts: BrokersParts): Brokers {
+  const { options, sessionId, clock, log } = parts;
+  const tls = createBrokerTls(options, clock, log);
+  const order = createBrokerOrder({
+    brokers: brokersOf(options),
+    clock,
+    log,
+    open: (broker, signal) => parts.open(tls.applyTo(broker), signal),
+    reachable: (broker, ...rest) => reachable(tls.applyTo(broker), clock, ...rest),
+    correctStatus(broker, signal) {
+      const left = {
+        topic: parts.statusTopic,
+        offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
+        latest: parts.latestStatus(),
+      };
+      return correctStatus(tls.applyTo(broker), clock, left, signal);
+    },
+  });
+  return {
+    connect(signal) {
+      tls.watch(signal);
+      return order.connect(signal);
+    },
+    problems: () => [order.problem(), tls.problem()],
+  };
+}
