@@ -123,7 +123,7 @@ export const questions: readonly Question[] = [
     problem: (answer) =>
       answer === "off" || issue(mqttSection.shape.broker, answer) === null
         ? null
-        : "write off, embedded, mqtts://host:port or mqtt://host:port, without user and password",
+        : "write off, embedded, mqtts://host:port, mqtt://host:port, or wss://host:port/path, without user and password",
   },
   {
     name: "opcua",
@@ -167,7 +167,7 @@ export const questions: readonly Question[] = [
     flag: "--mqtt-ca",
     value: "<file>",
     text: "File of the authority of the broker's certificate (PEM), which is copied; empty: the system's",
-    applies: ({ mqtt = "" }) => mqtt.startsWith("mqtts:"),
+    applies: ({ mqtt = "" }) => mqtt.startsWith("mqtts:") || mqtt.startsWith("wss:"),
     usual: () => "",
     problem: (answer) => (answer === "" ? null : authorityFileProblem(answer)),
   },

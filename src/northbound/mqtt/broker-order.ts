@@ -64,7 +64,8 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
     else if (isReturn) wait.returned(connection);
     if (place !== current) {
       const broker = brokers[place]?.broker;
-      const fields = { url: broker?.kind === "external" ? broker.url : null };
+      // A URL may have a token as its query.
+      const fields = { address: broker?.kind === "external" ? new URL(broker.url).host : null };
       if (place < current) log.info(fields, `back at ${nameOf(place)}`);
       else
         log.warn({ ...fields, why: reasons[0] }, `now at ${nameOf(place)}: those before it cannot be used`);
