@@ -307,6 +307,7 @@ describe("a user whose commands are confirmed", () => {
     const other = await open("plain");
     await other.write([slot("ConfirmId"), int32(ticket)]);
     expect(await shown("RejectedId", "RejectedError", "LatchedId")).toEqual([ticket, 1012, 0]);
+    expect(await shown("RejectedText")).toEqual([expect.stringContaining("was not your LatchedId")]);
     await plc.write([slot("ConfirmId"), int32(ticket)]);
     expect(commander.submitted).toHaveLength(0);
     await completes(plc);

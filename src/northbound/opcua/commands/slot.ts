@@ -163,7 +163,7 @@ function rejectionText(error: ErrorName, trouble: string | null): string {
     case "OK":
       return "";
     case "OUT_OF_TURN":
-      return "the number was not NextId, and nothing was or will be sent under it: take a new one";
+      return "the number was not NextId, or ConfirmId was not your LatchedId; nothing was or will be sent under it: take a new one";
     case "TICKET_IN_USE":
       return "a command was still running, and nothing was sent: wait until DoneId is its number";
     case "TICKET_NOT_SHOWN":
