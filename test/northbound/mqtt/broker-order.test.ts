@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
+import { createFanOut } from "../../../src/delivery/fan-out.ts";
+import { createLinkRunner } from "../../../src/delivery/link-runner.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
+import { events } from "../../delivery/fake-state.ts";
+import { missionEvent } from "../../delivery/fleet-updates.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
@@ -217,6 +223,49 @@ describe("a broker that was left without a goodbye", () => {
     expect((await late.on("status")).text).toContain('"online"');
     expect(watcher.heard.filter(({ text }) => text.includes('"offline"'))).toEqual([]);
   });
+});
+
+it("loses no event and no state on the way to the next broker and back", async () => {
+  const first = await startFirst();
+  const state = newFleetState(systemClock);
+  const fanOut = createFanOut({ state, clock: systemClock, log: silentLog });
+  const runner = createLinkRunner(link, {
+    outlet: fanOut.attachOutlet("mqtt", { changes: 1_000, events: 1_000, perTurn: 100 }),
+    backoff: { baseMs: 10, capMs: 50 },
+    writeTimeoutMs: 30_000,
+    drainMs: 1_000,
+    clock: systemClock,
+    chance: Math.random,
+    log: silentLog,
+  });
+  const stopping = new AbortController();
+  const run = runner.run(stopping.signal, () => {});
+  cleanups.push(() => {
+    stopping.abort();
+    return run;
+  });
+  const [atFirst, atSecond] = await Promise.all([listen(first.url), listen(second.url)]);
+  cleanups.push(() => atSecond.client.endAsync(true));
+  fanOut.offer(state.apply(missionEvent("r1", ["m1:RUNNING"])));
+  await atFirst.on("robots/r1/mission");
+  await first.close();
+  fanOut.offer(events("e1", "e2"));
+  await atSecond.on("robots/r1/mission");
+  await atSecond.hear(({ text }) => text.includes('"e2"'));
+
+  const again = await startFirst();
+  const back = await listen(again.url);
+  cleanups.push(() => back.client.endAsync(true));
+  await findFirst();
+  clock.advance(60_000);
+  fanOut.offer(events("e3"));
+  await back.on("status", ({ text }) => text.includes('"online"'));
+  await back.on("robots/r1/mission");
+  await expect
+    .poll(() => [...atSecond.heard, ...back.heard].some(({ text }) => text.includes('"e3"')))
+    .toBe(true);
+  await atSecond.on("status", ({ text }) => text.includes('"offline"'));
+  expect(runner.health()).toMatchObject({ state: "up", figures: { connects: 3, connectionsLost: 1 } });
 });
 
 it("names every broker where none can be reached", async () => {
