@@ -111,7 +111,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
   every(clock, TICK_MS, life.signal, () => {
     // A broker that cannot keep up gets no more than what changes.
-    if (!client.stream.writableNeedDrain) values.tick();
+    if (!client.isBehind) values.tick();
   });
   const earlier =
     record === null || !parts.isFirstBroker
@@ -194,7 +194,7 @@ function statePublisher(
   };
   every(clock, refreshMs / REFRESH_SLICES, signal, () => {
     // A broker that cannot keep up gets no more than what changes.
-    if (client.stream.writableNeedDrain) return;
+    if (client.isBehind) return;
     refresh.due(clock.monotonicMs(), refreshMs, REFRESH_LIMIT, sendNoted);
   });
   return {

@@ -104,6 +104,25 @@ describe("a broker's receive maximum", () => {
     expect(names.slice(0, 3)).toEqual(["task_chains/1", "task_chains/2", "robots/r2/mission"]);
   });
 
+  it("holds back what is only said again, while something waits", async () => {
+    const broker = await limited({ receiveMaximum: 1 });
+    const clock = createManualClock();
+    const { connection } = await connect(broker.url, { stateQos: 1 }, { clock });
+    await connection.write({ changes: [missionChange("r1")], events: [] });
+    const missions = () => broker.published.filter(({ topic: name }) => name === topic("robots/r1/mission"));
+    const acknowledge = broker.holdAcks();
+    const written = connection.write({ changes: [], events: [event("e1"), event("e2")] });
+    await broker.heard((packet) => packet.payload.includes('"e1"'));
+    clock.advance(300_000);
+    acknowledge();
+    await written;
+    await connection.write({ changes: [], events: [event("e3")] });
+    expect(missions()).toHaveLength(1);
+    clock.advance(4_000);
+    await expect.poll(() => missions().length).toBe(2);
+    cleanups.push(() => clock.advance(10_000));
+  });
+
   it("lets the goodbye of a connection with waiting messages pass", async () => {
     const broker = await limited({ receiveMaximum: 1 });
     const { connection } = await connect(broker.url);

@@ -57,6 +57,11 @@ export class LimitedClient extends mqtt.MqttClient {
     return this.#limits;
   }
 
+  /** Whether the broker takes messages more slowly than they come. */
+  get isBehind(): boolean {
+    return this.stream.writableNeedDrain || this.#waiting.length > 0;
+  }
+
   override publish(
     topic: string,
     message: string | Buffer,
