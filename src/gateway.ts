@@ -69,6 +69,9 @@ interface Dependencies extends NorthboundParts {
   readonly audit: LineFile;
 }
 
+/** What a run is made of. */
+type RunParts = GatewayParts & Pick<NorthboundParts, "sessionId" | "outbox">;
+
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const sinks = new Map<string, Sink>();
@@ -91,15 +94,19 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   async function runLocked(signal: AbortSignal, ready: () => void): Promise<void> {
     const components: Component[] = [];
     const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
-    const { dependencies, fleet } = build(config, parts, components, stores);
+    const sessionId = randomUUID();
+    const outbox = await stores.openOutbox({ ...parts, sessionId });
+    const { dependencies, fleet } = build(config, { ...parts, sessionId, outbox }, components, stores);
     for (const [name, sink] of sinks) dependencies.fanOut.attachSink(name, sink, QUEUE);
     open = dependencies;
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
       listening = resolve;
     });
-    // Closed in reverse: commands are refused and drained first, the session to the fleet goes last.
+    // Closed in reverse: commands are refused and drained first, the session to the fleet and its events go
+    // last.
     const { shown } = dependencies;
+    if (outbox !== null) components.push(outbox);
     components.push(
       opensFirst(fleet, config, begin),
       createQualityTicker(dependencies),
@@ -136,16 +143,13 @@ function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
  */
 function build(
   config: Config,
-  parts: GatewayParts,
+  parts: RunParts,
   components: readonly Component[],
   stores: Stores,
 ): { readonly dependencies: Dependencies; readonly fleet: FleetSession } {
-  const { clock, log } = parts;
-  const sessionId = randomUUID();
+  const { clock, log, sessionId, outbox } = parts;
   const catalogue = createCatalogue();
-  const { state, shown } = createStates(config, parts, sessionId, (robotId) =>
-    dispatcher.holds.holdState(robotId),
-  );
+  const { state, shown } = createStates(config, parts, (robotId) => dispatcher.holds.holdState(robotId));
   const sayLink = (isUp: boolean) =>
     shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !isUp, text: LINK_DOWN });
   sayLink(false);
@@ -190,6 +194,7 @@ function build(
     deliver,
     alarmBook: shown.alarmBook,
     onHold: (robotId) => fanOut.offer({ changes: shown.holdsOf(robotId), events: [] }),
+    eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
   const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
@@ -202,7 +207,6 @@ function build(
   const dependencies: Dependencies = {
     ...parts,
     config,
-    sessionId,
     catalogue,
     state,
     fanOut,
@@ -230,12 +234,12 @@ function build(
 /** What is known of the fleet, and what northbounds show of it. */
 function createStates(
   { quality: times, stations, alarms, gateway }: Config,
-  { clock, log }: GatewayParts,
-  sessionId: string,
+  { clock, log, sessionId, outbox }: RunParts,
   holdState: Holds["holdState"],
 ): { readonly state: FleetState; readonly shown: ShownState } {
   const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
-  const state = createFleetState({ times, ...limits, sessionId, clock, log });
+  const told = outbox === null ? {} : { toldBefore: outbox.told };
+  const state = createFleetState({ times, ...limits, ...told, sessionId, clock, log });
   const { battery } = alarms;
   const { dataDir } = gateway;
   return {

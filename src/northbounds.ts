@@ -7,6 +7,7 @@ import type { OperationManual } from "./contracts/operation-manual.ts";
 import type { FanOut } from "./delivery/fan-out.ts";
 import type { QueueLimits } from "./delivery/feed.ts";
 import { createLinkRunner } from "./delivery/link-runner.ts";
+import type { Outbox } from "./delivery/outbox/outbox.ts";
 import { ofGateway } from "./domain/alarm.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
 import { createBroker } from "./northbound/mqtt/broker/broker.ts";
@@ -44,6 +45,8 @@ export interface NorthboundParts extends GatewayParts {
   readonly catalogue: OperationManual;
   readonly state: FleetState;
   readonly fanOut: FanOut;
+  /** Where events wait for the broker; null without MQTT. */
+  readonly outbox: Outbox | null;
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
   readonly stores: Stores;
@@ -109,7 +112,7 @@ async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<Com
 }
 
 function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
-  const { clock, chance, sessionId, dispatcher, intake, fanOut, health, config, shown } = parts;
+  const { clock, chance, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
   const log = parts.log.child({ part: "mqtt" });
   const topics = createTopics(options.base, options.topics, options.placement);
   const { clientId } = options;
@@ -134,7 +137,7 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {
-    outlet: fanOut.attachOutlet(link.name, QUEUE),
+    outlet: fanOut.attachOutlet(link.name, QUEUE, outbox ?? undefined),
     backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
     writeTimeoutMs: WRITE_TIMEOUT_MS,
     ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { journalFormat, openDurableJournal } from "./commands/journal/durable-journal.ts";
 import type { Journal } from "./commands/journal/journal.ts";
 import type { Config } from "./config/load.ts";
+import { type Outbox, type OutboxParts, openOutbox } from "./delivery/outbox/outbox.ts";
+import { outboxFormat } from "./delivery/outbox/records.ts";
 import { familiesFormat } from "./fleet/streams/family-memory.ts";
 import { familiesFolder } from "./fleet/streams/streams.ts";
 import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
 import { ticketsFormat } from "./northbound/opcua/memory.ts";
 import type { Health } from "./platform/component.ts";
 import type { Log } from "./platform/log.ts";
-import { StoreFailed } from "./platform/store.ts";
+import { type Store, StoreFailed } from "./platform/store.ts";
 import { loseStore, openKeptStore, prepareStore } from "./platform/stores/kept-store.ts";
 import { RecordDamaged } from "./platform/stores/record-seal.ts";
 import { type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
@@ -23,6 +25,8 @@ export interface Stores {
   readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
   readonly ticketsLoss: StoreLoss | null;
+  /** Where events wait for the broker; null without MQTT. A lost one begins empty. */
+  openOutbox(parts: Pick<OutboxParts, "sessionId" | "clock">): Promise<Outbox | null>;
   /** Names what was lost. */
   health(): Health;
   /** The health of the commands, with the reason why they are refused. */
@@ -50,6 +54,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   const lost: Lost[] = [];
   const journalFolder = join(dataDir, "journal");
   const ticketsFolder = join(dataDir, "tickets");
+  const outboxFolder = join(dataDir, "outbox");
 
   function note({ store }: StoreFormat, loss: StoreLoss, mustBeConfirmed: boolean): void {
     lost.push({ ...loss, store, mustBeConfirmed });
@@ -59,7 +64,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   const lossOf = ({ store }: StoreFormat) => lost.find((each) => each.store === store) ?? null;
 
   async function prepare(folder: string, format: StoreFormat, isExpected: boolean, mustBeConfirmed: boolean) {
-    const isReadByOwner = format === journalFormat;
+    const isReadByOwner = format === journalFormat || format === outboxFormat;
     const preparation = { isExpected, mustBeConfirmed, isReadByOwner, nowMs: nowMs() };
     const loss = await prepareStore(folder, format, preparation);
     if (loss !== null) note(format, loss, mustBeConfirmed);
@@ -85,12 +90,29 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     }
   }
 
+  async function openEventOutbox(parts: Pick<OutboxParts, "sessionId" | "clock">): Promise<Outbox | null> {
+    const { outbox: options } = config;
+    if (options === null) return null;
+    const open = (store: Store) =>
+      openOutbox({ ...parts, options, store, log: log.child({ part: "outbox" }) });
+    const store = openKeptStore(outboxFolder, outboxFormat);
+    try {
+      return await open(store);
+    } catch (error) {
+      if (!(error instanceof RecordDamaged)) throw error;
+      await store.close();
+      note(outboxFormat, await loseStore(outboxFolder, error.message, nowMs(), false), false);
+      return open(openKeptStore(outboxFolder, outboxFormat));
+    }
+  }
+
   const isUsed = await isUsedFolder(dataDir);
   await prepare(journalFolder, journalFormat, isUsed, true);
   if (config.opcua !== null) {
     // The server's own key says that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
   }
+  if (config.outbox !== null) await prepare(outboxFolder, outboxFormat, false, false);
   const { events, cacheDirectory } = config.fleet;
   if (cacheDirectory !== null) await prepare(familiesFolder(cacheDirectory), familiesFormat, false, false);
   if (events.kind === "webhook") {
@@ -108,6 +130,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     areRecordsLost: journalLoss !== null,
     ticketsFolder,
     ticketsLoss: lossOf(ticketsFormat),
+    openOutbox: openEventOutbox,
     health: () =>
       lost.length === 0 ? { state: "up" } : { state: "degraded", detail: lost.map(lossText).join("; ") },
     commandsHealth(health) {

@@ -37,6 +37,7 @@ const rooms: Readonly<Record<string, Rules>> = {
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",
     "commands/options.ts": "the options that configuration builds",
+    "delivery/outbox/options.ts": "the options that configuration builds",
   },
   fleet: {
     domain: "what messages are translated to",

@@ -120,7 +120,7 @@ async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpo
   const dataDir = join(folder, "gateway");
   await makeFolder(folder);
   // The simulated world begins anew at each start: the outcomes of commands to the last one would be wrong.
-  for (const kept of ["journal", "tickets"]) await renewStore(join(dataDir, kept));
+  for (const kept of ["journal", "tickets", "outbox"]) await renewStore(join(dataDir, kept));
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);
 }

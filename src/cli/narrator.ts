@@ -72,6 +72,8 @@ function eventText(event: FleetEvent, missions: ReadonlyMap<RobotId, MissionQueu
       return `${event.to === "leased" ? "leased to" : "no longer leased to"} station ${event.station}`;
     case "hold":
       return `${event.to === "held" ? "held" : "no longer held"} by ${holderName(event.owner)}`;
+    case "dropped":
+      return `${event.count} events dropped`;
   }
 }
 

@@ -3,6 +3,7 @@ import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { contentId } from "../platform/content-id.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import { type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
@@ -26,6 +27,8 @@ export interface Conclusion {
   /** Refuses what never became a job. @returns what is told */
   refuse(command: Command, decided: Outcome): Outcome;
   conclude(job: Job, decided: Outcome): Promise<void>;
+  /** Publishes the event of a command that an earlier run has ended, again. */
+  publishAgain(record: JournalRecord): void;
   /** Publishes what was seen of a command after its outcome was final. */
   foundLater(commandId: string, text: string): void;
   /** Outcomes since the start, by name. */
@@ -37,6 +40,9 @@ interface FinishedCommand {
   readonly command: Command;
   readonly robotId: RobotId | null;
   readonly outcome: Outcome;
+  /** When it ended, if the journal has it: that makes the id of its event. */
+  readonly recordedAtMs: number | null;
+  readonly wasSent: boolean;
 }
 
 type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
@@ -48,7 +54,7 @@ const LONGEST_KEPT_REQUEST = 1_024;
 export function createConclusion(parts: ConclusionParts): Conclusion {
   const { clock, log, attribution, areRecordsLost = false } = parts;
   const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
-  const { tell, publish, counts } = createReport(parts);
+  const { tell, publish, publishAgain, counts } = createReport(parts);
 
   /**
    * While records are lost, this run knows only that it has not sent a command: an earlier run may have. "Not
@@ -86,7 +92,8 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     refuse(command, decided) {
       const outcome = told(command.effect, decided);
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
-      tell({ command, robotId: command.robotId, outcome }, times);
+      const finished = { command, robotId: command.robotId, outcome, recordedAtMs: null, wasSent: false };
+      tell(finished, times);
       return outcome;
     },
     async conclude(job, decided) {
@@ -94,18 +101,20 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       job.isConcluded = true;
       const { command, robotId } = job;
       const outcome = told(command.effect, decided);
-      const finished = { command, robotId, outcome };
+      const finalAtMs = clock.nowMs();
+      const recordedAtMs = isRecorded(job, outcome) ? finalAtMs : null;
+      const finished = { command, robotId, outcome, recordedAtMs, wasSent: job.sendings > 0 };
       job.disarm();
       const isUnknown = outcome.outcome === "unknown";
       parts.search.release(job.id, isUnknown);
       claimMissions(job, outcome);
       if (isUnknown) unknown.set(commandId(command), finished);
-      const finalAtMs = clock.nowMs();
       await record(job, outcome, finalAtMs);
       parts.running.delete(job.id);
       tell(finished, { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs });
       job.settle(outcome);
     },
+    publishAgain,
     foundLater(id, text) {
       const finished = unknown.get(id);
       if (finished === undefined) return;
@@ -130,16 +139,23 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
     publish(finished, stageReached(times));
   }
 
-  function publish({ command, robotId, outcome }: FinishedCommand, from: CommandFrom, later?: string): void {
+  /** The same for every run that publishes it; what the journal does not have, no other run publishes. */
+  function idOf({ command, recordedAtMs }: FinishedCommand, later?: string): string {
+    events += 1;
+    if (recordedAtMs === null || later !== undefined) return `${sessionId}.c${events}`;
+    return contentId("command", commandId(command), recordedAtMs);
+  }
+
+  function publish(finished: FinishedCommand, from: CommandFrom, later?: string): void {
+    const { command, robotId, outcome, recordedAtMs } = finished;
     const { source, requestId, operation } = command;
     // A sender may name a robot that does not exist: its events must not look like those of a robot.
-    const isKnown = robotId !== null && parts.robot(robotId) !== undefined;
-    events += 1;
+    const isKnown = robotId !== null && (finished.wasSent || parts.robot(robotId) !== undefined);
     const event: FleetEvent = {
       kind: "command",
-      eventId: `${sessionId}.c${events}`,
+      eventId: idOf(finished, later),
       robotId: isKnown ? robotId : "",
-      atMs: clock.nowMs(),
+      atMs: later === undefined && recordedAtMs !== null ? recordedAtMs : clock.nowMs(),
       // Not the command itself, whose request may be long: events may wait for a broker.
       command: { source, requestId },
       operation,
@@ -150,7 +166,16 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
     attribution.deliver({ changes: [], events: [event] });
   }
 
-  return { tell, publish, counts };
+  function publishAgain(record: JournalRecord): void {
+    const { command, robotId, outcome, acceptedAtMs, sentAtMs, finalAtMs } = record;
+    if (outcome === null || finalAtMs === null) return;
+    const finished = { command, robotId, outcome, recordedAtMs: finalAtMs, wasSent: sentAtMs !== null };
+    // What was refused when it came has both times at once.
+    const wasAccepted = acceptedAtMs !== finalAtMs;
+    publish(finished, stageReached({ sentAtMs, acceptedAtMs: wasAccepted ? acceptedAtMs : null, finalAtMs }));
+  }
+
+  return { tell, publish, publishAgain, counts };
 }
 
 function withDoubt(outcome: Outcome): Outcome {

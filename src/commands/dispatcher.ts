@@ -14,7 +14,7 @@ import type { Execution } from "./intake/execution.ts";
 import { pruneJournal } from "./journal/pruning.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { DispatcherParts } from "./parts.ts";
-import { recoverCommands } from "./recovery.ts";
+import { publishLostEvents, recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
@@ -90,6 +90,7 @@ async function start(room: Composition): Promise<void> {
   leases.resume(journal.leases());
   for (const { missionId, command } of journal.made()) attribution.claim(missionId, command);
   room.link.start();
+  publishLostEvents(room);
   await recoverCommands(room);
   // The record of their leases may not have reached the disk.
   for (const job of room.running.values()) room.leases.called(job);

@@ -35,6 +35,11 @@ export interface DispatcherParts {
   /** Takes what is to be delivered, with its events attributed. Synchronous; never throws. */
   readonly deliver: (batch: Batch) => void;
   readonly alarmBook: AlarmKeeper;
+  /**
+   * Events of commands that ended since then, by the wall clock, may not have reached every northbound before
+   * the last run crashed; null when all have.
+   */
+  readonly eventsLostSinceMs?: number | null;
   readonly audit: AuditSink;
   /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
   readonly auditLines?: AuditLines;

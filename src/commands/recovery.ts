@@ -7,6 +7,9 @@ import { createJob, type Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
+/** More than end while a disk takes an event. */
+const MOST_PUBLISHED = 10_000;
+
 /**
  * Ends the commands that an earlier run left without an outcome. None is sent: what was only accepted has
  * expired; for what was sent evidence is sought, before anything else moves on its robot. Resolves when the
@@ -30,6 +33,20 @@ export async function recoverCommands(room: Composition): Promise<void> {
     }
   }
   await Promise.all(ends);
+}
+
+/**
+ * Publishes again what the run before may have published in vain: a command's event has the same id each
+ * time.
+ */
+export function publishLostEvents({ journal, conclusion, eventsLostSinceMs, log }: Composition): void {
+  if (eventsLostSinceMs === undefined || eventsLostSinceMs === null) return;
+  const ended = journal.ended().filter(({ finalAtMs }) => finalAtMs >= eventsLostSinceMs);
+  for (const { id } of ended.slice(-MOST_PUBLISHED)) {
+    const record = journal.find(id);
+    if (typeof record === "object") conclusion.publishAgain(record);
+  }
+  if (ended.length > 0) log.info({ commands: ended.length }, "events of commands are published again");
 }
 
 function seekEvidence(room: Composition, job: Job, entry: JournalRecord, sentAtMs: number): void {

@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { DispatcherOptions, IntakeOptions, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
+import type { OutboxOptions } from "../delivery/outbox/options.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
@@ -32,8 +33,10 @@ export interface Config {
   readonly log: { readonly level: LogLevel };
   readonly fleet: FleetOptions;
   readonly quality: QualityTimes;
-  /** Null: switched off, as its section is not there. So are the next two. */
+  /** Null: switched off, as its section is not there. So are the next three. */
   readonly mqtt: MqttOptions | null;
+  /** Where events wait for the broker. */
+  readonly outbox: OutboxOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
   /** Where `fleetgate call` sends commands; null: switched off, or its socket's path too long. */
@@ -122,6 +125,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     quality: file.quality,
     fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, mqttPlant(file), files),
+    outbox: file.mqtt?.outbox ?? null,
     opcua:
       file.opcua === undefined
         ? null

@@ -17,6 +17,8 @@ export interface ChangeQueue {
    */
   restart(): void;
   readonly length: number;
+  /** Whether a part of a snapshot waits. */
+  readonly isInSnapshot: boolean;
   /** Changes that an overflow dropped for a snapshot. */
   readonly skipped: number;
 }
@@ -119,6 +121,9 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
     },
     get length() {
       return newest.size + evicted.size + backlog.length - backlogAt + (snapshotDue ? 1 : 0);
+    },
+    get isInSnapshot() {
+      return snapshotDue || backlog.length > 0;
     },
     get skipped() {
       return skipped;

@@ -19,6 +19,13 @@ export interface EventQueue {
   release(held: readonly QueuedEvent[]): void;
   readonly length: number;
   readonly dropped: number;
+  /** Whether `peek` would give something now. */
+  hasReady(): boolean;
+  /** The northbound is reached from now on, or is not. */
+  setOpen(isOpen: boolean): void;
+  /** The northbound has all state: what happened before may follow. */
+  stateIsTold(): void;
+  figures(): Readonly<Record<string, number>>;
 }
 
 /** An event in the queue. */
@@ -89,6 +96,11 @@ export function createEventQueue(limit: number): EventQueue {
     get dropped() {
       return dropped;
     },
+    hasReady: () => robots.queues.length + commands.queues.length > 0,
+    // What waits in memory is of this run, and goes with the state.
+    setOpen() {},
+    stateIsTold() {},
+    figures: () => ({}),
   };
 }
 
@@ -127,7 +139,7 @@ function inOrder(ones: readonly Entry[], others: readonly Entry[]): readonly Ent
  * No event shows the answer of the service, which may be a list of all robots, and tens of thousands may
  * wait.
  */
-function withoutAnswer(event: FleetEvent): FleetEvent {
+export function withoutAnswer(event: FleetEvent): FleetEvent {
   if (event.kind !== "command" || event.outcome.responseJson === null) return event;
   return { ...event, outcome: { ...event.outcome, responseJson: null } };
 }
@@ -136,7 +148,7 @@ function withoutAnswer(event: FleetEvent): FleetEvent {
  * The robot of an event, or the source of a command's event. Not its request id: each event would have a
  * share of its own.
  */
-function causeOf(event: FleetEvent): string {
+export function causeOf(event: FleetEvent): string {
   if (event.kind !== "command") return event.robotId;
   const { protocol, name } = event.command.source;
   return `${protocol}:${name}`;

@@ -3,6 +3,7 @@ import { changeKey } from "../domain/change.ts";
 import type { Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { createFeed, type Feed, type FeedParts, isEmpty, type QueueLimits } from "./feed.ts";
+import type { Outbox } from "./outbox/outbox.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 
 /** Delivers batches to the northbounds, to each at its own pace. */
@@ -11,8 +12,8 @@ export interface FanOut {
   offer(batch: Batch): void;
   /** Feeds a server northbound, from a snapshot on. The result detaches it. */
   attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
-  /** A queue from which a link runner reads. */
-  attachOutlet(name: string, limits: QueueLimits): Outlet;
+  /** A queue from which a link runner reads. With an outbox, events wait there. */
+  attachOutlet(name: string, limits: QueueLimits, outbox?: Outbox): Outlet;
   /** The northbounds that lose events now, or have lost some in the last half minute. */
   losing(): readonly string[];
   /**
@@ -83,8 +84,9 @@ export function createFanOut(parts: FeedParts): FanOut {
       add(name, createSinkSubscriber(name, sink, feed, log));
       return () => void subscribers.delete(name);
     },
-    attachOutlet(name, limits) {
-      const feed = createFeed(name, limits, parts);
+    attachOutlet(name, limits, outbox) {
+      const feed = createFeed(name, limits, parts, outbox);
+      outbox?.onReady(schedule);
       const { outlet, turn } = createOutlet(feed, schedule);
       add(name, { feed, turn, figures: feed.figures });
       return outlet;

@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecurringProblem } from "../platform/recurring-problem.ts";
 import { createChangeQueue } from "./change-queue.ts";
-import { createEventQueue, type QueuedEvent } from "./event-queue.ts";
+import { createEventQueue, type EventQueue, type QueuedEvent } from "./event-queue.ts";
 
 /** Of the source or robot whose events are lost, in a log line. */
 const LONGEST_NAME = 128;
@@ -44,8 +44,8 @@ export interface Feed {
   take(): Slice;
   /** This slice has arrived. */
   release(slice: Slice): void;
-  /** Begins again from a snapshot. Events stay. */
-  restart(): void;
+  /** The northbound is reached from now on, or is not. Begins again from a snapshot; events stay. */
+  setOpen(isOpen: boolean): void;
   hasWork(): boolean;
   eventsQueued(): number;
   /** Whether events were lost within the last half minute. */
@@ -60,9 +60,14 @@ export interface FeedParts {
   readonly log: Log;
 }
 
-export function createFeed(name: string, limits: QueueLimits, { state, clock, log }: FeedParts): Feed {
+/** @param events where its events wait; left out: in memory */
+export function createFeed(
+  name: string,
+  limits: QueueLimits,
+  { state, clock, log }: FeedParts,
+  events: EventQueue = createEventQueue(limits.events),
+): Feed {
   const changes = createChangeQueue(limits.changes, state);
-  const events = createEventQueue(limits.events);
   let droppedWhenLogged = 0;
   const losing = createRecurringProblem(clock, () => {
     const lost = events.dropped - droppedWhenLogged;
@@ -81,6 +86,7 @@ export function createFeed(name: string, limits: QueueLimits, { state, clock, lo
     take() {
       const taken: StateChange[] = [];
       changes.take(limits.perTurn, taken);
+      if (!changes.isInSnapshot) events.stateIsTold();
       const held = events.peek(limits.perTurn);
       return { changes: taken, events: held.map(({ event }) => event), held };
     },
@@ -88,8 +94,11 @@ export function createFeed(name: string, limits: QueueLimits, { state, clock, lo
       changes.arrived(slice.changes);
       events.release(slice.held);
     },
-    restart: changes.restart,
-    hasWork: () => changes.length > 0 || events.length > 0,
+    setOpen(isOpen) {
+      changes.restart();
+      events.setOpen(isOpen);
+    },
+    hasWork: () => changes.length > 0 || events.hasReady(),
     eventsQueued: () => events.length,
     isLosing: losing.isRecurring,
     figures: () => ({
@@ -97,6 +106,7 @@ export function createFeed(name: string, limits: QueueLimits, { state, clock, lo
       changesSkipped: changes.skipped,
       eventsQueued: events.length,
       eventsDropped: events.dropped,
+      ...events.figures(),
     }),
   };
 }

@@ -34,12 +34,12 @@ export function createOutlet(
 
   const outlet: Outlet = {
     open() {
-      feed.restart();
+      feed.setOpen(true);
       isOpen = true;
     },
     close() {
       isOpen = false;
-      feed.restart();
+      feed.setOpen(false);
       settle(null);
     },
     next() {

@@ -17,8 +17,20 @@ export type LeaseReason =
   | "not_configured"
   | "not_allowed";
 
+/** What may be said of every event besides. */
+interface EventMarks {
+  /** It happened while no gateway was running: known are only the state before and the state after. */
+  readonly jump?: true;
+  /** It is handed over later than it happened: the northbound could not be reached. */
+  readonly historical?: true;
+  /** The run of the gateway that saw it, where it is an earlier one. */
+  readonly sessionId?: string;
+}
+
 /** Something that happened once and may not be lost. `eventId` is unique and stable. */
-export type FleetEvent =
+export type FleetEvent = Happening & EventMarks;
+
+type Happening =
   | {
       readonly kind: "mission";
       readonly eventId: string;
@@ -92,4 +104,21 @@ export type FleetEvent =
       readonly to: "held" | "free";
       /** Who has begun or lifted it: the owner, or an engineer. */
       readonly by: Source;
+    }
+  /** Events of a robot, or of a source of commands, that a bound has dropped before they were handed over. */
+  | {
+      readonly kind: "dropped";
+      readonly eventId: string;
+      readonly robotId: RobotId;
+      readonly atMs: number;
+      /** Whose commands the events were of; null for events of a robot. */
+      readonly source: Source | null;
+      readonly count: number;
+      /** When the first and the last of them happened. */
+      readonly fromMs: number;
+      readonly toMs: number;
+      readonly reason: DropReason;
     };
+
+/** Too many waited; or they have waited too long; or the disk did not keep them as they were written. */
+export type DropReason = "too_many" | "too_old" | "damaged";

@@ -1,27 +1,44 @@
 import { sameCode } from "../domain/coded.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
+import type { Stamp } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { NextEventId } from "./event-ids.ts";
+import type { EventIds } from "./event-ids.ts";
+
+/** A message with a cart's conveyors. */
+export interface NewConveyors {
+  readonly robotId: RobotId;
+  /** Null for the first of this run. */
+  readonly before: readonly Conveyor[] | null;
+  /** For the first: what events of earlier runs have said last; null if they have said nothing. */
+  readonly told: readonly Conveyor[] | null;
+  readonly after: readonly Conveyor[];
+  readonly stamp: Stamp;
+}
 
 /**
- * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed.
+ * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed. What
+ * happened while the gateway was down is one jump.
  */
 export function conveyorEvents(
-  nextEventId: NextEventId,
-  robotId: RobotId,
-  before: readonly Conveyor[] | null,
-  after: readonly Conveyor[],
-  atMs: number,
+  eventIds: EventIds,
+  { robotId, before, told, after, stamp }: NewConveyors,
   events: FleetEvent[],
 ): void {
+  const atMs = stamp.receivedAtMs;
   for (let place = 0; place < after.length; place += 1) {
     const to = after[place];
     if (to === undefined) continue;
-    const from = earlierSelf(before, to.index, place);
+    const from = earlierSelf(before, to.index, place) ?? earlierSelf(told, to.index, place);
     if (from !== null && sameConveyor(from, to)) continue;
-    events.push({ kind: "conveyor", eventId: nextEventId(), robotId, atMs, from, to });
+    const eventId = eventIds.of("conveyor", robotId, stamp, textOf(from), textOf(to));
+    const jump = told === null ? {} : ({ jump: true } as const);
+    events.push({ kind: "conveyor", eventId, robotId, atMs, from, to, ...jump });
   }
+}
+
+function textOf(conveyor: Conveyor | null): string {
+  return conveyor === null ? "" : JSON.stringify(conveyor);
 }
 
 function earlierSelf(before: readonly Conveyor[] | null, index: number, place: number): Conveyor | null {

@@ -1,11 +1,21 @@
-/** Names an event: unique over all sessions of this gateway. */
-export type NextEventId = () => string;
+import type { Stamp } from "../domain/observed.ts";
+import type { RobotId } from "../domain/robot.ts";
+import { contentId } from "../platform/content-id.ts";
 
-/** @param sessionId names this run of the gateway: event ids are counted within it */
-export function createEventIds(sessionId: string): NextEventId {
+/** Names events: unique over all sessions of this gateway. */
+export interface EventIds {
+  /** Of what a robot's message shows: made of it, if the message has the robot's time. */
+  of(kind: string, robotId: RobotId, stamp: Stamp, ...what: readonly string[]): string;
+}
+
+/** @param sessionId names this run of the gateway: what cannot be named by itself is counted within it */
+export function createEventIds(sessionId: string): EventIds {
   let count = 0;
-  return () => {
-    count += 1;
-    return `${sessionId}-${count}`;
+  return {
+    of(kind, robotId, { sourceTimeMs, sequence }, ...what) {
+      if (sourceTimeMs !== null) return contentId(kind, robotId, sourceTimeMs, sequence, ...what);
+      count += 1;
+      return `${sessionId}-${count}`;
+    },
   };
 }

@@ -1,5 +1,6 @@
 import type { FleetView, RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { ToldBefore } from "../contracts/told-before.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -27,6 +28,8 @@ export interface FleetStateOptions {
   readonly maxTaskChains: number;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
+  /** What events of earlier runs have said last; left out: nothing is known of them. */
+  readonly toldBefore?: ToldBefore;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -61,13 +64,8 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   const streams = createStreamBook();
   const chains = createTaskChainBook(options.maxTaskChains, reader);
   const maps = createMapBook(MOST_MAPS);
-  const updates = createRobotUpdates({
-    robots,
-    streams,
-    teller,
-    times: options.times,
-    nextEventId: createEventIds(options.sessionId),
-  });
+  const eventIds = createEventIds(options.sessionId);
+  const updates = createRobotUpdates({ ...options, robots, streams, teller, eventIds });
 
   function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
     if (state === "up") {

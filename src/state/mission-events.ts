@@ -1,38 +1,45 @@
-import { sameCode } from "../domain/coded.ts";
+import { type Coded, codeText, sameCode } from "../domain/coded.ts";
 import type { FleetEvent } from "../domain/event.ts";
-import type { Mission, MissionQueue } from "../domain/mission.ts";
+import type { Mission, MissionQueue, MissionStateName } from "../domain/mission.ts";
+import type { Stamp } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { NextEventId } from "./event-ids.ts";
+import type { EventIds } from "./event-ids.ts";
+
+/** A message with a robot's queue. */
+export interface NewQueue {
+  readonly robotId: RobotId;
+  /** Null for the first of this run. */
+  readonly before: MissionQueue | null;
+  /** For the first: what events of earlier runs have said last; null if they have said nothing. */
+  readonly told: ReadonlyMap<string, Coded<MissionStateName>> | null;
+  readonly queue: MissionQueue;
+  readonly stamp: Stamp;
+}
 
 /**
  * The events between two queues of a robot: one for each mission that is new or in another state. A mission
- * that vanishes causes no event.
+ * that vanishes causes no event. What happened while the gateway was down is one jump.
  */
 export function missionEvents(
-  nextEventId: NextEventId,
-  robotId: RobotId,
-  before: MissionQueue | null,
-  after: MissionQueue,
-  atMs: number,
+  eventIds: EventIds,
+  { robotId, before, told, queue: after, stamp }: NewQueue,
   events: FleetEvent[],
 ): void {
+  const atMs = stamp.receivedAtMs;
   for (let place = 0; place < after.missions.length; place += 1) {
     const mission = after.missions[place];
     if (mission === undefined) continue;
-    const known = earlierSelf(before, mission.missionId, place);
-    if (known !== undefined && sameCode(known.state, mission.state)) continue;
-    events.push({
-      kind: "mission",
-      eventId: nextEventId(),
-      robotId,
-      atMs,
-      missionId: mission.missionId,
-      from: known?.state ?? null,
-      to: mission.state,
-      owner: mission.owner,
-      command: null,
-    });
+    const { missionId, state: to, owner } = mission;
+    const from = earlierSelf(before, missionId, place)?.state ?? told?.get(missionId) ?? null;
+    if (from !== null && sameCode(from, to)) continue;
+    const eventId = eventIds.of("mission", robotId, stamp, missionId, textOf(from), textOf(to));
+    const what = { robotId, atMs, missionId, from, to, owner, command: null };
+    events.push({ kind: "mission", eventId, ...what, ...(told === null ? {} : { jump: true }) });
   }
+}
+
+function textOf(state: Coded<MissionStateName> | null): string {
+  return state === null ? "" : String(codeText(state));
 }
 
 /** The same mission in the queue before; nearly always in the same place. */

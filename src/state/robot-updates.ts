@@ -1,9 +1,10 @@
+import type { ToldBefore } from "../contracts/told-before.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
 import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
-import type { NextEventId } from "./event-ids.ts";
+import type { EventIds } from "./event-ids.ts";
 import { missionEvents } from "./mission-events.ts";
 import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry } from "./robot-entry.ts";
@@ -27,16 +28,18 @@ export interface RobotUpdateParts {
   readonly robots: RobotBook;
   readonly streams: StreamBook;
   readonly teller: Teller;
-  readonly nextEventId: NextEventId;
+  readonly eventIds: EventIds;
   readonly times: QualityTimes;
+  readonly toldBefore?: ToldBefore;
 }
 
 export function createRobotUpdates({
   robots,
   streams,
   teller,
-  nextEventId,
+  eventIds,
   times,
+  toldBefore,
 }: RobotUpdateParts): RobotUpdates {
   const updateRoster = createRosterUpdates({ entryOf, robots, teller });
   let conveyorsRefused = 0;
@@ -53,7 +56,8 @@ export function createRobotUpdates({
     streams.confirm(robot, slot, update.stream, nowMs);
     slot.received = { value: update.queue, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    missionEvents(nextEventId, update.robotId, before, update.queue, update.stamp.receivedAtMs, draft.events);
+    const told = before === null ? (toldBefore?.missions(update.robotId) ?? null) : null;
+    missionEvents(eventIds, { ...update, before, told }, draft.events);
   }
 
   function onBattery(update: UpdateOf<"battery">, nowMs: number, draft: Draft): void {
@@ -75,7 +79,9 @@ export function createRobotUpdates({
     streams.confirm(robot, slot, update.stream, nowMs);
     slot.received = { value, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
-    conveyorEvents(nextEventId, update.robotId, before, value, update.stamp.receivedAtMs, draft.events);
+    const told = before === null ? (toldBefore?.conveyors(update.robotId) ?? null) : null;
+    const { robotId, stamp } = update;
+    conveyorEvents(eventIds, { robotId, stamp, before, told, after: value }, draft.events);
   }
 
   /**

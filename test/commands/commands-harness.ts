@@ -89,6 +89,8 @@ export interface HarnessOptions {
   readonly isLinkUp?: boolean;
   /** The audit log of the runs before, where there is one. */
   readonly auditLines?: AuditLines;
+  /** Since when the run before may have published events in vain. */
+  readonly eventsLostSinceMs?: number;
   /** Calls wait for their place, until `leave`. */
   readonly callsWait?: boolean;
   readonly areRecordsLost?: boolean;
@@ -152,6 +154,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       makers.deliver(batch);
     },
     audit: (record) => audit.push(record),
+    eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
     ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
     stations: parts.stations ?? [],
     stopRequest: testStopRequest,

@@ -161,3 +161,37 @@ describe("the sync", () => {
     });
   });
 });
+
+describe("the events of commands that a crash may have lost", () => {
+  async function ended(sinceMs?: number) {
+    const disk = createLossyDisk();
+    const clock = createManualClock();
+    const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
+    await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "early" });
+    await first.call(0).answer(OK);
+    await clock.settle(10_000);
+    await first.send("Go", { robot: "AMR01", to: "B" }, { requestId: "late" });
+    await first.call(1).answer(OK);
+    await first.send("Go", { robot: "nobody", to: "B" }, { requestId: "refused" });
+    disk.crash();
+    const more = sinceMs === undefined ? {} : { eventsLostSinceMs: clock.nowMs() - sinceMs };
+    const journal = openDurableJournal(syncing(disk), limits);
+    const second = await createHarness({ clock, journal, ...more });
+    return { first: first.events, second: second.events };
+  }
+
+  it("are published again as they were, with the same ids", async () => {
+    const { first, second } = await ended(2_000);
+    expect(second.length).toBeGreaterThan(0);
+    expect(second).toEqual(first.filter((event) => second.some(({ eventId }) => eventId === event.eventId)));
+    expect(second).toContainEqual(expect.objectContaining({ from: "sent", robotId: "AMR01" }));
+    expect(second).not.toContainEqual(
+      expect.objectContaining({ command: expect.objectContaining({ requestId: "early" }) }),
+    );
+  });
+
+  it("are not published where none may be lost", async () => {
+    const { second } = await ended();
+    expect(second).toEqual([]);
+  });
+});

@@ -80,7 +80,7 @@ it("shows nothing older after something newer, stays bounded, loses nothing unco
         if (one.kind === "change") scene.change(one.robotId);
         else if (one.kind === "event") scene.event();
         else if (one.kind === "take") scene.take(one.arrives);
-        else scene.feed.restart();
+        else scene.feed.setOpen(true);
         // At most the keys, one snapshot of the eight robots and the mark that one is due.
         expect(scene.feed.figures().changesQueued).toBeLessThanOrEqual(limits.changes + 8 + 1);
         expect(scene.feed.figures().eventsQueued).toBeLessThanOrEqual(limits.events);

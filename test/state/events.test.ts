@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { ToldBefore } from "../../src/contracts/told-before.ts";
 import { codeText } from "../../src/domain/coded.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";
@@ -31,6 +32,8 @@ function short(event: FleetEvent): string {
       return event.station;
     case "hold":
       return event.to;
+    case "dropped":
+      return event.reason;
   }
 }
 
@@ -58,7 +61,7 @@ describe("mission events", () => {
     const [event] = state.apply(missionEvent("r1", ["m1:RUNNING"], "missions", 1_234)).events;
     expect(event).toEqual({
       kind: "mission",
-      eventId: "s1-1",
+      eventId: expect.any(String),
       robotId: "r1",
       atMs: 1_234,
       missionId: "m1",
@@ -98,6 +101,63 @@ describe("mission events", () => {
     state.apply(unnamed(9));
     expect(eventsOf(unnamed(9))).toEqual([]);
     expect(eventsOf(unnamed(10))).toEqual(["m1 9 → 10"]);
+  });
+});
+
+describe("the id of a mission's event", () => {
+  const idsOf = (...queues: readonly (readonly string[])[]) => {
+    const own = newFleetState(clock, { sessionId: String(Math.random()) });
+    return queues.flatMap((queue) =>
+      own.apply(missionEvent("r1", queue)).events.map(({ eventId }) => eventId),
+    );
+  };
+
+  it("is made of what happened, so it is the same in every run", () => {
+    expect(idsOf(["m1:RUNNING", "m2:DEFAULT"])).toEqual(idsOf(["m1:RUNNING", "m2:DEFAULT"]));
+    expect(new Set(idsOf(["m1:RUNNING"], ["m1:PAUSED"], ["m1:RUNNING"])).size).toBe(3);
+  });
+
+  it("names the run where the robot gave no time", () => {
+    const update = missionEvent("r1", ["m1:RUNNING"]);
+    const timeless = {
+      ...update,
+      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: 5 },
+    } as FleetUpdate;
+    expect(state.apply(timeless).events[0]?.eventId).toBe("s1-1");
+  });
+});
+
+describe("what happened while the gateway was down", () => {
+  const restarted = (update: FleetUpdate, robots: Partial<ToldBefore>) => {
+    const toldBefore = { missions: () => null, conveyors: () => null, ...robots };
+    const own = newFleetState(clock, { toldBefore });
+    return [own.apply(update), own.apply(update)].flatMap(({ events }) => events);
+  };
+  const missions = new Map([
+    ["m1", "STATE_RUNNING"],
+    ["m2", "STATE_RUNNING"],
+    ["gone", "STATE_RUNNING"],
+  ] as const);
+
+  it("is one jump from the state that was told last, and nothing where that is the state still", () => {
+    const events = restarted(missionEvent("r1", ["m1:SUCCEEDED", "m2:RUNNING", "m3:DEFAULT"]), {
+      missions: () => missions,
+    });
+    expect(events.map(short)).toEqual(["m1 STATE_RUNNING → STATE_SUCCEEDED", "m3 null → STATE_DEFAULT"]);
+    expect(events.every(({ jump }) => jump === true)).toBe(true);
+  });
+
+  it("is no jump on a robot of which nothing was told", () => {
+    const events = restarted(missionEvent("r1", ["m1:SUCCEEDED"]), {});
+    expect(events.map(({ jump }) => jump)).toEqual([undefined]);
+  });
+
+  it("is one jump of a conveyor too", () => {
+    const loaded = conveyor(1, { payload: "PAYLOAD_STATE_LOADED" });
+    const events = restarted(conveyorsEvent("r1", [conveyor(0), loaded]), {
+      conveyors: () => [conveyor(0), conveyor(1)],
+    });
+    expect(events).toMatchObject([{ kind: "conveyor", from: conveyor(1), to: loaded, jump: true }]);
   });
 });
 

@@ -24,6 +24,25 @@ const commandsSection = z
   .prefault({})
   .describe("Commands from the broker. Who may send what is said under rights.");
 
+const outboxSection = z
+  .strictObject({
+    maxEvents: count(
+      1,
+      1_000_000,
+      50_000,
+      "Events of robots that wait, and as many of commands. Beyond it, the oldest of the robot or sender with most are dropped.",
+    ),
+    maxAgeMs: milliseconds(1_000, 31_536_000_000, 604_800_000, "An event that has waited longer is dropped."),
+    replayRate: count(
+      1,
+      100_000,
+      10_000,
+      "Events a second after an outage, of those that have waited. What happens then does not wait for them.",
+    ),
+  })
+  .prefault({})
+  .describe("Events on the disk until the broker has them: the folder outbox under gateway.dataDir.");
+
 function template(usualTemplate: string, description: string) {
   return z.string().min(1).default(usualTemplate).describe(description);
 }
@@ -169,6 +188,7 @@ export const mqttSection = z
       "Whether each value is published on a topic of its own too, for clients that cannot read JSON.",
     ),
     commands: commandsSection,
+    outbox: outboxSection,
   })
   .describe("MQTT. Leave the section out to switch it off.");
 

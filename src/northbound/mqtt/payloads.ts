@@ -17,7 +17,7 @@ import {
 import type { Stamp } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import { plainAlarm } from "./alarm-payload.ts";
-import { jsonFloat, jsonText, jsonTime } from "./json-text.ts";
+import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
 /**
  * The JSON that the gateway publishes, built as text: names are constants, so only
@@ -83,7 +83,12 @@ export function holdPayload(robotId: string | null, hold: HoldState, sessionId: 
 /** One transition, for `robots/<id>/event/<kind>`. */
 export function eventPayload(event: FleetEvent, sessionId: string): string {
   const fields = event.kind === "command" ? commandText(event) : JSON.stringify(eventFields(event)).slice(1);
-  return `{"event_id":${jsonText(event.eventId)},"robot_id":${jsonText(event.robotId)},"at":${jsonTime(event.atMs)},"session_id":${jsonText(sessionId)},${fields}`;
+  return `{"event_id":${jsonText(event.eventId)},"robot_id":${jsonText(event.robotId)},"at":${jsonTime(event.atMs)},"session_id":${jsonText(event.sessionId ?? sessionId)}${marks(event)},${fields}`;
+}
+
+/** Only those that hold: most events have none. */
+function marks({ jump, historical }: FleetEvent): string {
+  return `${jump === true ? ',"jump":true' : ""}${historical === true ? ',"historical":true' : ""}`;
 }
 
 type CommandEvent = Extract<FleetEvent, { kind: "command" }>;
@@ -135,6 +140,14 @@ function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, u
         from: event.to === "held" ? "free" : "held",
         to: event.to,
         by: plainSource(event.by),
+      };
+    case "dropped":
+      return {
+        ...(event.source === null ? {} : plainSource(event.source)),
+        count: event.count,
+        from: isoTime(event.fromMs),
+        to: isoTime(event.toMs),
+        reason: event.reason,
       };
   }
 }

@@ -1,0 +1,130 @@
+import type { Source } from "../../domain/command.ts";
+import type { DropReason, FleetEvent } from "../../domain/event.ts";
+import type { Store, StoreChange } from "../../platform/store.ts";
+import type { Entry } from "./entry.ts";
+import { DROPS, hashedKey, type StoredDrop } from "./records.ts";
+
+/** What bounds have dropped, until it is handed over: one event for each robot or source, and reason. */
+export interface DropBook {
+  /** The record that changes, to be written in one step with the end of the entry. */
+  note(entry: Entry, reason: DropReason): StoreChange;
+  has(key: string): boolean;
+  /** At most so many, which grow no more: what is dropped from now on is told by another event. */
+  take(most: number): readonly StoredDrop[];
+  /** It has arrived. */
+  release(drop: StoredDrop): StoreChange;
+  readonly length: number;
+}
+
+export interface DropBookParts {
+  readonly store: Store;
+  readonly sessionId: string;
+  readonly nowMs: () => number;
+}
+
+/** More than robots and sources. Beyond it, one event tells of all others. */
+const MOST_DROPS = 20_000;
+
+/** Reads what earlier runs have left. @throws RecordDamaged */
+export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBook {
+  const drops = new Map<string, StoredDrop>();
+  /** Those that still grow, by what they are of. */
+  const growing = new Map<string, string>();
+  const keys = new Map<string, number>();
+  let count = 0;
+  for (const { value } of store.range(DROPS)) set(value as StoredDrop);
+
+  function set(drop: StoredDrop): void {
+    if (!drops.has(drop.eventId)) keys.set(drop.cause, (keys.get(drop.cause) ?? 0) + 1);
+    drops.set(drop.eventId, drop);
+  }
+
+  function begin(entry: Entry, reason: DropReason): StoredDrop {
+    count += 1;
+    const isOther = drops.size >= MOST_DROPS;
+    return {
+      eventId: `${sessionId}.d${count}`,
+      cause: isOther ? "" : entry.key,
+      isOfCommands: isOther ? false : entry.isOfCommand,
+      reason,
+      count: 0,
+      fromMs: entry.atMs,
+      toMs: entry.atMs,
+      atMs: nowMs(),
+      sessionId,
+    };
+  }
+
+  function grown(entry: Entry, reason: DropReason): StoredDrop | undefined {
+    const id = growing.get(ofEntry(entry, reason)) ?? (isFull() ? growing.get(ofOthers(reason)) : undefined);
+    return id === undefined ? undefined : drops.get(id);
+  }
+
+  const isFull = () => drops.size >= MOST_DROPS;
+
+  return {
+    note(entry, reason) {
+      const before = grown(entry, reason) ?? begin(entry, reason);
+      const drop: StoredDrop = {
+        ...before,
+        count: before.count + 1,
+        fromMs: Math.min(before.fromMs, entry.atMs),
+        toMs: Math.max(before.toMs, entry.atMs),
+        atMs: nowMs(),
+      };
+      growing.set(drop.cause === "" ? ofOthers(reason) : ofEntry(entry, reason), drop.eventId);
+      set(drop);
+      return { key: hashedKey(DROPS, drop.eventId), value: drop };
+    },
+    has: (key) => keys.has(key),
+    take(most) {
+      if (drops.size === 0 || most === 0) return [];
+      growing.clear();
+      return Array.from(drops.values()).slice(0, most);
+    },
+    release(drop) {
+      // Once: a late answer of one connection may follow that of the next.
+      if (drops.delete(drop.eventId)) {
+        const left = (keys.get(drop.cause) ?? 1) - 1;
+        if (left === 0) keys.delete(drop.cause);
+        else keys.set(drop.cause, left);
+      }
+      return { key: hashedKey(DROPS, drop.eventId), value: undefined };
+    },
+    get length() {
+      return drops.size;
+    },
+  };
+}
+
+function ofEntry({ isOfCommand, key }: Entry, reason: DropReason): string {
+  return `${isOfCommand}/${reason}/${key}`;
+}
+
+function ofOthers(reason: DropReason): string {
+  return `others/${reason}`;
+}
+
+/** The event that tells of it. */
+export function dropEvent(drop: StoredDrop): FleetEvent {
+  const { eventId, cause, isOfCommands, reason, count, fromMs, toMs, atMs, sessionId } = drop;
+  return {
+    kind: "dropped",
+    eventId,
+    robotId: isOfCommands ? "" : cause,
+    atMs,
+    source: isOfCommands ? sourceOf(cause) : null,
+    count,
+    fromMs,
+    toMs,
+    reason,
+    historical: true,
+    sessionId,
+  };
+}
+
+/** The source that `causeOf` of the queue has made a text of. */
+function sourceOf(cause: string): Source {
+  const end = cause.indexOf(":");
+  return { protocol: cause.slice(0, end) as Source["protocol"], name: cause.slice(end + 1) };
+}

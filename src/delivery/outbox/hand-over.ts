@@ -1,0 +1,106 @@
+import type { Cancel, Clock } from "../../platform/clock.ts";
+import type { DropBook } from "./drop-book.ts";
+import type { Entry } from "./entry.ts";
+import { firstOf, type Lines } from "./lines.ts";
+import { createPace } from "./pace.ts";
+import type { StoredDrop } from "./records.ts";
+
+/** Decides what is handed over next: what happens now, and history in order and at its pace. */
+export interface HandOver {
+  isOpen(): boolean;
+  setOpen(isOpen: boolean): void;
+  /** History may follow. */
+  stateIsTold(): void;
+  hasReady(): boolean;
+  /** Marks what it gives as under way. */
+  peek(most: number): { readonly drops: readonly StoredDrop[]; readonly entries: readonly Entry[] };
+  /** What is under way since the last peek. */
+  recall(): readonly Entry[];
+  /** `wake` is called when the pace allows more history. */
+  onAllowance(wake: () => void): void;
+}
+
+export interface HandOverParts {
+  /** Of robots, and of commands. */
+  readonly lines: readonly [Lines, Lines];
+  readonly drops: DropBook;
+  /** Events of history a second. */
+  readonly replayRate: number;
+  readonly clock: Clock;
+}
+
+export function createHandOver({ lines, drops, clock, replayRate }: HandOverParts): HandOver {
+  const [robots, commands] = lines;
+  const pace = createPace(replayRate, clock);
+  let isOpen = false;
+  let isStateTold = false;
+  let underWay: readonly Entry[] = [];
+  let wake = () => {};
+  let _waiting: Cancel | null = null;
+
+  function waitForAllowance(): void {
+    _waiting ??= clock.after(pace.waitMs(), () => {
+      _waiting = null;
+      wake();
+    });
+  }
+
+  const historyLength = () => robots.history.length + commands.history.length;
+
+  /** While more waits than is asked for, half of it is of robots and comes first. */
+  function share(most: number, chain: "live" | "history"): readonly Entry[] {
+    const ofRobots = Math.min(
+      robots[chain].length,
+      Math.max(Math.ceil(most / 2), most - commands[chain].length),
+    );
+    const first = firstOf(robots[chain], Math.min(ofRobots, most));
+    const second = firstOf(commands[chain], most - first.length);
+    const isAll = first.length + second.length === robots[chain].length + commands[chain].length;
+    const all = [...first, ...second];
+    return isAll ? all.sort((a, b) => a.number - b.number) : all;
+  }
+
+  function history(most: number): readonly Entry[] {
+    if (!isStateTold || most === 0 || historyLength() === 0) return [];
+    const taken = share(Math.min(most, pace.allowance()), "history");
+    pace.spend(taken.length);
+    return taken;
+  }
+
+  return {
+    isOpen: () => isOpen,
+    setOpen(open) {
+      isOpen = open;
+      isStateTold = false;
+    },
+    stateIsTold() {
+      isStateTold = true;
+    },
+    hasReady() {
+      if (!isOpen) return false;
+      if (robots.live.length + commands.live.length > 0) return true;
+      if (!isStateTold) return false;
+      if (drops.length > 0) return true;
+      if (historyLength() === 0) return false;
+      if (pace.allowance() > 0) return true;
+      waitForAllowance();
+      return false;
+    },
+    peek(most) {
+      const told = isStateTold ? drops.take(most) : [];
+      const live = share(most - told.length, "live");
+      const entries = [...live, ...history(most - told.length - live.length)];
+      for (const entry of entries) entry.isUnderWay = true;
+      underWay = entries;
+      return { drops: told, entries };
+    },
+    recall() {
+      const recalled = underWay;
+      underWay = [];
+      return recalled;
+    },
+    onAllowance(callback) {
+      wake = callback;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { type Chain, createChain } from "../../platform/chain.ts";
+import { createFairQueues, type FairQueues } from "../../platform/fair-queues.ts";
+import type { Entry } from "./entry.ts";
+
+/**
+ * The events of robots, or those of commands, that may be handed over. History is what could not be handed
+ * over when it happened. What happens now passes it, but never an event of the same robot or source.
+ */
+export interface Lines {
+  /** Counts an entry in, which may be handed over later. @returns the one that makes room for it, or null */
+  enter(entry: Entry): Entry | null;
+  /** It may be handed over from now on. */
+  line(entry: Entry, isHistory: boolean): void;
+  /** Whether history of this robot or source waits. */
+  hasHistory(key: string): boolean;
+  /** Takes it out: it is the oldest of its robot or source. */
+  leave(entry: Entry): void;
+  /** What waits in the line becomes history. */
+  endLive(): void;
+  readonly live: Chain<Entry>;
+  readonly history: Chain<Entry>;
+  readonly length: number;
+}
+
+export function createLines(limit: number): Lines {
+  const queues: FairQueues<Entry> = createFairQueues(limit);
+  const historyOf = new Map<string, number>();
+  let live: Chain<Entry> = createChain();
+  let history: Chain<Entry> = createChain();
+
+  function line(entry: Entry, isHistory: boolean): void {
+    entry.isHistory = isHistory;
+    entry.link = (isHistory ? history : live).append(entry);
+    if (isHistory) historyOf.set(entry.key, (historyOf.get(entry.key) ?? 0) + 1);
+  }
+
+  function unline(entry: Entry): void {
+    if (entry.link === null) return;
+    (entry.isHistory ? history : live).remove(entry.link);
+    entry.link = null;
+    if (!entry.isHistory) return;
+    const left = (historyOf.get(entry.key) ?? 1) - 1;
+    if (left === 0) historyOf.delete(entry.key);
+    else historyOf.set(entry.key, left);
+  }
+
+  return {
+    enter(entry) {
+      const evicted = queues.push(entry.key, entry);
+      if (evicted === null) return null;
+      unline(evicted.item);
+      return evicted.item;
+    },
+    line,
+    hasHistory: (key) => historyOf.has(key),
+    leave(entry) {
+      unline(entry);
+      queues.shift(entry.key);
+    },
+    endLive() {
+      if (live.length === 0) return;
+      const all = [...entriesOf(history), ...entriesOf(live)].sort((a, b) => a.number - b.number);
+      live = createChain();
+      history = createChain();
+      historyOf.clear();
+      for (const entry of all) line(entry, true);
+    },
+    get live() {
+      return live;
+    },
+    get history() {
+      return history;
+    },
+    get length() {
+      return queues.length;
+    },
+  };
+}
+
+/** The first of a chain, at most so many. */
+export function firstOf(chain: Chain<Entry>, count: number): Entry[] {
+  const taken: Entry[] = [];
+  for (let link = chain.first; link !== null && taken.length < count; link = link.next)
+    taken.push(link.value);
+  return taken;
+}
+
+function entriesOf(chain: Chain<Entry>): Entry[] {
+  return firstOf(chain, chain.length);
+}

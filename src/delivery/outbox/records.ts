@@ -1,0 +1,52 @@
+import { hash } from "node:crypto";
+import type { DropReason, FleetEvent } from "../../domain/event.ts";
+import type { StoreFormat } from "../../platform/stores/store-marks.ts";
+
+/** A new version needs the step from the old one in platform/stores/kept-store.ts. */
+export const outboxFormat: StoreFormat = { store: "outbox", version: 1 };
+
+/** An event as the store has it: the wall time when it was queued, the run that saw it, and itself. */
+export type StoredEvent = readonly [queuedAtMs: number, sessionId: string, event: FleetEvent];
+
+/** What was dropped of one robot or source, until that is handed over. */
+export interface StoredDrop {
+  readonly eventId: string;
+  readonly cause: string;
+  readonly isOfCommands: boolean;
+  readonly reason: DropReason;
+  readonly count: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly atMs: number;
+  readonly sessionId: string;
+}
+
+/** How the last run ended. */
+export interface StoredRun {
+  /** Everything that it was given is in the store. */
+  readonly isClosed: boolean;
+  /** When the last event of a command that is in the store happened; before the first, when it was made. */
+  readonly commandsUntilMs: number;
+}
+
+export const RUN_KEY = "run";
+
+/** The ranges of the three kinds of records, each up to the character behind its slash. */
+export const EVENTS = { from: "e/", to: "e0" };
+export const DROPS = { from: "d/", to: "d0" };
+export const TOLD = { from: "t/", to: "t0" };
+
+const NUMBER_DIGITS = 15;
+
+export function eventKey(number: number): string {
+  return `${EVENTS.from}${String(number).padStart(NUMBER_DIGITS, "0")}`;
+}
+
+export function numberOf(key: string): number {
+  return Number(key.slice(EVENTS.from.length));
+}
+
+/** Names of the service can be longer than a key of the store. */
+export function hashedKey(range: { readonly from: string }, ...names: readonly string[]): string {
+  return `${range.from}${hash("sha256", JSON.stringify(names), "base64url")}`;
+}

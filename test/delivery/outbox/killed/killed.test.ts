@@ -1,0 +1,72 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { seededChance } from "../../../daemon/chance.ts";
+
+const KILLS = 5;
+const EVENTS_A_ROUND = 4;
+/** Another seed kills at other points: `CRASH_SEED=7 npx vitest run outbox/killed`. */
+const SEED = Number(process.env.CRASH_SEED ?? 20_261_123);
+const child = join(import.meta.dirname, "child.mjs");
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "outbox-killed-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Lives until it is killed, or to its end; resolves with its exit code, or null when killed. */
+async function live(life: number, events: number, killAfterMs: number | null): Promise<number | null> {
+  const running = fork(child, [directory, String(life), String(events), "1000000"]);
+  const ended = once(running, "exit");
+  await Promise.race([once(running, "message"), ended]);
+  if (killAfterMs !== null) {
+    // Real time: the process writes as fast as its disk, and a kill at any point of that is the test.
+    await wait(killAfterMs);
+    running.kill("SIGKILL");
+  }
+  const [code] = await ended;
+  return code;
+}
+
+function arrivals(): ReadonlyArray<{ readonly robot: string; readonly id: string }> {
+  const lines = readFileSync(join(directory, "arrived"), "utf8").trim().split("\n");
+  return lines.map((line) => {
+    const [robot = "", id = ""] = line.split(" ");
+    return { robot, id };
+  });
+}
+
+it(`a real process that is killed again and again hands over every event of its disk, in order (seed ${SEED})`, async () => {
+  expect(existsSync(".build/delivery/outbox/outbox.js"), "npm run build comes first").toBe(true);
+  const chance = seededChance(SEED);
+  for (let life = 0; life < KILLS; life += 1) {
+    expect(await live(life, EVENTS_A_ROUND, 100 + chance() * 500), "was killed").toBeNull();
+  }
+  expect(await live(KILLS, 0, null)).toBe(0);
+
+  const newest = new Map<string, string>();
+  const seen = new Set<string>();
+  const ofLife = new Map<string, number[]>();
+  for (const { robot, id } of arrivals()) {
+    expect(robot).not.toBe("dropped");
+    if (seen.has(id)) continue;
+    seen.add(id);
+    expect(id > (newest.get(robot) ?? ""), `${id} after ${newest.get(robot)}`).toBe(true);
+    newest.set(robot, id);
+    const [life = "", number = ""] = id.split(":");
+    ofLife.set(life, [...(ofLife.get(life) ?? []), Number(number)]);
+  }
+  // What a life had on its disk is a beginning of all that it was given: nothing is missing before its last.
+  expect(ofLife.size).toBe(KILLS);
+  for (const [life, numbers] of ofLife) {
+    expect(numbers.length, `life ${life}`).toBe(Math.max(...numbers));
+    expect(numbers.length).toBeGreaterThan(100);
+  }
+});

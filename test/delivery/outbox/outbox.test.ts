@@ -1,0 +1,336 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FleetEvent } from "../../../src/domain/event.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
+import { alarm, createOutboxScene, short } from "./outbox-harness.ts";
+
+type Scene = ReturnType<typeof createOutboxScene>;
+let scene: Scene;
+
+async function begin(options: Parameters<typeof createOutboxScene>[0] = {}): Promise<Scene> {
+  scene = createOutboxScene(options);
+  await scene.start();
+  return scene;
+}
+
+function command(requestId: string, atMs = 0): FleetEvent {
+  return {
+    kind: "command",
+    eventId: requestId,
+    robotId: "",
+    atMs,
+    command: { source: { protocol: "mqtt", name: "scada" }, requestId },
+    operation: "GetOnlineRobots",
+    from: "received",
+    outcome: { ...refusal("QUEUE_FULL", ""), responseJson: "a long list" },
+  };
+}
+
+function mission(missionId: string, to: "STATE_RUNNING" | "STATE_SUCCEEDED"): FleetEvent {
+  const eventId = `${missionId} ${to}`;
+  return {
+    kind: "mission",
+    eventId,
+    robotId: "r1",
+    atMs: 0,
+    missionId,
+    from: null,
+    to,
+    owner: "",
+    command: null,
+  };
+}
+
+describe("an event", () => {
+  it("is handed over when it is on the disk, and not before", async () => {
+    const { box, turns } = await begin();
+    scene.open();
+    box.push(alarm("e1"));
+    await turns();
+    expect(box.hasReady()).toBe(false);
+    expect(scene.take()).toEqual([]);
+    await scene.sync();
+    expect(box.hasReady()).toBe(true);
+    expect(scene.take()).toEqual(["e1"]);
+  });
+
+  it("leaves the disk when it has arrived, and comes again until then", async () => {
+    await begin();
+    scene.open();
+    scene.box.push(alarm("e1"));
+    scene.box.push(alarm("e2"));
+    await scene.sync();
+    scene.box.release(scene.box.peek(1));
+    await scene.tidy();
+    await scene.crash();
+    scene.open();
+    expect(scene.take()).toEqual(["e2 historical"]);
+    await scene.tidy();
+    await scene.crash();
+    expect(scene.box.length).toBe(0);
+  });
+
+  it("says which run saw it, where it was an earlier one", async () => {
+    await begin();
+    scene.box.push(alarm("e1"));
+    await scene.sync();
+    await scene.crash();
+    scene.box.push(alarm("e2"));
+    await scene.sync();
+    scene.open();
+    expect(scene.box.peek(9).map(({ event }) => event.sessionId)).toEqual(["run1", undefined]);
+  });
+
+  it("of a command keeps no answer of the service", async () => {
+    await begin();
+    scene.box.push(command("c1"));
+    await scene.sync();
+    await scene.crash();
+    scene.open();
+    const [held] = scene.box.peek(9);
+    expect(held?.event).toMatchObject({ kind: "command", outcome: { responseJson: null } });
+  });
+});
+
+describe("what could not be handed over", () => {
+  it("follows when all state is told, in order, and is marked", async () => {
+    await begin();
+    for (const one of ["e1", "e2"]) scene.box.push(alarm(one));
+    await scene.sync();
+    scene.box.setOpen(true);
+    scene.box.push(alarm("other", "r2"));
+    await scene.sync();
+    expect(scene.take()).toEqual(["other"]);
+    scene.box.stateIsTold();
+    expect(scene.take()).toEqual(["e1 historical", "e2 historical"]);
+  });
+
+  it("is not passed by what happens to the same robot, but by that of others", async () => {
+    await begin();
+    for (const one of ["e1", "e2", "e3"]) scene.box.push(alarm(one));
+    await scene.sync();
+    scene.open();
+    scene.box.push(alarm("late"));
+    scene.box.push(alarm("other", "r2"));
+    await scene.sync();
+    expect(scene.take(2)).toEqual(["other", "e1 historical"]);
+    expect(scene.take()).toEqual(["e2 historical", "e3 historical", "late historical"]);
+    scene.box.push(alarm("now"));
+    await scene.sync();
+    expect(scene.take()).toEqual(["now"]);
+  });
+
+  it("comes again in order when the connection breaks on the way", async () => {
+    await begin();
+    scene.open();
+    for (const one of ["e1", "e2", "e3"]) scene.box.push(alarm(one));
+    await scene.sync();
+    expect(scene.box.peek(2).map(short)).toEqual(["e1", "e2"]);
+    scene.close();
+    scene.box.push(alarm("e4"));
+    await scene.sync();
+    scene.open();
+    expect(scene.take()).toEqual(["e1 historical", "e2 historical", "e3 historical", "e4 historical"]);
+  });
+
+  it("keeps to its pace", async () => {
+    await begin({ replayRate: 100 });
+    let wakes = 0;
+    scene.box.onReady(() => {
+      wakes += 1;
+    });
+    for (let number = 0; number < 30; number += 1) scene.box.push(alarm(String(number)));
+    await scene.sync();
+    scene.open();
+    expect(scene.take()).toHaveLength(10);
+    expect(scene.take()).toHaveLength(0);
+    expect(scene.box.hasReady()).toBe(false);
+    wakes = 0;
+    await scene.clock.settle(50);
+    expect(wakes).toBe(1);
+    expect(scene.take()).toHaveLength(5);
+    scene.box.push(alarm("other", "r2"));
+    await scene.sync();
+    expect(scene.take()).toEqual(["other"]);
+  });
+});
+
+describe("a full outbox", () => {
+  it("drops the oldest of the robot with most, and tells each once", async () => {
+    await begin({ maxEvents: 3 });
+    scene.box.push(alarm("quiet", "r1", 1));
+    for (let number = 0; number < 10; number += 1) scene.box.push(alarm(`loud${number}`, "r2", 100 + number));
+    await scene.sync();
+    expect(scene.box.dropped).toBe(8);
+    scene.open();
+    const [drop] = scene.box.peek(9);
+    expect(drop?.event).toMatchObject({ fromMs: 100, toMs: 107, reason: "too_many" });
+    expect(scene.take()).toEqual([
+      "8 of r2 dropped",
+      "quiet historical",
+      "loud8 historical",
+      "loud9 historical",
+    ]);
+    expect(scene.take()).toEqual([]);
+  });
+
+  it("still knows after a crash what it has dropped", async () => {
+    await begin({ maxEvents: 2 });
+    for (let number = 0; number < 5; number += 1) scene.box.push(alarm(`e${number}`));
+    await scene.sync();
+    await scene.tidy();
+    for (let number = 5; number < 7; number += 1) scene.box.push(alarm(`e${number}`));
+    await scene.sync();
+    await scene.tidy();
+    await scene.crash();
+    scene.open();
+    expect(scene.take()).toEqual(["5 of r1 dropped", "e5 historical", "e6 historical"]);
+    await scene.tidy();
+    await scene.crash();
+    scene.open();
+    expect(scene.take()).toEqual([]);
+  });
+
+  it("keeps what robots do from a flood of commands", async () => {
+    await begin({ maxEvents: 2 });
+    scene.box.push(alarm("e1"));
+    for (let number = 0; number < 9; number += 1) scene.box.push(command(`c${number}`));
+    await scene.sync();
+    scene.open();
+    const held = scene.box.peek(9);
+    expect(held.map(short)).toEqual(["7 of  dropped", "e1 historical", "c7 historical", "c8 historical"]);
+    expect(held[0]?.event).toMatchObject({ source: { protocol: "mqtt", name: "scada" } });
+  });
+
+  it("does not count as dropped what arrives after all", async () => {
+    await begin({ maxEvents: 2 });
+    scene.open();
+    for (const one of ["e1", "e2"]) scene.box.push(alarm(one));
+    await scene.sync();
+    const held = scene.box.peek(9);
+    for (const one of ["e3", "e4"]) scene.box.push(alarm(one));
+    await scene.sync();
+    scene.box.release(held);
+    expect([scene.box.dropped, ...scene.take()]).toEqual([0, "e3", "e4"]);
+  });
+
+  it("counts as dropped what was under way and may not have arrived", async () => {
+    await begin({ maxEvents: 2 });
+    scene.open();
+    for (const one of ["e1", "e2"]) scene.box.push(alarm(one));
+    await scene.sync();
+    scene.box.peek(9);
+    scene.box.push(alarm("e3"));
+    await scene.sync();
+    scene.close();
+    scene.open();
+    expect(scene.take()).toEqual(["1 of r1 dropped", "e2 historical", "e3 historical"]);
+  });
+});
+
+it("drops what has waited for too long, also in an earlier run", async () => {
+  await begin({ maxAgeMs: 60_000 });
+  scene.box.push(alarm("e1"));
+  await scene.sync();
+  await scene.clock.settle(40_000);
+  await scene.crash();
+  scene.box.push(alarm("e2"));
+  await scene.sync();
+  await scene.clock.settle(25_000);
+  scene.open();
+  const [drop] = scene.box.peek(9);
+  expect(drop?.event).toMatchObject({ count: 1, reason: "too_old" });
+  expect(scene.take()).toEqual(["1 of r1 dropped", "e2 historical"]);
+});
+
+describe("a disk that takes nothing", () => {
+  beforeEach(async () => {
+    await begin();
+    scene.open();
+    scene.fail(true);
+    scene.box.push(alarm("e1"));
+    await scene.turns();
+  });
+
+  it("stops no event", async () => {
+    expect(scene.take()).toEqual(["e1"]);
+    scene.box.push(alarm("e2"));
+    expect(scene.take()).toEqual(["e2"]);
+    expect(scene.box.health()).toMatchObject({ state: "degraded", figures: { unstored: 0 } });
+    expect(scene.box.health().detail).toContain("the disk is full");
+  });
+
+  it("gets what still waits when it is back", async () => {
+    scene.close();
+    scene.box.push(alarm("e2"));
+    scene.fail(false);
+    await scene.clock.settle(1_000);
+    await scene.sync();
+    expect(scene.box.health()).toMatchObject({ state: "up", figures: { unstored: 0 } });
+    await scene.crash();
+    scene.open();
+    expect(scene.take()).toEqual(["e1 historical", "e2 historical"]);
+  });
+});
+
+it("does not wait for a disk that does not answer", async () => {
+  await begin();
+  scene.open();
+  scene.box.push(alarm("e1"));
+  await scene.clock.settle(999);
+  expect(scene.box.hasReady()).toBe(false);
+  await scene.clock.settle(1);
+  scene.box.push(alarm("e2"));
+  expect(scene.take()).toEqual(["e1", "e2"]);
+  expect(scene.box.health().state).toBe("degraded");
+  await scene.sync();
+  expect(scene.box.health().state).toBe("up");
+});
+
+describe("what events have told", () => {
+  afterEach(() => scene.stop());
+
+  it("is known after a crash as far as they were on the disk", async () => {
+    await begin();
+    for (const one of [mission("m1", "STATE_RUNNING"), mission("m2", "STATE_RUNNING")]) scene.box.push(one);
+    scene.box.push(mission("m1", "STATE_SUCCEEDED"));
+    await scene.sync();
+    scene.box.push(mission("m2", "STATE_SUCCEEDED"));
+    await scene.crash();
+    expect([...(scene.box.told.missions("r1") ?? [])].sort()).toEqual([
+      ["m1", "STATE_SUCCEEDED"],
+      ["m2", "STATE_RUNNING"],
+    ]);
+    expect(scene.box.told.missions("r2")).toBeNull();
+  });
+
+  it("is of few missions of each robot, the newest", async () => {
+    await begin();
+    for (let number = 0; number < 100; number += 1) scene.box.push(mission(`m${number}`, "STATE_SUCCEEDED"));
+    await scene.sync();
+    await scene.crash();
+    expect(scene.box.told.missions("r1")?.size).toBe(64);
+    expect(scene.box.told.missions("r1")?.has("m99")).toBe(true);
+  });
+});
+
+describe("the commands whose events a crash may have lost", () => {
+  it("are those since the last one on the disk", async () => {
+    await begin();
+    scene.box.push(command("c1", 50_000_000_000_000));
+    await scene.sync();
+    scene.box.push(command("c2", 60_000_000_000_000));
+    await scene.crash();
+    expect(scene.box.commandsLostSinceMs).toBe(50_000_000_000_000 - 2_000);
+  });
+
+  it("are none after a stop in order", async () => {
+    await begin();
+    expect(scene.box.commandsLostSinceMs).toBeNull();
+    scene.box.push(command("c1"));
+    await scene.stop();
+    await scene.start();
+    expect(scene.box.commandsLostSinceMs).toBeNull();
+    scene.open();
+    expect(scene.take()).toEqual(["c1 historical"]);
+  });
+});
