@@ -18,6 +18,7 @@ const long = [
   "test/e2e/two-gateways.test.ts",
   "test/faults/network.test.ts",
   "test/daemon/decidability.test.ts",
+  "test/daemon/outbox-crash.test.ts",
 ];
 
 /**

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Config } from "../src/config/load.ts";
+import { systemClock } from "../src/platform/clock.ts";
 import { silentLog } from "../src/platform/log.ts";
 import { confirmLosses } from "../src/platform/stores/kept-store.ts";
 import { prepareStores } from "../src/stores.ts";
@@ -64,4 +65,33 @@ it("a backup without journal and tickets begins as after a loss, until an operat
   rmSync(join(config.gateway.dataDir, "journal"), { recursive: true });
   expect(await lostAtStart()).not.toBe("");
   expect(existsSync(join(config.gateway.dataDir, "opcua", "robots.json"))).toBe(true);
+});
+
+it("an outbox that cannot be read begins empty, and is named", async () => {
+  config = await folder.config(`${minimal}mqtt: { broker: embedded }\n`);
+  mkdirSync(config.gateway.dataDir, { recursive: true });
+  async function start(): Promise<string> {
+    const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), silentLog);
+    const outbox = await stores.openOutbox({ sessionId: "s1", clock: systemClock });
+    const stop = new AbortController();
+    const ran = outbox?.run(stop.signal, () => {});
+    const alarm = {
+      kind: "alarm",
+      robotId: "r1",
+      atMs: 0,
+      code: "ROBOT_LOST",
+      active: true,
+      text: "",
+    } as const;
+    outbox?.push({ ...alarm, eventId: "e1" });
+    const told = `${outbox?.length} ${stores.health().detail ?? ""}`;
+    stop.abort();
+    await ran;
+    await stores.journal.close();
+    return told;
+  }
+  expect(await start()).toBe("1 ");
+  expect(await start()).toBe("2 ");
+  writeFileSync(join(config.gateway.dataDir, "outbox", "data.mdb"), "");
+  expect(await start()).toMatch(/^1 the store "outbox" is lost since .*kept as /);
 });

@@ -147,6 +147,45 @@ test("a command's event says how far it had come, and what was found later", () 
   expect(JSON.parse(later)).toMatchObject({ from: "unknown", found_later: "mission m1 is new" });
 });
 
+test("an event of an earlier run says so, and which marks it has", () => {
+  const event = {
+    kind: "alarm",
+    eventId: "a1",
+    robotId: "r1",
+    atMs: stamp.receivedAtMs,
+    code: "ROBOT_LOST",
+    active: true,
+    text: "",
+    sessionId: "s0",
+    historical: true,
+    jump: true,
+  } as const;
+  expect(JSON.parse(eventPayload(event, "s1"))).toMatchObject({
+    session_id: "s0",
+    historical: true,
+    jump: true,
+  });
+});
+
+test("events that were dropped are told with the times of the first and the last", () => {
+  const dropped = {
+    kind: "dropped",
+    eventId: "d1",
+    robotId: "",
+    atMs: stamp.receivedAtMs,
+    source: plc1.source,
+    count: 2,
+    fromMs: stamp.receivedAtMs - 2_000,
+    toMs: stamp.receivedAtMs - 1_000,
+    reason: "too_many",
+    historical: true,
+  } as const;
+  const common = { event_id: "d1", at: "2026-01-02T03:04:05.078Z", session_id: "s1", historical: true };
+  const times = { from: "2026-01-02T03:04:03.078Z", to: "2026-01-02T03:04:04.078Z" };
+  const told = { robot_id: "", protocol: "mqtt", user: "plc1", count: 2, reason: "too_many" };
+  expect(JSON.parse(eventPayload(dropped, "s1"))).toEqual({ ...common, ...times, ...told });
+});
+
 test("a hold's event says whose it is, and who began or ended it", () => {
   const event = {
     kind: "lease",
