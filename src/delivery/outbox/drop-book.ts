@@ -2,7 +2,7 @@ import type { Source } from "../../domain/command.ts";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import type { Entry } from "./entry.ts";
-import { DROPS, hashedKey, type StoredDrop } from "./records.ts";
+import { DROPS, dropKey, type StoredDrop } from "./records.ts";
 
 /** What bounds have dropped, until it is handed over: one event for each robot or source, and reason. */
 export interface DropBook {
@@ -74,7 +74,7 @@ export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBo
       };
       growing.set(drop.cause === "" ? ofOthers(reason) : ofEntry(entry, reason), drop.eventId);
       set(drop);
-      return { key: hashedKey(DROPS, drop.eventId), value: drop };
+      return { key: dropKey(drop.eventId), value: drop };
     },
     has: (key) => keys.has(key),
     take(most) {
@@ -89,7 +89,7 @@ export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBo
         if (left === 0) keys.delete(drop.cause);
         else keys.set(drop.cause, left);
       }
-      return { key: hashedKey(DROPS, drop.eventId), value: undefined };
+      return { key: dropKey(drop.eventId), value: undefined };
     },
     get length() {
       return drops.size;

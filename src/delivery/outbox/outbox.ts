@@ -68,7 +68,7 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
 class StoredOutbox implements Outbox {
   readonly name = "outbox";
   readonly told: ToldMemory;
-  readonly commandsLostSinceMs: number | null;
+  commandsLostSinceMs: number | null = null;
   readonly #parts: OutboxParts;
   readonly #robots: Lines;
   readonly #commands: Lines;
@@ -77,6 +77,8 @@ class StoredOutbox implements Outbox {
   readonly #writer: Writer;
   /** Dropped by a bound while they were under way: they may have arrived. */
   readonly #limbo = new Set<Entry>();
+  /** The run before has not ended in order. */
+  readonly #hasCrashed: boolean;
   #commandsUntilMs: number;
   #nextNumber = 1;
   #dropped = 0;
@@ -99,8 +101,7 @@ class StoredOutbox implements Outbox {
     });
     const run = store.get(RUN_KEY) as StoredRun | undefined;
     this.#commandsUntilMs = run?.commandsUntilMs ?? clock.nowMs();
-    this.commandsLostSinceMs =
-      run === undefined || run.isClosed ? null : run.commandsUntilMs - COMMANDS_APART_MS;
+    this.#hasCrashed = run?.isClosed === false;
   }
 
   async load(): Promise<void> {
@@ -115,6 +116,7 @@ class StoredOutbox implements Outbox {
         this.#nextNumber = numberOf(key) + 1;
         const queuedAtMs = loadedAtMs - Math.max(0, nowMs - storedAtMs);
         const entry = entryOf(event, this.#nextNumber - 1, queuedAtMs);
+        for (const change of this.#besides(event)) this.#writer.note(change);
         entry.place = "stored";
         entry.event = null;
         this.#enter(entry);
@@ -125,7 +127,9 @@ class StoredOutbox implements Outbox {
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#dropOld();
+    if (this.#hasCrashed) this.commandsLostSinceMs = this.#commandsUntilMs - COMMANDS_APART_MS;
     this.#writer.note(this.#run(false));
+    this.#writer.tidy();
   }
 
   onReady(wake: () => void): void {

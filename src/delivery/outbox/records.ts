@@ -46,7 +46,17 @@ export function numberOf(key: string): number {
   return Number(key.slice(EVENTS.from.length));
 }
 
-/** Names of the service can be longer than a key of the store. */
-export function hashedKey(range: { readonly from: string }, ...names: readonly string[]): string {
-  return `${range.from}${hash("sha256", JSON.stringify(names), "base64url")}`;
+/** With the digits of its parts' lengths, shorter than the longest key of the store. */
+const LONGEST_NAME = 500;
+
+/** Names of the service can be longer than a key of the store: then a hash stands for them. */
+export function toldKey(kind: "mission" | "conveyor", robotId: string, name: string): string {
+  const isShort = robotId.length + name.length <= LONGEST_NAME;
+  // The length tells where the first name ends, whatever stands in it.
+  if (isShort) return `${TOLD.from}${kind}/${robotId.length}/${robotId}/${name}`;
+  return `${TOLD.from}${kind}/#${hash("sha256", JSON.stringify([robotId, name]), "base64url")}`;
+}
+
+export function dropKey(eventId: string): string {
+  return `${DROPS.from}${eventId}`;
 }

@@ -5,7 +5,7 @@ import type { FleetEvent } from "../../domain/event.ts";
 import type { MissionStateName } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
-import { hashedKey, TOLD } from "./records.ts";
+import { TOLD, toldKey } from "./records.ts";
 
 /** What events have said last of missions and conveyors, in the store beside the events. */
 export interface ToldMemory extends ToldBefore {
@@ -24,7 +24,7 @@ interface Told {
 }
 
 /** More than wait in a queue, and the finished ones behind them. */
-const MOST_MISSIONS = 64;
+const MOST_MISSIONS = 32;
 /** As many as the state takes. */
 const MOST_ROBOTS = 10_000;
 const nothing: readonly StoreChange[] = [];
@@ -101,9 +101,9 @@ function removed(key: string): StoreChange {
 }
 
 function missionKey(robotId: RobotId, missionId: string): string {
-  return hashedKey(TOLD, "mission", robotId, missionId);
+  return toldKey("mission", robotId, missionId);
 }
 
 function conveyorKey(robotId: RobotId, index: number): string {
-  return hashedKey(TOLD, "conveyor", robotId, String(index));
+  return toldKey("conveyor", robotId, String(index));
 }

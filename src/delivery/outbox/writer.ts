@@ -10,7 +10,7 @@ export interface WriterParts {
   readonly sessionId: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** The records that change with an event. */
+  /** The records that change when an event is on the disk, or goes on from memory. */
   readonly besides: (event: FleetEvent) => readonly StoreChange[];
   /** These may be handed over: the disk has them, or does not take them. In the order of `put`. */
   readonly onSettled: (entries: readonly Entry[]) => void;
@@ -18,7 +18,7 @@ export interface WriterParts {
 
 /** Few enough for the first of them to be on the disk soon. */
 const MOST_AT_ONCE = 1_000;
-/** What has arrived leaves the disk a little later: the next events take it along. */
+/** What has arrived leaves the disk a little later, with all that has by then: its record changes once. */
 const TIDY_MS = 100;
 /** Events do not wait longer for a disk that does not answer. */
 const SLOW_MS = 1_000;
@@ -29,7 +29,9 @@ const SLOW = "the disk does not answer";
 export class Writer {
   readonly #parts: WriterParts;
   #puts: Entry[] = [];
+  /** What is not urgent: without it, a crash repeats events, and says of each what it said before. */
   #changes = new Map<string, unknown>();
+  #isTidyDue = false;
   /** Handed on, although the disk does not have them. */
   readonly #unstored = new Set<Entry>();
   #writing: Promise<void> | null = null;
@@ -42,7 +44,7 @@ export class Writer {
     this.#parts = parts;
   }
 
-  /** Writes an event, and what changes with it. */
+  /** Writes an event as soon as the disk takes it. */
   put(entry: Entry): void {
     if (this.#problem === null || this.#isClosing) {
       this.#puts.push(entry);
@@ -66,6 +68,12 @@ export class Writer {
     this.#wakeIn(TIDY_MS);
   }
 
+  /** Writes soon what was noted. */
+  tidy(): void {
+    this.#isTidyDue = true;
+    this.#begin();
+  }
+
   /** Why events wait in memory only; null while the disk takes them. */
   problem(): string | null {
     if (this.#problem === null) return null;
@@ -87,7 +95,7 @@ export class Writer {
     this.#isClosing = true;
     await this.#writing;
     this.#changes.set(last.key, last.value);
-    this.#begin();
+    this.tidy();
     await this.#writing;
     this.#wake?.();
   }
@@ -95,21 +103,18 @@ export class Writer {
   #wakeIn(delayMs: number): void {
     this.#wake ??= this.#parts.clock.after(delayMs, () => {
       this.#wake = null;
-      this.#begin();
+      this.tidy();
     });
   }
 
   #begin(): void {
-    if (this.#writing !== null) return;
-    this.#wake?.();
-    this.#wake = null;
-    this.#writing = this.#drain();
+    this.#writing ??= this.#drain();
   }
 
   async #drain(): Promise<void> {
     // The turn goes on first: its other events belong to the same step.
     await null;
-    while (this.#puts.length > 0 || this.#unstored.size > 0 || this.#changes.size > 0) {
+    while (this.#puts.length > 0 || this.#unstored.size > 0 || this.#isTidyDue) {
       if (!(await this.#writeSome())) break;
     }
     this.#writing = null;
@@ -122,9 +127,10 @@ export class Writer {
     const isRetry = this.#unstored.size > 0;
     const taken = isRetry ? firstOf(this.#unstored) : this.#puts.splice(0, MOST_AT_ONCE);
     const entries = taken.filter((entry) => !entry.hasLeft);
-    const others = this.#changes;
-    this.#changes = new Map();
-    const step = this.#stepOf(entries, others, isRetry);
+    const others = this.#isTidyDue ? this.#changes : new Map<string, unknown>();
+    if (this.#isTidyDue) this.#changes = new Map();
+    this.#isTidyDue = false;
+    const step = this.#stepOf(entries, others);
     this.#underWay = isRetry ? [] : entries;
     const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
     try {
@@ -146,23 +152,21 @@ export class Writer {
     }
   }
 
-  #stepOf(entries: readonly Entry[], others: ReadonlyMap<string, unknown>, isRetry: boolean): StoreChange[] {
-    const { clock, sessionId, besides } = this.#parts;
-    // What was noted before is older than what changes with these events.
-    const step = new Map(others);
+  #stepOf(entries: readonly Entry[], others: ReadonlyMap<string, unknown>): StoreChange[] {
+    const { clock, sessionId } = this.#parts;
+    const step = Array.from(others, ([key, value]): StoreChange => ({ key, value }));
     for (const entry of entries) {
       if (entry.event === null) continue;
       if (entry.place === "queued") entry.place = "writing";
-      const record: StoredEvent = [clock.nowMs(), sessionId, entry.event];
-      step.set(eventKey(entry.number), record);
-      // What changes with an event that failed was noted then.
-      if (isRetry) continue;
-      for (const { key, value } of besides(entry.event)) step.set(key, value);
+      const value: StoredEvent = [clock.nowMs(), sessionId, entry.event];
+      step.push({ key: eventKey(entry.number), value });
     }
-    return Array.from(step, ([key, value]) => ({ key, value }));
+    return step;
   }
 
   #stored(entry: Entry): void {
+    // What changes with an event that failed was noted then.
+    if (entry.place !== "memory" && entry.event !== null) this.#noteBesides(entry.event);
     entry.place = "stored";
     this.#unstored.delete(entry);
     if (entry.isHistory) entry.event = null;
@@ -172,8 +176,12 @@ export class Writer {
   #goOnFromMemory(entry: Entry): void {
     if (entry.place === "memory" || entry.event === null) return;
     entry.place = "memory";
-    for (const { key, value } of this.#parts.besides(entry.event)) this.#changes.set(key, value);
+    this.#noteBesides(entry.event);
     if (!entry.hasLeft) this.#unstored.add(entry);
+  }
+
+  #noteBesides(event: FleetEvent): void {
+    for (const change of this.#parts.besides(event)) this.note(change);
   }
 
   #settle(entries: readonly Entry[]): void {

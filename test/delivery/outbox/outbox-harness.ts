@@ -60,9 +60,11 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     },
     /** What was released leaves the disk. */
     async tidy() {
-      await clock.settle(100);
-      disk.sync();
-      await turns();
+      for (let step = 0; step < 2; step += 1) {
+        await clock.settle(100);
+        disk.sync();
+        await turns();
+      }
     },
     fail(is: boolean) {
       isFailing = is;

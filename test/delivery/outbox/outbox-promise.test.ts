@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { alarm, createOutboxScene } from "./outbox-harness.ts";
 
+/** Steps, and more events than they can be. */
+const MANY = 60;
+
 /** What may happen to an outbox, its disk and its reader. */
 type Step =
   | { readonly kind: "event"; readonly robot: number }
@@ -58,7 +61,9 @@ async function play(steps: readonly Step[], maxEvents: number) {
       if (isOpen) scene.open();
       else scene.close();
     } else {
-      await (one.kind === "sync" ? scene.sync() : scene.tidy());
+      // Without a bound that drops, what is synced is safe; a drop is known a little later.
+      if (one.kind === "tidy" || maxEvents < MANY) await scene.tidy();
+      else await scene.sync();
       for (const each of queued) durable.add(each);
       queued = [];
     }
@@ -75,14 +80,14 @@ async function play(steps: readonly Step[], maxEvents: number) {
 it("every event on the disk arrives or is told of as dropped, those of a robot in order", async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { maxLength: 60 }),
-      fc.integer({ min: 1, max: 12 }),
+      fc.array(step, { maxLength: MANY }),
+      fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(MANY)),
       async (steps, maxEvents) => {
         const { durable, heard, dropped } = await play(steps, maxEvents);
         const arrived = new Set(heard.map(({ number }) => number));
         const missing = [...durable].filter((number) => !arrived.has(number));
         expect(dropped).toBeGreaterThanOrEqual(missing.length);
-        if (maxEvents >= 60) expect(missing).toEqual([]);
+        if (maxEvents === MANY) expect(missing).toEqual([]);
         const first = new Map<string, number>();
         const seen = new Set<number>();
         for (const { robot, number } of heard) {
