@@ -7,6 +7,7 @@ import { silentLog } from "../src/platform/log.ts";
 import { confirmLosses } from "../src/platform/stores/kept-store.ts";
 import { prepareStores } from "../src/stores.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config/config-folder.ts";
+import { alarmEvent } from "./support/test-alarms.ts";
 
 const opcua = "opcua: { insecureLoopback: {} }\n";
 
@@ -75,15 +76,7 @@ it("an outbox that cannot be read begins empty, and is named", async () => {
     const outbox = await stores.openOutbox({ sessionId: "s1", clock: systemClock });
     const stop = new AbortController();
     const ran = outbox?.run(stop.signal, () => {});
-    const alarm = {
-      kind: "alarm",
-      robotId: "r1",
-      atMs: 0,
-      code: "ROBOT_LOST",
-      active: true,
-      text: "",
-    } as const;
-    outbox?.push({ ...alarm, eventId: "e1" });
+    outbox?.push(alarmEvent("e1", "r1"));
     const told = `${outbox?.length} ${stores.health().detail ?? ""}`;
     stop.abort();
     await ran;

@@ -10,6 +10,7 @@ import {
   eventPayload,
   missionState,
 } from "../../../src/northbound/mqtt/payloads.ts";
+import { alarmEvent } from "../../support/test-alarms.ts";
 import { mission, queue, stamp } from "./mqtt-harness.ts";
 
 const metadata = '{"timestamp":"2026-01-02T03:04:05.006Z","sequence_number":7}';
@@ -148,18 +149,7 @@ test("a command's event says how far it had come, and what was found later", () 
 });
 
 test("an event of an earlier run says so, and which marks it has", () => {
-  const event = {
-    kind: "alarm",
-    eventId: "a1",
-    robotId: "r1",
-    atMs: stamp.receivedAtMs,
-    code: "ROBOT_LOST",
-    active: true,
-    text: "",
-    sessionId: "s0",
-    historical: true,
-    jump: true,
-  } as const;
+  const event = { ...alarmEvent("a1", "r1"), sessionId: "s0", historical: true, jump: true } as const;
   expect(JSON.parse(eventPayload(event, "s1"))).toMatchObject({
     session_id: "s0",
     historical: true,

@@ -22,8 +22,10 @@ const parts = { options, sessionId: `life${life}`, clock: systemClock, log: sile
 const box = await openOutbox({ ...parts, store: openKeptStore(folder, outboxFormat) });
 const stop = new AbortController();
 const ran = box.run(stop.signal, () => {});
-process.send("ready");
 
+/** So many steps of the disk have some of the events, however slow it is. */
+const FIRST_SYNCS = 3;
+let isReady = false;
 const isLast = count === "0";
 let number = 0;
 /** Connected for half of the time, and for all of the last life. */
@@ -56,6 +58,10 @@ for (let round = 0; isLast ? box.length > 0 : true; round += 1) {
     if (lines.length > 0) writeSync(arrived, lines.join(""));
     // Some are said to have arrived, and others come again.
     if (isLast || round % 3 > 0) box.release(held);
+  }
+  if (!isReady && box.health().figures.storeSyncs >= FIRST_SYNCS) {
+    isReady = true;
+    process.send("ready");
   }
   await turn();
 }

