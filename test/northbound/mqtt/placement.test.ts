@@ -121,11 +121,11 @@ describe("a placement", () => {
 
   test("that brings two stations to one topic is refused", () => {
     const stations = [
-      { name: "a", place: "line/b" },
-      { name: "a", place: "line/b" },
+      { name: "dock", place: "line" },
+      { name: "alarms", place: "line/dock" },
     ];
     expect(problems({ station: "acme/{place}/{station}", stations })).toEqual([
-      'stations.a.place: the topic "acme/line/b/a" could be of stationState of "a" and of stationState of "a": give them levels that tell them apart',
+      'stations.dock.place: the topic "acme/line/dock/alarms" could be of stationState of "alarms" and of stationAlarms of "dock": give them levels that tell them apart',
     ]);
   });
 
