@@ -103,7 +103,7 @@ function protocolLines({ mqtt, opcua, control, dispatcher }: Config): readonly s
       : `${text}; no rule of rights names it, so it may only read`;
   return [
     row("mqtt", mqtt === null ? "off" : (mqttShut(mqtt) ?? open("mqtt", mqttCommands(mqtt)))),
-    row("opcua", opcua === null ? "off" : open("opcua", "slots of robots")),
+    row("opcua", opcua === null ? "off" : open("opcua", "slots of robots and stations, and methods")),
     row("cli", control === null ? "off" : open("cli", `fleetgate call, through ${control.socketPath}`)),
   ];
 }

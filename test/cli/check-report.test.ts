@@ -75,6 +75,7 @@ rights:
       "opcua narrowed: operator by opcua.users.narrowed.role, cart-1\n      CreateMission (moves)\n",
     );
     expect(part).toContain("opcua watcher: only reads (observer by opcua.users.watcher.role)\n");
+    expect(text).toMatch(/^ {2}opcua +slots of robots and stations, and methods$/m);
     expect(part).toContain("mqtt hmi: operator by rights[2], all robots\n      PauseRobot (stops)\n");
     expect(part).toContain("mqtt wall: only reads (no rule names it)\n");
     expect(part).toMatch(/cli anybody else: only reads \(no rule names it\)$/);
