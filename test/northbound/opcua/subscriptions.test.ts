@@ -143,6 +143,25 @@ describe("a subscription", () => {
     expect(await statusOfItems(value, 5_001)).toEqual(["Good"]);
   });
 
+  it("gets long queues for few items, and shorter ones for many", async () => {
+    const item = { nodeId: "ns=2;s=Robots.r1.Valid", attributeId: AttributeIds.Value };
+    const queuesOf = async (count: number, queueSize: number) => {
+      const items = Array.from({ length: count }, () => item);
+      const parameters = { samplingInterval: 0, queueSize };
+      const group = await subscription.monitorItems(items, parameters, TimestampsToReturn.Both);
+      const sizes = group.monitoredItems.map((one) => one.result?.revisedQueueSize ?? 0);
+      return { sizes: [...new Set(sizes)], end: () => group.terminate() };
+    };
+    const few = await queuesOf(10, 5_000);
+    expect(few.sizes).toEqual([5_000]);
+    const many = await queuesOf(1_000, 5_000);
+    expect(many.sizes).toHaveLength(1);
+    expect(many.sizes[0]).toBeLessThanOrEqual(50);
+    const more = await queuesOf(100, 5_000);
+    expect(more.sizes).toEqual([10]);
+    for (const { end } of [few, many, more]) await end();
+  });
+
   it("stays without samples when it is modified", async () => {
     const watched = await watch("Robots.r1.Battery.Charging", 100);
     await watched.item.modify({ samplingInterval: 250, queueSize: 10, discardOldest: true });

@@ -6,6 +6,7 @@ import {
   type OPCUAServer,
 } from "node-opcua";
 import { refuseUnservable } from "./monitoring-filters.ts";
+import { shortenQueues } from "./queue-budget.ts";
 
 /**
  * Revises what clients ask for by habit, before the server looks at it; the answer tells them so.
@@ -14,6 +15,7 @@ import { refuseUnservable } from "./monitoring-filters.ts";
  *   anything changed, a core for 10,000 items. They are revised to 0.
  * - A session of a client that crashed would be kept for up to 50 minutes.
  * - A filter that cannot be served is refused.
+ * - The queues of a session have a bound together.
  */
 export function reviseRequests(
   server: OPCUAServer,
@@ -24,15 +26,25 @@ export function reviseRequests(
     if (request instanceof CreateSessionRequest) {
       request.requestedSessionTimeout = Math.min(request.requestedSessionTimeout, maxSessionTimeoutMs);
     } else if (request instanceof CreateMonitoredItemsRequest) {
-      reviseCreate(request, namespaceIndex);
+      reviseCreate(server, request, namespaceIndex);
     } else if (request instanceof ModifyMonitoredItemsRequest) {
       reviseModify(server, request);
     }
   });
 }
 
-function reviseCreate(request: CreateMonitoredItemsRequest, namespaceIndex: number): void {
-  for (const item of request.itemsToCreate ?? []) {
+function reviseCreate(
+  server: OPCUAServer,
+  { itemsToCreate, subscriptionId }: CreateMonitoredItemsRequest,
+  namespaceIndex: number,
+): void {
+  const items = itemsToCreate ?? [];
+  shortenQueues(
+    server,
+    subscriptionId,
+    items.map(({ requestedParameters }) => requestedParameters),
+  );
+  for (const item of items) {
     refuseUnservable(item.requestedParameters);
     const { nodeId, attributeId } = item.itemToMonitor;
     if (nodeId.namespace === namespaceIndex && attributeId === AttributeIds.Value) {
@@ -43,7 +55,13 @@ function reviseCreate(request: CreateMonitoredItemsRequest, namespaceIndex: numb
 
 function reviseModify(server: OPCUAServer, request: ModifyMonitoredItemsRequest): void {
   const subscription = server.engine.findSubscription(request.subscriptionId);
-  for (const item of request.itemsToModify ?? []) {
+  const items = request.itemsToModify ?? [];
+  shortenQueues(
+    server,
+    request.subscriptionId,
+    items.map(({ requestedParameters }) => requestedParameters),
+  );
+  for (const item of items) {
     refuseUnservable(item.requestedParameters);
     const monitored = subscription?.getMonitoredItem(item.monitoredItemId);
     if (monitored?.isExceptionBased === true) item.requestedParameters.samplingInterval = 0;
