@@ -202,6 +202,17 @@ const events: readonly FleetEvent[] = [
     by: { protocol: "opcua", name: "eva" },
   },
   {
+    ...common,
+    kind: "dropped",
+    eventId: "e-8",
+    source: null,
+    count: 3,
+    fromMs: NOW_MS - 60_000,
+    toMs: NOW_MS - 1_000,
+    reason: "too_many",
+    historical: true,
+  },
+  {
     kind: "command",
     robotId: "",
     atMs: NOW_MS,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { FleetEvent } from "../../../domain/event.ts";
 import { missionStateNames } from "../../../domain/mission.ts";
 import { alarmFields } from "./alarms.ts";
 import { coded, protocol, robotId, sender, session, time } from "./parts.ts";
@@ -11,6 +12,11 @@ const common = {
   robot_id: robotId.describe("Empty: it concerns no single robot, or names an unknown one."),
   at: time.nullable(),
   session_id: session,
+  jump: z
+    .literal(true)
+    .optional()
+    .describe("It happened while no gateway ran: only the states before and after are known."),
+  historical: z.literal(true).optional().describe("It is published later than it happened."),
 };
 
 const command = z.strictObject({ protocol, user: z.string(), request_id: z.string() });
@@ -83,5 +89,23 @@ const hold = z.strictObject({
   by: sender,
 });
 
+const dropped = z.strictObject({
+  ...common,
+  protocol: protocol.optional(),
+  user: z.string().optional().describe("Whose commands the events were of; left out: of the robot."),
+  count: z.int().min(1),
+  from: time.nullable().describe("When the first of them happened."),
+  to: time.nullable().describe("When the last of them happened."),
+  reason: z.enum(["too_many", "too_old", "damaged"]),
+});
+
 /** By the kind in their topics. */
-export const events = { mission, conveyor, alarm, command: commandEnded, lease, hold };
+export const events = {
+  mission,
+  conveyor,
+  alarm,
+  command: commandEnded,
+  lease,
+  hold,
+  dropped,
+} satisfies Readonly<Record<FleetEvent["kind"], z.ZodType>>;

@@ -176,6 +176,12 @@ export const examples: readonly Example[] = [
       '{"event_id":"e-7","robot_id":"","at":"2026-01-31T12:00:00.000Z","session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90","command_id":"mqtt:hmi/43","command":{"protocol":"mqtt","user":"hmi","request_id":"43"},"operation":"DeleteWebhook","from":"received","to":"refused","code":"NOT_ALLOWED","message":"no rule of rights lets mqtt:hmi do this","retry_safe":true,"mission_id":null,"evidence":null}',
   },
   {
+    message: "event_dropped",
+    topic: "robots/robot-17/event/dropped",
+    payload:
+      '{"event_id":"e-8","robot_id":"robot-17","at":"2026-01-31T12:00:00.000Z","session_id":"5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90","historical":true,"count":3,"from":"2026-01-31T11:59:00.000Z","to":"2026-01-31T11:59:59.000Z","reason":"too_many"}',
+  },
+  {
     message: "reply",
     topic: "clients/hmi/reply/42",
     payload:

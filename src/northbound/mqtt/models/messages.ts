@@ -39,11 +39,13 @@ const ofRobots = {
   event_command: events.command,
   event_lease: events.lease,
   event_hold: events.hold,
+  event_dropped: events.dropped,
 };
 const ofNoRobot = {
   event_alarm: events.alarm,
   event_command: events.command,
   event_hold: events.hold,
+  event_dropped: events.dropped,
 };
 
 const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "template"> } = {
