@@ -1,6 +1,7 @@
 import { isJsonObject } from "../../platform/json.ts";
 import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
+import { createTurns } from "../../platform/turns.ts";
 import type { MqttOptions } from "./options.ts";
 
 /**
@@ -93,7 +94,7 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
       if (!hasNews) return;
       hasNews = false;
       try {
-        await file.write(textOf({ broker, rules, chains: chainFilter, sessions, topics }));
+        await file.write(await textOf({ broker, rules, chains: chainFilter, sessions, topics }));
         isFailing = false;
       } catch (error) {
         hasNews = true;
@@ -108,15 +109,28 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
   };
 }
 
-/** Topics are grouped by their marks. */
-function textOf({ broker, rules, chains, sessions, topics }: Kept): string {
+/**
+ * Topics are grouped by their marks. In turns: 5,000 robots with flat topics have 185,000, which take a
+ * quarter of a second.
+ */
+async function textOf({ broker, rules, chains, sessions, topics }: Kept): Promise<string> {
+  const turns = createTurns();
   const marks = new Map<string, string[]>();
   for (const [topic, mark] of topics) {
     const group = marks.get(mark);
     if (group === undefined) marks.set(mark, [topic]);
     else group.push(topic);
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
   }
-  return JSON.stringify({ broker, rules, chains, sessions, topics: Object.fromEntries(marks) });
+  const groups: string[] = [];
+  for (const [mark, group] of marks) {
+    groups.push(`${JSON.stringify(mark)}:${JSON.stringify(group)}`);
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+  }
+  const head = JSON.stringify({ broker, rules, chains, sessions });
+  return `${head.slice(0, -1)},"topics":{${groups.join(",")}}}`;
 }
 
 function readKept(file: TopicsFile, log: Log): Kept | null {

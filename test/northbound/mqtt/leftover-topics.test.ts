@@ -4,8 +4,9 @@ import type { StateChange } from "../../../src/domain/change.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import type { TopicsFile } from "../../../src/northbound/mqtt/published-topics.ts";
-import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { openPublishedTopics, type TopicsFile } from "../../../src/northbound/mqtt/published-topics.ts";
+import { defaultTopicTemplates, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
@@ -263,4 +264,23 @@ describe.runIf(haveMosquitto)("at mosquitto", () => {
       expect(late.heard.filter(({ topic }) => topic.startsWith("old/"))).toEqual([]);
     },
   );
+});
+
+it("a record of very many topics is kept, and read again, whole", async () => {
+  const options = {
+    broker: { ...external("mqtt://b") },
+    base: "b",
+    topics: defaultTopicTemplates,
+    placement: underBase,
+  };
+  const parts = { options, chainFilter: "b/task_chains/+", sessionId: "s1", file, log: silentLog };
+  const record = openPublishedTopics(parts);
+  for (let robotNumber = 0; robotNumber < 400; robotNumber += 1)
+    for (let value = 0; value < 50; value += 1)
+      record.note(`b/${robotNumber}/${value}`, `b/${robotNumber}/info`);
+  await record.keep();
+  const next = openPublishedTopics({ ...parts, sessionId: "s2" });
+  expect(next.left.size).toBe(20_000);
+  expect(next.left.get("b/399/49")).toBe("b/399/info");
+  expect([next.isOurs("s1"), next.isOurs("s2"), next.isOurs("s3")]).toEqual([true, true, false]);
 });
