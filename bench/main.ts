@@ -9,6 +9,7 @@ import { measureFlood } from "./flood/section.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
 import { measureOpcUa } from "./opcua/section.ts";
+import { measureOutbox } from "./outbox/section.ts";
 import { ratioLines } from "./ratio.ts";
 import { type Findings, reachLines } from "./report.ts";
 import { SectionRun } from "./section-run.ts";
@@ -31,7 +32,7 @@ const size = { robots: Number(options.robots), quick: options.quick };
 const rounds = options.rounds === undefined ? null : Number(options.rounds);
 const messages = { ...size, rate: Number(options.rate), rounds };
 type Section = (run: SectionRun) => Promise<Findings>;
-type SectionName = "messages" | "service" | "fleet" | "opcua" | "commands" | "flood" | "start";
+type SectionName = "messages" | "service" | "fleet" | "opcua" | "commands" | "flood" | "outbox" | "start";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
 
@@ -43,6 +44,7 @@ function alone(): Record<SectionName, Section> {
     opcua: (run) => measureOpcUa(run, size),
     commands: (run) => measureCommands(run, size),
     flood: (run) => measureFlood(run),
+    outbox: (run) => measureOutbox(run, size),
     start: (run) => measureStart(run, size),
   };
 }
