@@ -80,6 +80,8 @@ class StoredOutbox implements Outbox {
   /** The run before has not ended in order. */
   readonly #hasCrashed: boolean;
   #commandsUntilMs: number;
+  /** Since when no event of a command has come to the disk; null: that is in `#commandsUntilMs`. */
+  #quietSinceMs: number | null = null;
   #nextNumber = 1;
   #dropped = 0;
   #damaged = 0;
@@ -205,7 +207,10 @@ class StoredOutbox implements Outbox {
   }
 
   async run(signal: AbortSignal, ready: () => void): Promise<void> {
-    every(this.#parts.clock, AGE_LOOK_MS, signal, () => this.#dropOld());
+    every(this.#parts.clock, AGE_LOOK_MS, signal, () => {
+      this.#dropOld();
+      this.#noteQuiet();
+    });
     ready();
     await aborted(signal);
     await this.#writer.close(this.#run(true));
@@ -224,7 +229,21 @@ class StoredOutbox implements Outbox {
   #besides(event: FleetEvent): readonly StoreChange[] {
     if (event.kind !== "command") return this.told.note(event);
     this.#commandsUntilMs = Math.max(this.#commandsUntilMs, event.atMs);
+    this.#quietSinceMs = this.#parts.clock.monotonicMs();
     return [this.#run(false)];
+  }
+
+  /** Nothing has come for long enough: a crash later on does not concern the last event of a command. */
+  #noteQuiet(): void {
+    const { clock } = this.#parts;
+    if (this.#quietSinceMs === null || !this.#writer.isIdle()) return;
+    const quietMs = clock.monotonicMs() - this.#quietSinceMs;
+    if (quietMs <= COMMANDS_APART_MS) return;
+    // A clock that was set back, or ahead and back, moves it no further than the time that has passed.
+    const untilMs = Math.min(this.#commandsUntilMs + quietMs, clock.nowMs());
+    this.#commandsUntilMs = Math.max(this.#commandsUntilMs, untilMs);
+    this.#quietSinceMs = null;
+    this.#writer.note(this.#run(false));
   }
 
   #onSettled(entries: readonly Entry[]): void {

@@ -25,7 +25,10 @@ export interface StoredDrop {
 export interface StoredRun {
   /** Everything that it was given is in the store. */
   readonly isClosed: boolean;
-  /** When the last event of a command that is in the store happened; before the first, when it was made. */
+  /**
+   * Of commands, the store had every event up to then: the last event's time, and what has passed since
+   * without another. Before the first, when the store was made.
+   */
   readonly commandsUntilMs: number;
 }
 

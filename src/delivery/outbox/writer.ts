@@ -74,6 +74,11 @@ export class Writer {
     this.#begin();
   }
 
+  /** The disk has every event that was put. */
+  isIdle(): boolean {
+    return this.#puts.length === 0 && this.#writing === null && this.#unstored.size === 0;
+  }
+
   /** Why events wait in memory only; null while the disk takes them. */
   problem(): string | null {
     if (this.#problem === null) return null;

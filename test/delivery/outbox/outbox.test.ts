@@ -324,6 +324,38 @@ describe("the commands whose events a crash may have lost", () => {
     expect(scene.box.commandsLostSinceMs).toBe(50_000_000_000_000 - 2_000);
   });
 
+  it("are none of long ago, if no command has ended since", async () => {
+    await begin();
+    const endedAtMs = scene.clock.nowMs();
+    scene.box.push(command("c1", endedAtMs));
+    await scene.sync();
+    for (let second = 0; second < 10; second += 1) {
+      await scene.clock.settle(1_000);
+      await scene.sync();
+    }
+    const { storeRecords } = scene.box.health().figures ?? {};
+    await scene.clock.settle(60_000);
+    expect(scene.box.health().figures, "and nothing is written for it later").toMatchObject({ storeRecords });
+    await scene.crash();
+    expect(scene.box.commandsLostSinceMs).toBeGreaterThan(endedAtMs);
+    expect(scene.box.commandsLostSinceMs).toBeLessThanOrEqual(endedAtMs + 10_000);
+  });
+
+  it("are all that the disk does not have", async () => {
+    await begin();
+    const endedAtMs = scene.clock.nowMs();
+    scene.box.push(command("c1", endedAtMs));
+    await scene.sync();
+    scene.fail(true);
+    scene.box.push(command("c2", endedAtMs + 10));
+    for (let second = 0; second < 10; second += 1) {
+      await scene.clock.settle(1_000);
+      await scene.sync();
+    }
+    await scene.crash();
+    expect(scene.box.commandsLostSinceMs).toBeLessThanOrEqual(endedAtMs);
+  });
+
   it("are none after a stop in order", async () => {
     await begin();
     expect(scene.box.commandsLostSinceMs).toBeNull();
