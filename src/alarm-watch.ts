@@ -61,8 +61,9 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
     const losing = parts.fanOut.losing();
     const dropping = `events for ${losing.join(", ")} are lost: more come than are taken`;
     say("BUFFER_DROPPING", losing.length === 0 ? null : dropping);
-    const problem = parts.fleet.renewalProblem();
-    say("TOKEN_NOT_RENEWED", problem === null ? null : `the token cannot be renewed: ${problem}`);
+    // Without the reason, which names the next attempt: each would be another occurrence.
+    const isRenewed = parts.fleet.renewalProblem() === null;
+    say("TOKEN_NOT_RENEWED", isRenewed ? null : "the token of the fleet service cannot be renewed");
     parts.deliver({ changes: [], events: [] });
     pulse.beat();
   }

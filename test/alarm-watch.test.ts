@@ -84,8 +84,11 @@ describe("what lasts for a minute", () => {
     await clock.settle(2_000);
     expect(book.of(ofGateway).map(({ text }) => text)).toEqual([
       "events for mqtt are lost: more come than are taken",
-      "the token cannot be renewed: the key is refused",
+      "the token of the fleet service cannot be renewed",
     ]);
+    problem = "the key is refused; the next attempt is at 12:00";
+    await clock.settle(2_000);
+    expect(book.of(ofGateway).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
     [losing, problem] = [[], null];
     await clock.settle(62_000);
     expect(standing()).toEqual(["BUFFER_DROPPING 400 false", "TOKEN_NOT_RENEWED 400 false"]);
