@@ -51,6 +51,8 @@ export interface MqttLink extends Link {
 }
 
 const LARGEST_PACKET = 320 * 1024;
+/** For the first status and all subscriptions. */
+const FIRST_ANSWERS_MS = 30_000;
 
 /** MQTT as a link: each `connect` is one session with the broker. */
 export function createMqttLink(parts: MqttParts): MqttLink {
@@ -101,8 +103,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
     const client = await openClient(brokerOptions, { ...clientParts, sort: desk.sorter() }, signal);
-    const giveUp = () => client.end(true);
-    signal.addEventListener("abort", giveUp, { once: true });
+    const silence = watchSilence(clock, signal, () => client.end(true));
     try {
       limits.connected(client);
       const watching = duplicates.serve(client, brokerName(brokerOptions));
@@ -121,9 +122,9 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       return connection;
     } catch (error) {
       client.end(true);
-      throw error;
+      throw silence.cause() ?? error;
     } finally {
-      signal.removeEventListener("abort", giveUp);
+      silence.end();
     }
   }
 
@@ -154,6 +155,24 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       return { state: connected ? "degraded" : "down", detail, figures };
     },
   };
+}
+
+/** Gives up when it is aborted, or when no answer has come in time. */
+function watchSilence(clock: Clock, signal: AbortSignal, giveUp: () => void) {
+  let cause: Error | null = null;
+  signal.addEventListener("abort", giveUp, { once: true });
+  const cancel = clock.after(FIRST_ANSWERS_MS, () => {
+    const seconds = FIRST_ANSWERS_MS / 1_000;
+    cause = new Error(
+      `the MQTT broker took the connection, and did not acknowledge within ${seconds} s what the gateway sent`,
+    );
+    giveUp();
+  });
+  const end = () => {
+    cancel();
+    signal.removeEventListener("abort", giveUp);
+  };
+  return { end, cause: () => cause };
 }
 
 function openRecord(

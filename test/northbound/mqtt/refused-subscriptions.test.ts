@@ -29,3 +29,15 @@ it("a broker that refuses the commands is named with the filter", async () => {
   const { connection } = connect((filter) => filter === commands);
   await expect(connection).rejects.toThrow(`the broker refused the subscription ${commands}`);
 });
+
+it("a broker that acknowledges nothing is left while it is being connected to", async () => {
+  const clock = createManualClock();
+  const broker = createScriptedBroker(() => false, false);
+  const link = newLink({ openBroker: broker.open, clock });
+  const failure = expect(link.connect(new AbortController().signal)).rejects.toThrow(
+    "the MQTT broker took the connection, and did not acknowledge within 30 s what the gateway sent",
+  );
+  await expect.poll(() => broker.heard.some(({ cmd }) => cmd === "publish")).toBe(true);
+  await clock.settle(30_000);
+  await failure;
+});

@@ -13,8 +13,14 @@ export interface ScriptedBroker {
   readonly heard: Packet[];
 }
 
-/** @param isRefused which subscriptions are refused */
-export function createScriptedBroker(isRefused = (_filter: string) => false): ScriptedBroker {
+/**
+ * @param isRefused which subscriptions are refused
+ * @param acknowledges false: it takes messages, and says nothing of them
+ */
+export function createScriptedBroker(
+  isRefused = (_filter: string) => false,
+  acknowledges = true,
+): ScriptedBroker {
   const [near, far] = duplexPair();
   const heard: Packet[] = [];
   let onSubscribed = () => {};
@@ -29,7 +35,7 @@ export function createScriptedBroker(isRefused = (_filter: string) => false): Sc
     heard.push(packet);
     const { messageId = 0 } = packet;
     if (packet.cmd === "connect") say([{ cmd: "connack", returnCode: 0, sessionPresent: false }]);
-    if (packet.cmd === "publish" && packet.qos === 1) say([{ cmd: "puback", messageId }]);
+    if (packet.cmd === "publish" && packet.qos === 1 && acknowledges) say([{ cmd: "puback", messageId }]);
     if (packet.cmd === "pingreq") say([{ cmd: "pingresp" }]);
     if (packet.cmd === "disconnect") far.end();
     if (packet.cmd !== "subscribe") return;
