@@ -52,7 +52,20 @@ async function shown(
     const { value } = await session.read({ nodeId: nodeIdOf(path), attributeId: AttributeIds.Value });
     const number = Number(value.value);
     if (isSo(number)) return number;
-    if (performance.now() > endMs) throw new Error(`${path} is still ${number}`);
+    if (performance.now() > endMs)
+      throw new Error(`${path} is still ${number}: ${await said(session, path)}`);
     await pause(LOOK_MS);
   }
+}
+
+/** What the slot of this tag says of itself, for the error. */
+async function said(session: ClientSession, path: string): Promise<string> {
+  const slot = path.slice(0, path.lastIndexOf("."));
+  const names = ["NextId", "AcceptedId", "DoneId", "RejectedId", "RejectedText", "ErrorText"];
+  const nodes = names.map((name) => ({
+    nodeId: nodeIdOf(`${slot}.${name}`),
+    attributeId: AttributeIds.Value,
+  }));
+  const values = await session.read(nodes);
+  return names.map((name, at) => `${name} ${values[at]?.value.value}`).join(", ");
 }
