@@ -21,51 +21,81 @@ const DONE_WITHIN_MS = 20_000;
 /** Writes a command into the conveyor slot of each robot, the next when one is done; when each write left. */
 export async function writeSlots(session: ClientSession, robots: readonly string[]): Promise<number[]> {
   const sentAtMs: number[] = [];
-  for (const robot of robots) {
-    const slot = `Robots.${robot}.ConveyorSlot`;
-    const number = await shown(session, `${slot}.NextId`, (next) => next !== 0);
-    await pause(PACE_MS);
-    const command = Int32Array.from({ length: COMMAND_LENGTH });
-    command.set([number, CONVEYOR, CLOCKWISE]);
-    sentAtMs.push(performance.timeOrigin + performance.now());
-    const status = await session.write({
-      nodeId: nodeIdOf(`${slot}.Command`),
-      attributeId: AttributeIds.Value,
-      value: {
-        value: new Variant({ dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: command }),
-      },
-    });
-    if (status !== StatusCodes.Good) throw new Error(`${slot}.Command: ${status.name}`);
-    await shown(session, `${slot}.DoneId`, (done) => done === number);
-  }
+  for (const robot of robots) sentAtMs.push(await command(session, `Robots.${robot}.ConveyorSlot`));
   return sentAtMs;
 }
 
-/** What the tag shows as soon as it is so. */
-async function shown(
+/**
+ * Lets the slot run one command; when the write left that was taken. A number is replaced 30 s after it was
+ * first shown. It may have been read just before, so a closed one is followed by a new one (plc.md, the rules
+ * of a slot).
+ */
+async function command(session: ClientSession, slot: string): Promise<number> {
+  for (;;) {
+    const number = await shownNumber(session, slot);
+    await pause(PACE_MS);
+    const sentAtMs = performance.timeOrigin + performance.now();
+    await write(session, slot, number);
+    if ((await ends(session, slot, number)) === "done") return sentAtMs;
+  }
+}
+
+async function write(session: ClientSession, slot: string, number: number): Promise<void> {
+  const command = Int32Array.from({ length: COMMAND_LENGTH });
+  command.set([number, CONVEYOR, CLOCKWISE]);
+  const status = await session.write({
+    nodeId: nodeIdOf(`${slot}.Command`),
+    attributeId: AttributeIds.Value,
+    value: {
+      value: new Variant({ dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: command }),
+    },
+  });
+  if (status !== StatusCodes.Good) throw new Error(`${slot}.Command: ${status.name}`);
+}
+
+/** Waits until the slot says what became of the number: its command has ended, or nothing was sent. */
+async function ends(session: ClientSession, slot: string, number: number): Promise<"done" | "closed"> {
+  return look(session, slot, async () => {
+    const [done, closed] = await values(session, slot, ["DoneId", "Closed"]);
+    if (done === number) return "done";
+    return Array.from(closed as Iterable<number>).includes(number) ? "closed" : null;
+  });
+}
+
+/** The number that the slot shows, once there is one. */
+async function shownNumber(session: ClientSession, slot: string): Promise<number> {
+  return look(session, slot, async () => {
+    const [next] = await values(session, slot, ["NextId"]);
+    return next === 0 ? null : Number(next);
+  });
+}
+
+/** Looks until there is something. */
+async function look<Seen>(
   session: ClientSession,
-  path: string,
-  isSo: (value: number) => boolean,
-): Promise<number> {
+  slot: string,
+  glance: () => Promise<Seen | null>,
+): Promise<Seen> {
   const endMs = performance.now() + DONE_WITHIN_MS;
   for (;;) {
-    const { value } = await session.read({ nodeId: nodeIdOf(path), attributeId: AttributeIds.Value });
-    const number = Number(value.value);
-    if (isSo(number)) return number;
-    if (performance.now() > endMs)
-      throw new Error(`${path} is still ${number}: ${await said(session, path)}`);
+    const seen = await glance();
+    if (seen !== null) return seen;
+    if (performance.now() > endMs) throw new Error(`${slot} stands still: ${await said(session, slot)}`);
     await pause(LOOK_MS);
   }
 }
 
-/** What the slot of this tag says of itself, for the error. */
-async function said(session: ClientSession, path: string): Promise<string> {
-  const slot = path.slice(0, path.lastIndexOf("."));
+/** What the slot says of itself, for the error. */
+async function said(session: ClientSession, slot: string): Promise<string> {
   const names = ["NextId", "AcceptedId", "DoneId", "RejectedId", "RejectedText", "ErrorText"];
+  const told = await values(session, slot, names);
+  return names.map((name, at) => `${name} ${told[at]}`).join(", ");
+}
+
+async function values(session: ClientSession, slot: string, names: readonly string[]): Promise<unknown[]> {
   const nodes = names.map((name) => ({
     nodeId: nodeIdOf(`${slot}.${name}`),
     attributeId: AttributeIds.Value,
   }));
-  const values = await session.read(nodes);
-  return names.map((name, at) => `${name} ${values[at]?.value.value}`).join(", ");
+  return (await session.read(nodes)).map(({ value }) => value.value);
 }
