@@ -34,6 +34,8 @@ export interface SlotFigures {
   readonly callMs: Percentiles;
   /** Of the disk that the tickets and the journal are on, before and after. */
   readonly syncMs: Percentiles;
+  /** Of one record in a store there: pages, and then the page that makes them count, each synced. */
+  readonly storeMs: Percentiles;
 }
 
 /** One command after the other, by a client that writes the array `Command` of each cart's conveyor slot. */
@@ -68,9 +70,11 @@ export async function measureSlots(run: SectionRun): Promise<SlotFigures> {
     commands: sentAtMs.length,
     calls: calls.length,
     callMs: percentiles(tookMs.slice(WARM_UP)),
-    syncMs: {
-      p50: (before.disk.p50 + after.disk.p50) / 2,
-      p99: (before.disk.p99 + after.disk.p99) / 2,
-    },
+    syncMs: mean(before.disk, after.disk),
+    storeMs: mean(before.store, after.store),
   };
+}
+
+function mean(one: Percentiles, other: Percentiles): Percentiles {
+  return { p50: (one.p50 + other.p50) / 2, p99: (one.p99 + other.p99) / 2 };
 }
