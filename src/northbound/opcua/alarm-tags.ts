@@ -1,15 +1,16 @@
-import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
+import { DataType, StatusCodes } from "node-opcua";
 import type { Alarms } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import { clip } from "../../domain/clip.ts";
-import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ALARMS_SHOWN, alarmTags, robotAlarmTags } from "./model/alarms.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import { createRefusedWrites } from "./refused-writes.ts";
+import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
+import { isWholeValue } from "./written-value.ts";
 
 export interface AlarmTagParts {
   readonly alarms: Alarms;
@@ -53,17 +54,17 @@ export function addRobotAlarmTags(
   const path = `${folder.path}.OutOfService`;
 
   addWritable(path, (variant, range, account) => {
-    if (!isScalar(variant, DataType.Boolean) || range !== null) return StatusCodes.BadTypeMismatch;
+    if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
     const isOut: boolean = variant.value;
     const refused = alarms.putOutOfService({ source: sourceOf(account), robotId, isOut });
     if (refused === null) return good;
     tellRefused(account, path, isOut, refused);
-    return statusOf(refused);
+    return statusOfRefused(refused, StatusCodes.BadNotFound);
   });
 
   function show(list: readonly Alarm[], isOutOfService: boolean): void {
     standing.show(list);
-    OutOfService.set(isOutOfService, good, timesOf(clock));
+    OutOfService.set(isOutOfService, good, timesAt(clock.nowMs()));
   }
   show([], false);
   return { show };
@@ -80,51 +81,31 @@ function fillFolder(
   const path = `${folder.path}.Ack`;
 
   addWritable(path, (variant, range, account) => {
-    if (!isScalar(variant, DataType.String) || range !== null) return StatusCodes.BadTypeMismatch;
+    if (!isWholeValue(variant, DataType.String, range)) return StatusCodes.BadTypeMismatch;
     const alarmId: string = variant.value ?? "";
     // A driver writes what it has: nothing is no alarm.
     if (alarmId === "") return good;
     const refused = alarms.acknowledge({ source: sourceOf(account), alarmId });
     if (refused === null) {
-      tags.Ack.set(clip(alarmId, LONGEST_ALARM), good, timesOf(clock));
+      tags.Ack.set(clip(alarmId, LONGEST_ALARM), good, timesAt(clock.nowMs()));
       return good;
     }
     tellRefused(account, path, alarmId, refused);
-    return statusOf(refused);
+    return statusOfRefused(refused, StatusCodes.BadNotFound);
   });
-  tags.Ack.set("", good, timesOf(clock));
+  tags.Ack.set("", good, timesAt(clock.nowMs()));
 
   function show(standing: readonly Alarm[]): void {
     const lines = standing.slice(0, ALARMS_SHOWN).map(({ id, text }) => clip(`${id} ${text}`, LONGEST_ALARM));
     const rest = new Array<string>(ALARMS_SHOWN - lines.length).fill("");
-    tags.Active.setList([...lines, ...rest], good, timesOf(clock));
-    tags.Count.set(standing.length, good, timesOf(clock));
-    tags.HighestSeverity.set(standing[0]?.severity ?? 0, good, timesOf(clock));
+    tags.Active.setList([...lines, ...rest], good, timesAt(clock.nowMs()));
+    tags.Count.set(standing.length, good, timesAt(clock.nowMs()));
+    tags.HighestSeverity.set(standing[0]?.severity ?? 0, good, timesAt(clock.nowMs()));
   }
   show([]);
   return { show };
 }
 
-function timesOf(clock: Clock) {
-  const now = new Date(clock.nowMs());
-  return { source: now, server: now };
-}
-
 function sourceOf({ name }: { readonly name: string }) {
   return { protocol: "opcua", name } as const;
-}
-
-function isScalar(variant: Variant, type: DataType): boolean {
-  return variant.dataType === type && variant.arrayType === VariantArrayType.Scalar;
-}
-
-function statusOf({ code }: Outcome): StatusCode {
-  switch (code) {
-    case "NOT_ALLOWED":
-      return StatusCodes.BadUserAccessDenied;
-    case "SHUTTING_DOWN":
-      return StatusCodes.BadShutdown;
-    default:
-      return StatusCodes.BadNotFound;
-  }
 }

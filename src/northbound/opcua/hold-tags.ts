@@ -1,17 +1,18 @@
-import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
+import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { HoldRequest, Holds } from "../../contracts/holds.ts";
 import { clip } from "../../domain/clip.ts";
 import type { HoldState } from "../../domain/hold.ts";
-import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { roleRefusal } from "./commands/role-refusal.ts";
 import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import { createRefusedWrites } from "./refused-writes.ts";
+import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
 import type { Account } from "./security.ts";
+import { isWholeValue } from "./written-value.ts";
 
 export interface HoldTagParts {
   readonly holds: Holds;
@@ -41,10 +42,7 @@ export function addHoldTags(
   const good = StatusCodes.Good;
   const tellRefused = createRefusedWrites(audit, robotId);
 
-  const times = () => {
-    const now = new Date(clock.nowMs());
-    return { source: now, server: now };
-  };
+  const times = () => timesAt(clock.nowMs());
 
   function show({ isHeld, by, isStored }: HoldState): void {
     const names = by.slice(0, HOLDERS_SHOWN).map(shownName);
@@ -63,17 +61,17 @@ export function addHoldTags(
     show(holds.holdState(robotId));
     if (refused === null) return good;
     tellRefused(account, path, asked, refused);
-    return statusOf(refused);
+    return statusOfRefused(refused, StatusCodes.BadInvalidArgument);
   }
 
   addWritable(`${folder.path}.Hold`, (variant, range, account) => {
-    if (!isScalar(variant, DataType.Boolean) || range !== null) return StatusCodes.BadTypeMismatch;
+    if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
     const status = ask(account, `${folder.path}.Hold`, { isHeld: variant.value });
     if (status === good) holdTag.set(variant.value, good, times());
     return status;
   });
   addWritable(`${folder.path}.HoldRelease`, (variant, range, account) => {
-    if (!isScalar(variant, DataType.String) || range !== null) return StatusCodes.BadTypeMismatch;
+    if (!isWholeValue(variant, DataType.String, range)) return StatusCodes.BadTypeMismatch;
     const written: string = variant.value ?? "";
     // A driver writes what it has: nothing is no user.
     if (written === "") return good;
@@ -91,21 +89,4 @@ export function addHoldTags(
 
 function shownName(name: string): string {
   return clip(name, LONGEST_HOLDER);
-}
-
-function isScalar(variant: Variant, type: DataType): boolean {
-  return variant.dataType === type && variant.arrayType === VariantArrayType.Scalar;
-}
-
-function statusOf({ code }: Outcome): StatusCode {
-  switch (code) {
-    case "NOT_ALLOWED":
-      return StatusCodes.BadUserAccessDenied;
-    case "SHUTTING_DOWN":
-      return StatusCodes.BadShutdown;
-    case "QUEUE_FULL":
-      return StatusCodes.BadTooManyOperations;
-    default:
-      return StatusCodes.BadInvalidArgument;
-  }
 }

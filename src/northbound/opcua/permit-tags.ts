@@ -1,13 +1,13 @@
-import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType } from "node-opcua";
+import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Permits } from "../../contracts/permits.ts";
-import type { Outcome } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { permitTags } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { fittingText } from "./node-opcua/tag.ts";
+import { fittingText, timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import type { Account } from "./security.ts";
+import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
+import { isWholeValue } from "./written-value.ts";
 
 export interface PermitTagParts {
   readonly permits: Permits;
@@ -32,12 +32,9 @@ export function addPermitTags(
   const tags = builder.tags(folder, permitTags);
   const path = `${folder.path}.Permit`;
   const good = StatusCodes.Good;
-  let lastRefused = "";
+  const tellRefused = createRefusedWrites(audit, null);
 
-  const times = () => {
-    const now = new Date(clock.nowMs());
-    return { source: now, server: now };
-  };
+  const times = () => timesAt(clock.nowMs());
 
   function show(): void {
     const state = permits.permitOf(station);
@@ -45,22 +42,12 @@ export function addPermitTags(
     tags.NotPermittedReason.set(fittingText(state.reason), good, times());
   }
 
-  /** A PLC may write in every cycle: the same refusal again has no line of its own. */
-  function tellRefused({ name, origin }: Account, isGiven: boolean, refused: Outcome): void {
-    const key = JSON.stringify([name, isGiven, refused.code]);
-    if (key === lastRefused) return;
-    lastRefused = key;
-    const source = { protocol: "opcua", name } as const;
-    const request = { source, requestId: null, operation: path, robotId: null };
-    audit.refused(origin === undefined ? request : { ...request, origin }, refused);
-  }
-
   addWritable(path, (variant, range, account): StatusCode => {
-    if (!isBoolean(variant) || range !== null) return StatusCodes.BadTypeMismatch;
+    if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
     const refused = permits.write(station, { protocol: "opcua", name: account.name }, variant.value);
     if (refused !== null) {
-      tellRefused(account, variant.value, refused);
-      return refused.code === "NOT_ALLOWED" ? StatusCodes.BadUserAccessDenied : StatusCodes.BadShutdown;
+      tellRefused(account, path, variant.value, refused);
+      return statusOfRefused(refused, StatusCodes.BadInvalidArgument);
     }
     tags.Permit.set(variant.value, good, times());
     show();
@@ -70,9 +57,4 @@ export function addPermitTags(
   tags.Permit.set(false, good, times());
   show();
   return { show };
-}
-
-/** A single Boolean, and no list of them. */
-function isBoolean(variant: Variant): boolean {
-  return variant.dataType === DataType.Boolean && variant.arrayType === VariantArrayType.Scalar;
 }

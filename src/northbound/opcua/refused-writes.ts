@@ -1,3 +1,4 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -21,4 +22,18 @@ export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null
     const request = { source: { protocol: "opcua", name } as const, requestId: null, operation, robotId };
     audit.refused(origin === undefined ? request : { ...request, origin }, refused);
   };
+}
+
+/** What the client is told of a refused write; `otherwise` names what is wrong with the value. */
+export function statusOfRefused({ code }: Outcome, otherwise: StatusCode): StatusCode {
+  switch (code) {
+    case "NOT_ALLOWED":
+      return StatusCodes.BadUserAccessDenied;
+    case "SHUTTING_DOWN":
+      return StatusCodes.BadShutdown;
+    case "QUEUE_FULL":
+      return StatusCodes.BadTooManyOperations;
+    default:
+      return otherwise;
+  }
 }

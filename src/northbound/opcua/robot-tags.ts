@@ -20,7 +20,7 @@ import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import { cartType, summaryTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./node-opcua/tag.ts";
+import { type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import { addStandingTags } from "./standing-tags.ts";
@@ -241,10 +241,7 @@ function addSummaryTags(
   let family: Family = "unknown";
   let isListed: boolean | null = null;
 
-  function times(): TagTimes {
-    const now = new Date(nowMs());
-    return { source: now, server: now };
-  }
+  const times = () => timesAt(nowMs());
   function showPresent(at: TagTimes): void {
     tags.Present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }

@@ -2,6 +2,7 @@ import { StatusCodes } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import { timesAt } from "./node-opcua/tag.ts";
 
 /** Robots that one event names. */
 const MOST_TOLD = 100;
@@ -46,8 +47,7 @@ export function addRobotsFolder(
     show(listedCount, missingCount) {
       const news = added;
       added = [];
-      const now = new Date(clock.nowMs());
-      const times = { source: now, server: now };
+      const times = timesAt(clock.nowMs());
       version.set(`${run}.${listedCount}`, StatusCodes.Good, times);
       missing.set(missingCount, StatusCodes.Good, times);
       if (news.length === 0) return;

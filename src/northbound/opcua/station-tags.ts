@@ -1,4 +1,4 @@
-import { DataType, type StatusCode, StatusCodes, VariantArrayType } from "node-opcua";
+import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { CommandRights } from "../../contracts/command-rights.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
@@ -13,9 +13,10 @@ import {
   validTags,
 } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { Tag, TagList, TagScalar, TagTimes } from "./node-opcua/tag.ts";
+import { type Tag, type TagList, type TagScalar, type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isShown, statusOfQuality } from "./status.ts";
+import { isWholeValue } from "./written-value.ts";
 
 export interface StationTagParts {
   readonly rights: Pick<CommandRights, "refusedStation">;
@@ -45,8 +46,7 @@ export function addStationTags(
   const showCounters = addCounterTags(builder, folder, station, parts);
   return {
     show({ sight, counters }) {
-      const now = new Date(parts.clock.nowMs());
-      const times = { source: now, server: now };
+      const times = timesAt(parts.clock.nowMs());
       valid.set(isValidSight(sight), StatusCodes.Good, times);
       showHere(sight, times);
       showConveyors(sight, times);
@@ -132,13 +132,11 @@ function addCounterTags(
 
   function showReset(value: boolean): void {
     isReset = value;
-    const now = new Date(clock.nowMs());
-    tags.Reset.set(value, good, { source: now, server: now });
+    tags.Reset.set(value, good, timesAt(clock.nowMs()));
   }
 
   addWritable(`${folder.path}.Reset`, (variant, range, account) => {
-    const isBoolean = variant.dataType === DataType.Boolean && variant.arrayType === VariantArrayType.Scalar;
-    if (!isBoolean || range !== null) return StatusCodes.BadTypeMismatch;
+    if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
     const source = { protocol: "opcua", name: account.name } as const;
     if (rights.refusedStation(source, stationName) !== null) return StatusCodes.BadUserAccessDenied;
     // A program that writes TRUE in every cycle resets once.

@@ -21,6 +21,12 @@ export interface TagTimes {
   readonly server: Date;
 }
 
+/** The times of a value that is the gateway's own: now. */
+export function timesAt(nowMs: number): TagTimes {
+  const now = new Date(nowMs);
+  return { source: now, server: now };
+}
+
 export type TagScalar = boolean | number | string | Date | LocalizedText;
 export type TagList = readonly string[] | readonly number[] | readonly boolean[];
 
