@@ -22,12 +22,14 @@ import { type Image, innermostOf, lineOf, makeImage } from "./image.ts";
 vi.setConfig({ testTimeout: 10 * 60_000, hookTimeout: 40 * 60_000 });
 
 const missing = bootPrograms.filter((name) => spawnSync("which", [name]).status !== 0);
-const mayBoot = missing.length === 0 && process.getuid?.() === 0;
-if (!mayBoot) {
-  const reason = missing.length > 0 ? `${missing.join(", ")} missing` : "not root";
-  if (process.env.CI) throw new Error(`CI must boot the package: ${reason}`);
-  process.stderr.write(`the package is not made and booted here: ${reason}\n`);
-}
+const reasons = [
+  ...(missing.length > 0 ? [`${missing.join(", ")} missing`] : []),
+  ...(process.getuid?.() === 0 ? [] : ["not root"]),
+];
+if (process.env.CI && reasons.length > 0) throw new Error(`CI must boot the package: ${reasons.join(", ")}`);
+// Minutes, and root.
+const mayBoot = process.env.CI !== undefined && reasons.length === 0;
+if (!mayBoot) process.stderr.write("the package is not made and booted here: CI=true does it\n");
 
 const work = mkdtempSync(join(tmpdir(), "fleetgate-boot-"));
 const root = join(work, "root");
