@@ -163,7 +163,7 @@ export function createNodeBuilder(
       const node = namespace.addMethod(folder.node, {
         browseName: name,
         nodeId: `s=${folder.prefix}${name}`,
-        description: typeof text === "string" ? { locale: "en", text } : localized(text),
+        description: localized(text),
         // Types declare it too.
         modellingRule: "Mandatory",
       });

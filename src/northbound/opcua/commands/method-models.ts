@@ -7,6 +7,7 @@ import {
   methodTexts,
   operationText,
 } from "../model/method.ts";
+import { germanOperations } from "../model/operation-texts.ts";
 import { chainOperations } from "./chain-operations.ts";
 import { missionOperations } from "./mission-operations.ts";
 import type { Argument, SlotOperation } from "./slot-operation.ts";
@@ -71,7 +72,7 @@ export function operationMethod({ name, summary, robotField }: DescribedOperatio
   return {
     folder: "Operations",
     name,
-    text: summary,
+    text: { en: summary, de: germanOperations[name] ?? summary },
     inputs: [...commandInputs, argument("Request", "String")],
     outputs,
     // A robot fills in its id. Some operations name theirs by another number.

@@ -26,8 +26,8 @@ export const methodFolders = {
 export interface MethodModel {
   readonly folder: keyof typeof methodFolders;
   readonly name: string;
-  /** What it does; without a German text in English. */
-  readonly text: Text | string;
+  /** What it does. */
+  readonly text: Text;
   readonly inputs: readonly MethodArgument[];
   readonly outputs: readonly MethodArgument[];
   /** `RobotType` declares it, and each robot has it. */
