@@ -1,4 +1,4 @@
-import { type Alarm, type AlarmSource, alarmPriority, alarmRule } from "../../domain/alarm.ts";
+import { alarmJson } from "../../domain/alarm-json.ts";
 import type { StateChange } from "../../domain/change.ts";
 
 /** More are counted, and not listed: brokers and consoles bound their messages. */
@@ -16,7 +16,7 @@ export function alarmsPayload(change: AlarmsChange, sessionId: string): string {
     ...whose(change),
     count: alarms.length,
     highest_severity: alarms[0]?.severity ?? 0,
-    alarms: alarms.slice(0, MOST_LISTED).map(plainAlarm),
+    alarms: alarms.slice(0, MOST_LISTED).map(alarmJson),
     session_id: sessionId,
   });
 }
@@ -30,42 +30,4 @@ function whose(change: AlarmsChange): Readonly<Record<string, unknown>> {
     case "alarms":
       return {};
   }
-}
-
-/** One alarm, in a list or in its event. */
-export function plainAlarm(alarm: Alarm): Readonly<Record<string, unknown>> {
-  const { cause, advice } = alarmRule(alarm.code);
-  const { acknowledged } = alarm;
-  return {
-    id: alarm.id,
-    code: alarm.code,
-    ...plainSource(alarm.source),
-    priority: alarmPriority(alarm.severity),
-    severity: alarm.severity,
-    text: alarm.text,
-    cause,
-    advice,
-    active: alarm.isActive,
-    since: time(alarm.sinceMs),
-    returned_at: alarm.returnedAtMs === null ? null : time(alarm.returnedAtMs),
-    occurrences: alarm.occurrences,
-    acknowledged_by: acknowledged === null ? null : `${acknowledged.by.protocol}:${acknowledged.by.name}`,
-    acknowledged_at: acknowledged === null ? null : time(acknowledged.atMs),
-  };
-}
-
-/** The event of a robot names it anyway. */
-function plainSource(source: AlarmSource): Readonly<Record<string, string>> {
-  switch (source.kind) {
-    case "robot":
-      return { source: "robot", robot_id: source.robotId };
-    case "station":
-      return { source: "station", station: source.station };
-    case "gateway":
-      return { source: "gateway" };
-  }
-}
-
-function time(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -1,3 +1,4 @@
+import { alarmJson } from "../../domain/alarm-json.ts";
 import type { Battery } from "../../domain/battery.ts";
 import { type Coded, codeText } from "../../domain/coded.ts";
 import { type CommandIdentity, commandId, type Source } from "../../domain/command.ts";
@@ -16,7 +17,6 @@ import {
 } from "../../domain/mission.ts";
 import type { Stamp } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
-import { plainAlarm } from "./alarm-payload.ts";
 import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
 /**
@@ -124,7 +124,7 @@ function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, u
       };
     case "alarm":
       // Every event has it already, and a key that is there twice is no good JSON.
-      return { from: event.from, to: event.to, ...plainAlarm(event.alarm), robot_id: undefined };
+      return { from: event.from, to: event.to, ...alarmJson(event.alarm), robot_id: undefined };
     case "lease":
       return {
         station: event.station,
