@@ -1,8 +1,5 @@
-import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Config } from "./config/load.ts";
-import type { OwnCertificate } from "./config/named-files.ts";
+import type { CertificateEnd, OwnCertificates } from "./config/own-certificates.ts";
 import type { StateAlarm } from "./contracts/alarms.ts";
 import type { Batch } from "./contracts/link.ts";
 import type { FanOut } from "./delivery/fan-out.ts";
@@ -13,11 +10,13 @@ import { type Clock, every } from "./platform/clock.ts";
 import { aborted, type Component } from "./platform/component.ts";
 import { type FreeBytes, freeBytes } from "./platform/disk-space.ts";
 import { createPulse } from "./platform/liveness.ts";
-import { certificatesIn } from "./platform/pem.ts";
 import { LEAST_FREE_BYTES } from "./platform/store.ts";
 
 export interface AlarmWatchParts {
-  readonly config: Pick<Config, "gateway" | "certificates" | "opcua">;
+  readonly config: Pick<Config, "gateway">;
+  readonly certificates: Pick<OwnCertificates, "look">;
+  /** Notes when the state of a part changes, for those who ask later. */
+  readonly noteHealth: () => void;
   readonly fleet: Pick<FleetSession, "renewalProblem">;
   readonly fanOut: Pick<FanOut, "losing">;
   readonly state: StateAlarm;
@@ -65,11 +64,12 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
     const isRenewed = parts.fleet.renewalProblem() === null;
     say("TOKEN_NOT_RENEWED", isRenewed ? null : "the token of the fleet service cannot be renewed");
     parts.deliver({ changes: [], events: [] });
+    parts.noteHealth();
     pulse.beat();
   }
 
   async function lookAtCertificates(): Promise<void> {
-    parts.state(ofGateway, "CERTIFICATE_EXPIRES", await soonestEnd(ownCertificates(config), clock.nowMs()));
+    parts.state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(await parts.certificates.look(), clock.nowMs()));
   }
 
   return {
@@ -88,18 +88,8 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
   };
 }
 
-/** Those that the configuration names, and the one that the OPC UA server has made for itself. */
-function ownCertificates({ certificates, opcua }: AlarmWatchParts["config"]): readonly OwnCertificate[] {
-  if (opcua === null || opcua.certificate !== null) return certificates;
-  const path = join(opcua.dataDir, "opcua/server/own/certs/certificate.pem");
-  return [...certificates, { key: "opcua", path }];
-}
-
 /** The certificates that end within 60 days, or have ended; the first to end decides how severe that is. */
-async function soonestEnd(certificates: readonly OwnCertificate[], nowMs: number): Promise<AlarmCondition> {
-  const ends = await Promise.all(
-    certificates.map(async ({ key, path }) => ({ key, path, endMs: await endOf(path) })),
-  );
+function soonestEnd(ends: readonly CertificateEnd[], nowMs: number): AlarmCondition {
   const near = ends
     .filter(({ endMs }) => endMs - nowMs < CERTIFICATE_DAYS * DAY_MS)
     .sort((a, b) => a.endMs - b.endMs);
@@ -110,15 +100,4 @@ async function soonestEnd(certificates: readonly OwnCertificate[], nowMs: number
     .join("; ");
   const isLast = first.endMs - nowMs < LAST_DAYS * DAY_MS;
   return isLast ? { holds: true, text, severity: LAST_DAYS_SEVERITY } : { holds: true, text };
-}
-
-/** Wall time of the end of the first certificate of a chain to end; never, where none can be read. */
-async function endOf(path: string): Promise<number> {
-  try {
-    const texts = certificatesIn(await readFile(path, "utf8"));
-    return Math.min(...texts.map((pem) => Date.parse(new X509Certificate(pem).validTo)));
-  } catch {
-    // The file is not there yet, or is being replaced: the next look finds it.
-    return Number.POSITIVE_INFINITY;
-  }
 }

@@ -6,6 +6,7 @@ import { auditHealth } from "./commands/audit/audit-health.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
 import type { Config } from "./config/load.ts";
+import { createOwnCertificates } from "./config/own-certificates.ts";
 import type { Holds } from "./contracts/holds.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import { createFanOut } from "./delivery/fan-out.ts";
@@ -18,6 +19,7 @@ import { stopRequest } from "./fleet/stop-request.ts";
 import { createNorthbounds, type GatewayParts, type NorthboundParts, QUEUE } from "./northbounds.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
+import { createHealthHistory } from "./platform/health-history.ts";
 import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
@@ -67,6 +69,8 @@ interface Dependencies extends NorthboundParts {
   /** What was attributed, on its way to the northbounds. */
   readonly deliver: (batch: Batch) => void;
   readonly audit: LineFile;
+  /** Notes when the state of a part changes. */
+  readonly noteHealth: () => void;
 }
 
 /** What a run is made of. */
@@ -204,6 +208,14 @@ function build(
     rights,
     execution: dispatcher,
   });
+  const history = createHealthHistory(clock, () => ({
+    ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
+    state: { state: "up", figures: state.figures() },
+    queues: fanOut.health(),
+    audit: auditHealth(audit),
+    stores: stores.health(),
+    process: processHealth(),
+  }));
   const dependencies: Dependencies = {
     ...parts,
     config,
@@ -218,14 +230,10 @@ function build(
     stores,
     shown,
     isFleetLinkUp: () => isFleetLinkUp,
-    health: () => ({
-      ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
-      state: { state: "up", figures: state.figures() },
-      queues: fanOut.health(),
-      audit: auditHealth(audit),
-      stores: stores.health(),
-      process: processHealth(),
-    }),
+    health: history.health,
+    stateSinceMs: history.sinceMs,
+    noteHealth: history.note,
+    certificates: createOwnCertificates(config),
     hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
   };
   return { dependencies, fleet };

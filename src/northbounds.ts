@@ -3,6 +3,7 @@ import type { Dispatcher } from "./commands/dispatcher.ts";
 import type { Intake } from "./commands/intake/intake.ts";
 import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
+import type { OwnCertificates } from "./config/own-certificates.ts";
 import type { OperationManual } from "./contracts/operation-manual.ts";
 import type { FanOut } from "./delivery/fan-out.ts";
 import type { QueueLimits } from "./delivery/feed.ts";
@@ -19,9 +20,12 @@ import { openMemory } from "./northbound/opcua/memory.ts";
 import type { OpcUaOptions } from "./northbound/opcua/options.ts";
 import { createControlServer } from "./northbound/web/control-server.ts";
 import { createWebServer } from "./northbound/web/server.ts";
+import type { StatusFacts } from "./northbound/web/status-report.ts";
 import type { Chance } from "./platform/backoff.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Component, Health } from "./platform/component.ts";
+import { freeBytes } from "./platform/disk-space.ts";
+import type { HealthHistory } from "./platform/health-history.ts";
 import type { Hang } from "./platform/liveness.ts";
 import type { Log } from "./platform/log.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
@@ -53,6 +57,9 @@ export interface NorthboundParts extends GatewayParts {
   readonly shown: ShownState;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
+  /** Wall time since when a part is in its state; null: not known. */
+  readonly stateSinceMs: HealthHistory["sinceMs"];
+  readonly certificates: OwnCertificates;
   readonly hang: () => Hang | null;
 }
 
@@ -158,11 +165,29 @@ function control(options: NonNullable<Config["control"]>, parts: NorthboundParts
     records: dispatcher,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
+    statusFacts: () => statusFacts(parts),
     health,
     hang,
     clock,
     log: log.child({ part: "control" }),
   });
+}
+
+function statusFacts(parts: NorthboundParts): StatusFacts {
+  const { config, shown, state, health, certificates, sessionId, stateSinceMs } = parts;
+  const { id: gatewayId, dataDir } = config.gateway;
+  return {
+    gatewayId,
+    version,
+    sessionId,
+    health: health(),
+    stateSinceMs,
+    robots: state.robots(),
+    isOutOfService: shown.alarmBook.isOutOfService,
+    alarms: shown.alarmBook.all(),
+    certificates: certificates.found(),
+    disk: { path: dataDir, freeBytes: freeBytes(dataDir) },
+  };
 }
 
 function web(options: NonNullable<Config["web"]>, parts: NorthboundParts): Component {

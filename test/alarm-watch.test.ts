@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createAlarmWatch } from "../src/alarm-watch.ts";
+import { createOwnCertificates } from "../src/config/own-certificates.ts";
 import { ofGateway } from "../src/domain/alarm.ts";
 import { createSelfSigned } from "../src/platform/keyed-certificate.ts";
 import type { AlarmBook } from "../src/state/alarm-book.ts";
@@ -33,11 +34,12 @@ beforeEach(async () => {
 async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   const watch = createAlarmWatch({
-    config: {
-      gateway: { id: "g", dataDir },
+    config: { gateway: { id: "g", dataDir } },
+    certificates: createOwnCertificates({
       certificates: [{ key: "mqtt.certificate", path: certificate }],
       opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
-    },
+    }),
+    noteHealth: () => {},
     fleet: { renewalProblem: () => problem },
     fanOut: { losing: () => losing },
     state: book.state,

@@ -12,8 +12,9 @@ import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts"
 import type { ControlOptions } from "./options.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
+import { addStatusRoute, type StatusRouteParts } from "./status.ts";
 
-export interface ControlParts extends CommandRouteParts, HoldRouteParts {
+export interface ControlParts extends CommandRouteParts, HoldRouteParts, StatusRouteParts {
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
@@ -44,6 +45,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       addJsonBodies(server);
       addHealthRoutes(server, parts);
       addHoldRoutes(server, parts);
+      addStatusRoute(server, parts);
       waiting = addCommandRoute(server, parts).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);

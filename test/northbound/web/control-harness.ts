@@ -9,6 +9,7 @@ import type { RefusalAudit, RefusedRequest } from "../../../src/contracts/comman
 import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import { createControlServer } from "../../../src/northbound/web/control-server.ts";
+import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { isCode } from "../../../src/platform/socket-probe.ts";
@@ -31,6 +32,8 @@ export interface ControlHarness extends AsyncDisposable {
   /** What the audit log was told of refusals. */
   readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
   readonly holds: FakeHolds;
+  /** What the status is made of; a test puts others here. */
+  readonly facts: { now: StatusFacts };
   readonly server: Component;
   /** Sends a request; an object as body goes as JSON, text as it is. */
   ask(
@@ -58,6 +61,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     void told.push({ ...request, code, message });
   commander.serve({ catalogue: fakeCatalogue(), clock, refused });
   const holds = createFakeHolds();
+  const facts = { now: wellFacts };
   const create = () =>
     createControlServer(
       { socketPath },
@@ -67,6 +71,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
         records: commander,
         stations: createFakeStations(),
         holds,
+        statusFacts: () => facts.now,
         health: () => ({ fleet: { state: "up" } }),
         hang: () => null,
         clock,
@@ -101,6 +106,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     clock,
     told,
     holds,
+    facts,
     server,
     ask,
     put: (id, body, headers) => ask("PUT", `/api/v1/commands/${encodeURIComponent(id)}`, body, headers),
@@ -113,6 +119,25 @@ export async function createControlHarness(): Promise<ControlHarness> {
     },
   };
 }
+
+/** A gateway with one robot, where all is well. */
+export const wellFacts: StatusFacts = {
+  gatewayId: "plant1",
+  version: "1.2.3",
+  sessionId: "s1",
+  health: {
+    fleet: { state: "up", detail: "3 of 3 streams are open", figures: { token_seconds_left: 3_000 } },
+    commands: { state: "up", figures: { inHand: 2, waiting: 1 } },
+    queues: { state: "up", figures: { "opcua.eventsQueued": 4, "opcua.eventsDropped": 0 } },
+    process: { state: "up", figures: { rssBytes: 2e8, heapBytes: 9e7, uptimeSeconds: 90_061 } },
+  },
+  stateSinceMs: () => 1_000,
+  robots: [{ robotId: "r1", family: "cart", quality: "good" }],
+  isOutOfService: () => false,
+  alarms: [],
+  certificates: [],
+  disk: { path: "/data", freeBytes: 12e9 },
+};
 
 /** Station Dock leases r1 for a PLC, and only an engineer may end that. */
 function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {

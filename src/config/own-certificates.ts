@@ -1,0 +1,51 @@
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { certificatesIn } from "../platform/pem.ts";
+import type { Config } from "./load.ts";
+import type { OwnCertificate } from "./named-files.ts";
+
+/** A certificate that the gateway shows to others, and when it ends. */
+export interface CertificateEnd extends OwnCertificate {
+  /** Wall time; infinity where no certificate can be read. */
+  readonly endMs: number;
+}
+
+/** The ends of the gateway's own certificates. */
+export interface OwnCertificates {
+  /** Reads the files anew. */
+  look(): Promise<readonly CertificateEnd[]>;
+  /** What the last look found, without asking the disk. */
+  found(): readonly CertificateEnd[];
+}
+
+export function createOwnCertificates(config: Pick<Config, "certificates" | "opcua">): OwnCertificates {
+  let found: readonly CertificateEnd[] = [];
+  return {
+    async look() {
+      found = await Promise.all(
+        listed(config).map(async ({ key, path }) => ({ key, path, endMs: await endOf(path) })),
+      );
+      return found;
+    },
+    found: () => found,
+  };
+}
+
+/** Those that the configuration names, and the one that the OPC UA server has made for itself. */
+function listed({ certificates, opcua }: Pick<Config, "certificates" | "opcua">): readonly OwnCertificate[] {
+  if (opcua === null || opcua.certificate !== null) return certificates;
+  const path = join(opcua.dataDir, "opcua/server/own/certs/certificate.pem");
+  return [...certificates, { key: "opcua", path }];
+}
+
+/** Of the first certificate of a chain to end. */
+async function endOf(path: string): Promise<number> {
+  try {
+    const texts = certificatesIn(await readFile(path, "utf8"));
+    return Math.min(...texts.map((pem) => Date.parse(new X509Certificate(pem).validTo)));
+  } catch {
+    // The file is not there yet, or is being replaced: the next look finds it.
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,168 @@
+import type { RobotSummary } from "../../contracts/fleet-view.ts";
+import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
+import { alarmJson } from "../../domain/alarm-json.ts";
+import { type Quality, qualities } from "../../domain/quality.ts";
+import type { Health } from "../../platform/component.ts";
+import { publishedHealth } from "../../platform/published-health.ts";
+
+/** What the status of the gateway is made of, all of it known without asking the disk. */
+export interface StatusFacts {
+  readonly gatewayId: string;
+  readonly version: string;
+  readonly sessionId: string;
+  readonly health: Readonly<Record<string, Health>>;
+  /** Wall time since when a part is in its state; null: not known. */
+  readonly stateSinceMs: (part: string) => number | null;
+  readonly robots: readonly RobotSummary[];
+  readonly isOutOfService: (robotId: string) => boolean;
+  readonly alarms: readonly Alarm[];
+  readonly certificates: ReadonlyArray<{
+    readonly key: string;
+    readonly path: string;
+    readonly endMs: number;
+  }>;
+  readonly disk: { readonly path: string; readonly freeBytes: number | null };
+}
+
+/** The parts that connect the gateway to others. */
+const linkNames = ["fleet", "mqtt-broker", "mqtt", "opcua", "web", "control"];
+/** Alarms and robots beyond these are counted, and not listed. */
+const MOST_ALARMS = 50;
+const MOST_ROBOTS = 200;
+/** In a sentence about robots. */
+const MOST_NAMED = 5;
+
+const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
+
+/** The body of `GET /api/v1/status`. */
+export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record<string, unknown>> {
+  const { health, gatewayId, version, sessionId, disk } = facts;
+  const { token_seconds_left: secondsLeft = 0 } = health.fleet?.figures ?? {};
+  const { rssBytes = 0, heapBytes = 0, uptimeSeconds = 0 } = health.process?.figures ?? {};
+  return {
+    ...verdict(facts),
+    at: time(nowMs),
+    gateway: {
+      id: gatewayId,
+      version,
+      session_id: sessionId,
+      started_at: time(nowMs - uptimeSeconds * 1_000),
+      uptime_seconds: uptimeSeconds,
+    },
+    ...partLists(facts),
+    robots: robotCounts(facts),
+    queues: queues(health.queues),
+    commands: publishedHealth({ commands: health.commands ?? { state: "starting" } }).commands?.figures ?? {},
+    alarms: alarmCounts(facts.alarms),
+    token: { seconds_left: secondsLeft > 0 ? secondsLeft : null },
+    certificates: facts.certificates.map(({ key, path, endMs }) => ({
+      key,
+      path,
+      ends_at: Number.isFinite(endMs) ? time(endMs) : null,
+      seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null,
+    })),
+    disk: { path: disk.path, free_bytes: disk.freeBytes },
+    memory: { rss_bytes: rssBytes, heap_bytes: heapBytes },
+  };
+}
+
+/** The worst state of all, and a sentence for each thing that is not well, the worst first. */
+function verdict(facts: StatusFacts): { readonly state: Health["state"]; readonly problems: string[] } {
+  const { health, alarms } = facts;
+  const parts = Object.entries(health);
+  const ofParts = worstFirst
+    .slice(0, -1)
+    .flatMap((state) =>
+      parts.flatMap(([name, part]) =>
+        part.state === state
+          ? [`${name} is ${state}${part.detail === undefined ? "" : `: ${part.detail}`}`]
+          : [],
+      ),
+    );
+  const counted = alarms.filter((alarm) => alarm.isActive && alarmPriority(alarm.severity) !== "low");
+  const problems = [...ofParts, ...alarmProblem(counted), ...robotProblem(facts)];
+  const worst = worstFirst.find((state) => parts.some(([, part]) => part.state === state)) ?? "starting";
+  return { state: worst === "up" && problems.length > 0 ? "degraded" : worst, problems };
+}
+
+function alarmProblem(alarms: readonly Alarm[]): string[] {
+  const [first] = [...alarms].sort(byUrgency);
+  if (first === undefined) return [];
+  const whose = first.source.kind === "robot" ? ` of ${first.source.robotId}` : "";
+  const said = `${first.code}${whose}: ${first.text}`;
+  return [
+    alarms.length === 1 ? `an alarm is active: ${said}` : `${alarms.length} alarms are active, first ${said}`,
+  ];
+}
+
+function robotProblem(facts: StatusFacts): string[] {
+  const missing = notGood(facts).filter(({ robotId }) => !facts.isOutOfService(robotId));
+  if (missing.length === 0) return [];
+  const named = missing.slice(0, MOST_NAMED).map(({ robotId, quality }) => `${robotId} (${quality})`);
+  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
+  const { length } = facts.robots;
+  return [`${missing.length} of ${length} robots are not good: ${named.join(", ")}${more}`];
+}
+
+/** The worst first, then by name. */
+function notGood({ robots }: StatusFacts): readonly RobotSummary[] {
+  const rank = ({ quality }: RobotSummary) => -qualities.indexOf(quality);
+  return robots
+    .filter(({ quality }) => quality !== "good")
+    .sort((a, b) => rank(a) - rank(b) || (a.robotId < b.robotId ? -1 : 1));
+}
+
+function robotCounts(facts: StatusFacts): Readonly<Record<string, unknown>> {
+  const { robots } = facts;
+  const byQuality = Object.fromEntries(qualities.map((quality) => [quality, 0])) as Record<Quality, number>;
+  for (const { quality } of robots) byQuality[quality] += 1;
+  const listed = notGood(facts).slice(0, MOST_ROBOTS);
+  return {
+    count: robots.length,
+    by_quality: byQuality,
+    out_of_service: robots.filter(({ robotId }) => facts.isOutOfService(robotId)).length,
+    not_good: listed.map(({ robotId, quality }) => ({
+      robot_id: robotId,
+      quality,
+      out_of_service: facts.isOutOfService(robotId),
+    })),
+  };
+}
+
+function alarmCounts(alarms: readonly Alarm[]): Readonly<Record<string, unknown>> {
+  return {
+    count: alarms.length,
+    active: alarms.filter(({ isActive }) => isActive).length,
+    unacknowledged: alarms.filter(({ acknowledged }) => acknowledged === null).length,
+    listed: [...alarms].sort(byUrgency).slice(0, MOST_ALARMS).map(alarmJson),
+  };
+}
+
+/** Links to others, and parts of the gateway itself: `state`, since when, and why. */
+function partLists({ health, stateSinceMs }: StatusFacts): Readonly<Record<"links" | "parts", unknown>> {
+  const described = Object.entries(health).map(([name, { state, detail }]) => {
+    const sinceMs = stateSinceMs(name);
+    return { name, state, since: sinceMs === null ? null : time(sinceMs), detail: detail ?? "" };
+  });
+  return {
+    links: described.filter(({ name }) => linkNames.includes(name)),
+    parts: described.filter(({ name }) => !linkNames.includes(name)),
+  };
+}
+
+/** The figures `opcua.eventsDropped` of the queues, by northbound. */
+function queues(health: Health | undefined): ReadonlyArray<Readonly<Record<string, string | number>>> {
+  const rows = new Map<string, Record<string, string | number>>();
+  for (const [key, value] of Object.entries(health?.figures ?? {})) {
+    const at = key.lastIndexOf(".");
+    const northbound = key.slice(0, at);
+    const row = rows.get(northbound) ?? { northbound };
+    row[key.slice(at + 1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+    rows.set(northbound, row);
+  }
+  return [...rows.values()];
+}
+
+function time(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

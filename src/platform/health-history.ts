@@ -1,0 +1,42 @@
+import type { Clock } from "./clock.ts";
+import type { Health } from "./component.ts";
+
+/** The health of parts by name, and since when each is in its state. */
+export interface HealthHistory {
+  health(): Readonly<Record<string, Health>>;
+  /** Wall time since when a part is known to be in its state; null: it was not asked for. */
+  sinceMs(name: string): number | null;
+  /** To be called about once a second. Asks for the health if nobody else does. */
+  note(): void;
+}
+
+/** Somebody who asks once a second is late now and then. */
+const NOTED_MS = 1_500;
+
+/** @param read the health, now */
+export function createHealthHistory(
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
+  read: () => Readonly<Record<string, Health>>,
+): HealthHistory {
+  const states = new Map<string, { readonly state: Health["state"]; readonly sinceMs: number }>();
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+
+  function health(): Readonly<Record<string, Health>> {
+    const parts = read();
+    askedAtMs = clock.monotonicMs();
+    for (const name in parts) {
+      const state = parts[name]?.state;
+      if (state !== undefined && states.get(name)?.state !== state)
+        states.set(name, { state, sinceMs: clock.nowMs() });
+    }
+    return parts;
+  }
+
+  return {
+    health,
+    sinceMs: (name) => states.get(name)?.sinceMs ?? null,
+    note() {
+      if (clock.monotonicMs() - askedAtMs >= NOTED_MS) health();
+    },
+  };
+}
