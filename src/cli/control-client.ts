@@ -14,11 +14,13 @@ export class CallFailed extends Error {
 }
 
 interface GatewayRequest {
-  readonly method: "PUT" | "DELETE";
+  readonly method: "GET" | "PUT" | "DELETE";
   /** Its variable parts percent-encoded. */
   readonly path: string;
   readonly body?: JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How long the whole answer may take; left out: as long as it does. */
+  readonly timeoutMs?: number;
 }
 
 interface GatewayAnswer {
@@ -36,9 +38,11 @@ const WAIT_SECONDS = 2;
  */
 export async function askGateway(
   socketPath: string,
-  { method, path, body, headers = {} }: GatewayRequest,
+  request: GatewayRequest,
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
+  const { method, path, body, headers = {}, timeoutMs } = request;
+  const timeout = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
   const client = new Client("http://localhost", { socketPath, maxResponseSize: LARGEST_ANSWER_BYTES });
   const json = body === undefined ? {} : { "content-type": "application/json" };
   try {
@@ -47,13 +51,18 @@ export async function askGateway(
       path,
       headers: { ...headers, ...json, "fleetgate-user": encodeURIComponent(userName()) },
       body: body === undefined ? null : JSON.stringify(body),
-      signal,
+      signal: timeout === null ? signal : AbortSignal.any([signal, timeout]),
     });
     const read: unknown = await answer.body.json();
     if (!isJsonObject(read)) throw new CallFailed("the gateway's answer is no JSON object", true);
     return { status: answer.statusCode, body: read };
   } catch (error) {
-    throw callFailed(socketPath, error, signal);
+    if (timeout?.aborted === true && !signal.aborted && !(error instanceof CallFailed)) {
+      const message = `the gateway has not answered within ${Number(timeoutMs) / 1_000} s`;
+      throw new CallFailed(message, method !== "GET", { cause: error });
+    }
+    const failed = callFailed(socketPath, error, signal);
+    throw method === "GET" ? asRead(failed) : failed;
   } finally {
     await client.destroy();
   }
@@ -105,6 +114,12 @@ export function outcomeOf(id: string | null, { status, body }: GatewayAnswer): J
 function userName(): string {
   const { SUDO_USER: caller } = process.env;
   return (caller ?? userInfo().username).replaceAll("/", "_");
+}
+
+/** What only reads has no outcome, and changes nothing. */
+function asRead({ message, cause }: CallFailed): CallFailed {
+  const words = message.replace("; the command goes on", "").replace("told the outcome", "answered");
+  return new CallFailed(words, false, { cause });
 }
 
 function callFailed(socketPath: string, error: unknown, signal: AbortSignal): CallFailed {

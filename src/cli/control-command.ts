@@ -1,14 +1,36 @@
+import { type Command, Option } from "commander";
 import { readSocketPath } from "../config/control-socket.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
+import { plain } from "./plain-text.ts";
 
 /** The options of every subcommand that talks to a running gateway. */
 export interface ControlOptions {
   readonly config?: string;
   readonly socket?: string;
   readonly json?: boolean;
+}
+
+/** The socket of the package's gateway. */
+const USUAL_SOCKET = "/var/lib/fleetgate/control.sock";
+
+/** Adds the options that name the gateway. Without them it is that of the package. */
+export function socketOptions(command: Command): Command {
+  return command
+    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
+    .addOption(
+      new Option("--socket <path>", `the gateway's socket (default: ${USUAL_SOCKET})`).conflicts("config"),
+    );
+}
+
+/**
+ * As `findSocket`, for commands that move no robot: without an option, the socket of the package's gateway.
+ */
+export async function usualSocket(options: ControlOptions): Promise<string> {
+  const { config, socket } = options;
+  return config === undefined && socket === undefined ? USUAL_SOCKET : findSocket(options);
 }
 
 /** The gateway's socket. Ends the process when the configuration names none. Rejects with CallFailed. */
@@ -37,7 +59,7 @@ export function finishDone(message: string, answer: JsonObject, options: Control
 
 /** Prints why there is no outcome; the result is the exit code. A sent request may have been carried out. */
 export function report({ message, wasSent }: CallFailed): number {
-  process.stderr.write(`fleetgate: ${message}\n`);
+  process.stderr.write(`fleetgate: ${plain(message)}\n`);
   return wasSent ? exitCodeOf("unknown") : exitCodes.failure;
 }
 

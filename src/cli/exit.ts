@@ -10,6 +10,11 @@ import { StoreTooNew } from "../platform/stores/kept-store.ts";
  */
 export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, unavailable: 69, config: 78 } as const;
 
+/**
+ * Of `fleetgate status`, as programs that watch others expect them: ok, warning, critical, unknown.
+ */
+export const statusCodes = { up: 0, degraded: 1, down: 2, noAnswer: 3 } as const;
+
 /** Answers are missing or wrong, or something is in the way. Nothing was written. */
 export class Refused extends Error {
   override readonly name = "Refused";

@@ -11,6 +11,7 @@ import { journalCommand } from "./journal.ts";
 import { passwdCommand } from "./passwd.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
+import { statusCommand } from "./status/command.ts";
 import { watchCommand } from "./watch.ts";
 
 /** `fleetgate` with all its subcommands. */
@@ -21,6 +22,7 @@ export function createProgram(): Command {
     .addCommand(initCommand())
     .addCommand(runCommand())
     .addCommand(checkCommand())
+    .addCommand(statusCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
     .addCommand(exportCommand())

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CallFailed, sendCommand } from "../../src/cli/control-client.ts";
+import { askGateway, CallFailed, sendCommand } from "../../src/cli/control-client.ts";
 
 let folder: string;
 let socketPath: string;
@@ -73,5 +73,41 @@ describe("the client of the control socket", () => {
     const error = await send();
     expect(error).toBeInstanceOf(CallFailed);
     expect(error).toMatchObject(failure);
+  });
+});
+
+describe("a question to the control socket", () => {
+  const ask = () =>
+    askGateway(
+      socketPath,
+      { method: "GET", path: "/api/v1/status", timeoutMs: 200 },
+      new AbortController().signal,
+    ).catch((error: unknown) => error);
+
+  it.each<[string, RequestListener, RegExp]>([
+    ["nothing", () => {}, /^the gateway has not answered within 0.2 s$/],
+    [
+      "half",
+      (_request, response) => void response.writeHead(200, { "content-length": 100 }).write("{"),
+      /^the gateway has not answered within 0.2 s$/,
+    ],
+    [
+      "garbage",
+      (_request, response) => void response.end("\x1b[2J"),
+      /^the connection to the gateway failed: /,
+    ],
+    [
+      "what is no HTTP",
+      ({ socket }) => void socket.end("\x1b[2J\r\n\r\n"),
+      /^the connection to the gateway failed: /,
+    ],
+    [
+      "the end of its connection",
+      ({ socket }) => void socket.destroy(),
+      /^the gateway closed the connection before it answered$/,
+    ],
+  ])("that is answered with %s was only a question", async (_what, answer, message) => {
+    await serve(answer);
+    expect(await ask()).toMatchObject({ message: expect.stringMatching(message), wasSent: false });
   });
 });

@@ -2,7 +2,8 @@
 export type Expectation =
   | {
       readonly kind: "ends";
-      readonly code: number;
+      /** Any of them where the line says how the demo is. */
+      readonly code: number | readonly number[];
       readonly prints: RegExp;
       /** Run after it, so that the next line finds what its page says. */
       readonly undo?: string;
@@ -65,6 +66,9 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /call UpdateMission /,
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
   ],
+  [/fleetgate status --json$/, { kind: "ends", code: [0, 1], prints: /^\{"state":"(up|degraded)",/ }],
+  [/fleetgate status --watch$/, { kind: "follows", prints: /^\S+ \S+ {2}demo: / }],
+  [/fleetgate status$/, { kind: "ends", code: [0, 1], prints: /^demo: (all is well$|DEGRADED: )/m }],
   [/hold (ROBOT|cart-01) --release/, { kind: "ends", code: 0, prints: /^succeeded$/m }],
   [/hold (ROBOT|cart-01)/, { kind: "ends", code: 0, prints: /^ *held by cli:/m }],
   [

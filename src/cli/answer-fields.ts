@@ -1,0 +1,32 @@
+import { isJsonObject, type JsonObject } from "../platform/json.ts";
+import { plain } from "./plain-text.ts";
+
+/**
+ * Fields of the gateway's answer, which may be of another version: a field that is missing, or of another
+ * kind, is empty.
+ */
+export function textOf(object: JsonObject, name: string): string {
+  const value = object[name];
+  return typeof value === "string" ? plain(value) : "";
+}
+
+/** Zero where it is missing. */
+export function numberOf(object: JsonObject, name: string): number {
+  const value = object[name];
+  return typeof value === "number" ? value : 0;
+}
+
+export function objectOf(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isJsonObject(value) ? value : {};
+}
+
+export function listOf(object: JsonObject, name: string): readonly JsonObject[] {
+  const value = object[name];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+export function textsOf(object: JsonObject, name: string): readonly string[] {
+  const value = object[name];
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string").map(plain) : [];
+}

@@ -1,0 +1,19 @@
+/** What could move the cursor, change colours, or turn the order of what follows on a terminal. */
+const notPlain = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
+
+/** A text of somebody else for a terminal: what does not print is shown as `\u001b`. */
+export function plain(text: string): string {
+  return text.replace(notPlain, escaped);
+}
+
+/** One line of JSON that a terminal shows as it is. It reads as the same value. */
+export function jsonLine(value: unknown): string {
+  return plain(JSON.stringify(value));
+}
+
+function escaped(character: string): string {
+  let text = "";
+  for (let at = 0; at < character.length; at += 1)
+    text += `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  return text;
+}

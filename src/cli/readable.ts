@@ -1,0 +1,53 @@
+/** A moment in the time zone of the terminal, as `2026-01-31 12:00:00`. Empty where there is none. */
+export function localTime(time: string | number): string {
+  const at = new Date(time);
+  if (time === "" || Number.isNaN(at.getTime())) return "";
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
+  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":")}`;
+}
+
+const units = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+] as const;
+
+/** How long, by its two largest units, as `3 d 4 h`. */
+export function duration(seconds: number): string {
+  let rest = Math.max(0, Math.floor(seconds));
+  const parts: string[] = [];
+  for (const [unit, size] of units) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.length === 0 ? "0 s" : parts.join(" ");
+}
+
+/** Bytes in MB or GB. */
+export function size(bytes: number): string {
+  return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+/** Rows of cells under each other; the last one of a row is as long as it is. */
+export function columns(rows: ReadonlyArray<readonly string[]>): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  return rows.map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** The first rows, and how many more there are. */
+export function first(rows: readonly string[], most: number, count = rows.length): readonly string[] {
+  const shown = rows.slice(0, most);
+  return count > shown.length ? [...shown, `… and ${count - shown.length} more`] : shown;
+}

@@ -1,0 +1,104 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Command } from "commander";
+import { systemClock } from "../../platform/clock.ts";
+import type { JsonObject } from "../../platform/json.ts";
+import { askGateway, CallFailed, outcomeOf } from "../control-client.ts";
+import { type ControlOptions, socketOptions, usualSocket } from "../control-command.ts";
+import { fail, statusCodes } from "../exit.ts";
+import { jsonLine, plain } from "../plain-text.ts";
+import { localTime } from "../readable.ts";
+import { stopSignal } from "../stop-signal.ts";
+import { createScreen } from "./screen.ts";
+import { headline, statusLines } from "./status-text.ts";
+
+interface Options extends ControlOptions {
+  readonly watch?: boolean;
+}
+
+const ANSWER_MS = 5_000;
+const WATCH_MS = 2_000;
+
+const help = `
+Exit codes: 0 all is well, 1 degraded, 2 down or starting, 3 no gateway answers.
+
+Examples:
+  sudo fleetgate status
+  sudo fleetgate status --watch
+  sudo fleetgate status --socket /var/lib/fleetgate-instances/hall2/control.sock
+  sudo fleetgate status --json`;
+
+/** `fleetgate status`: how the gateway of this machine is. */
+export function statusCommand(): Command {
+  const command = new Command("status").description(
+    "show how the gateway of this machine is: links, robots, queues, alarms, certificates, disk",
+  );
+  return socketOptions(command)
+    .option("--watch", "show it anew every 2 s, until Ctrl-C")
+    .option("--json", "print one JSON object a line")
+    .addHelpText("after", help)
+    .action(async (options: Options) => {
+      // Printing to a program that has seen enough, as `head`, is no failure.
+      process.stdout.on("error", () => process.exit());
+      try {
+        const socketPath = await usualSocket(options);
+        const signal = stopSignal();
+        process.exitCode = await (options.watch === true
+          ? watch(socketPath, options, signal)
+          : show(socketPath, options, signal));
+      } catch (error) {
+        fail(error, () => "");
+      }
+    });
+}
+
+async function show(socketPath: string, { json }: Options, signal: AbortSignal): Promise<number> {
+  try {
+    const status = await askStatus(socketPath, signal);
+    const code = codeOf(status);
+    process.exitCode = code;
+    process.stdout.write(`${json === true ? jsonLine(status) : statusLines(status).join("\n")}\n`);
+    return code;
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    // To standard output: systems that watch show its first line.
+    if (json !== true) process.stdout.write(`no answer: ${plain(error.message)}\n`);
+    else process.stderr.write(`fleetgate: ${plain(error.message)}\n`);
+    return statusCodes.noAnswer;
+  }
+}
+
+/** Until the signal is aborted, also while no gateway answers. */
+async function watch(socketPath: string, options: Options, signal: AbortSignal): Promise<number> {
+  const screen = createScreen(process.stdout);
+  while (!signal.aborted) {
+    const status = await askStatus(socketPath, signal).catch(asFailure);
+    if (signal.aborted) break;
+    const time = localTime(systemClock.nowMs());
+    const failure = status instanceof CallFailed ? `no answer: ${plain(status.message)}` : null;
+    if (options.json === true) {
+      if (status instanceof CallFailed) process.stderr.write(`fleetgate: ${plain(status.message)}\n`);
+      else process.stdout.write(`${jsonLine(status)}\n`);
+    } else if (process.stdout.isTTY) {
+      const lines = status instanceof CallFailed ? [failure ?? ""] : statusLines(status);
+      screen.show([time, ...lines]);
+    } else process.stdout.write(`${time}  ${status instanceof CallFailed ? failure : headline(status)}\n`);
+    // Rejects when it is interrupted.
+    await wait(WATCH_MS, undefined, { signal }).catch(() => {});
+  }
+  return statusCodes.up;
+}
+
+async function askStatus(socketPath: string, signal: AbortSignal): Promise<JsonObject> {
+  const request = { method: "GET", path: "/api/v1/status", timeoutMs: ANSWER_MS } as const;
+  return outcomeOf(null, await askGateway(socketPath, request, signal));
+}
+
+function asFailure(error: unknown): CallFailed {
+  if (error instanceof CallFailed) return error;
+  throw error;
+}
+
+function codeOf({ state }: JsonObject): number {
+  if (state === "up") return statusCodes.up;
+  return state === "degraded" ? statusCodes.degraded : statusCodes.down;
+}

@@ -1,0 +1,136 @@
+import type { JsonObject } from "../../platform/json.ts";
+import { listOf, numberOf, objectOf, textOf, textsOf } from "../answer-fields.ts";
+import { columns, duration, first, localTime, size } from "../readable.ts";
+
+const MOST_ROBOTS = 10;
+const MOST_ALARMS = 10;
+/** In the first line, which systems that watch show alone. */
+const LONGEST_PROBLEM = 160;
+
+/** The first line: whether all is well, or what is not. */
+export function headline(status: JsonObject): string {
+  const state = textOf(status, "state");
+  const [problem, ...others] = textsOf(status, "problems");
+  const id = textOf(objectOf(status, "gateway"), "id");
+  if (state === "up") return `${id}: all is well`;
+  const more = others.length === 0 ? "" : `; and ${others.length} more`;
+  return `${id}: ${state.toUpperCase()}: ${short(problem ?? "the gateway does not say why")}${more}`;
+}
+
+function short(text: string): string {
+  return text.length <= LONGEST_PROBLEM ? text : `${text.slice(0, LONGEST_PROBLEM)}…`;
+}
+
+/** The status for a person, a line an entry. */
+export function statusLines(status: JsonObject): readonly string[] {
+  const [, ...others] = textsOf(status, "problems");
+  return [
+    headline(status),
+    ...others.map((problem) => `  and ${problem}`),
+    "",
+    ...section("links", links(listOf(status, "links"))),
+    ...section("parts", links(listOf(status, "parts").filter((part) => part.state !== "up"))),
+    ...robots(objectOf(status, "robots")),
+    ...section("queues", listOf(status, "queues").map(queue)),
+    ...commands(objectOf(status, "commands")),
+    ...alarms(objectOf(status, "alarms")),
+    ...section("certificates", listOf(status, "certificates").map(certificate)),
+    ...section("gateway", gateway(status)),
+  ];
+}
+
+/** Nothing where there are no rows. */
+function section(title: string, rows: ReadonlyArray<readonly string[]>): readonly string[] {
+  return rows.length === 0 ? [] : [title, ...columns(rows).map((row) => `  ${row}`)];
+}
+
+function links(parts: readonly JsonObject[]): ReadonlyArray<readonly string[]> {
+  return parts.map((part) => {
+    const since = localTime(textOf(part, "since"));
+    const sinceText = since === "" ? "" : `since ${since}`;
+    return [textOf(part, "name"), textOf(part, "state"), sinceText, textOf(part, "detail")];
+  });
+}
+
+function robots(found: JsonObject): readonly string[] {
+  const byQuality = objectOf(found, "by_quality");
+  const counts = Object.keys(byQuality)
+    .filter((quality) => quality === "good" || numberOf(byQuality, quality) > 0)
+    .map((quality) => `${numberOf(byQuality, quality)} ${quality}`);
+  const outOfService = numberOf(found, "out_of_service");
+  if (outOfService > 0) counts.push(`${outOfService} out of service`);
+  const total = numberOf(found, "count");
+  const missing = total - numberOf(byQuality, "good");
+  const rows = columns(
+    listOf(found, "not_good").map((robot) => [
+      textOf(robot, "robot_id"),
+      `${textOf(robot, "quality")}${robot.out_of_service === true ? ", out of service" : ""}`,
+    ]),
+  );
+  return [
+    `robots: ${total}, ${counts.join(", ")}`,
+    ...first(rows, MOST_ROBOTS, missing).map((row) => `  ${row}`),
+  ];
+}
+
+function queue(found: JsonObject): readonly string[] {
+  const waiting = `${numberOf(found, "events_queued")} events and ${numberOf(found, "changes_queued")} values wait`;
+  return [textOf(found, "northbound"), waiting, `${numberOf(found, "events_dropped")} events dropped`];
+}
+
+function commands(found: JsonObject): readonly string[] {
+  return [`commands: ${numberOf(found, "in_hand")} in hand, ${numberOf(found, "waiting")} of them waiting`];
+}
+
+function alarms(found: JsonObject): readonly string[] {
+  const [count, active] = [numberOf(found, "count"), numberOf(found, "active")];
+  const unseen = numberOf(found, "unacknowledged");
+  const title = `alarms: ${count}, ${active} active, ${unseen} not acknowledged`;
+  const rows = alarmRows(listOf(found, "listed"));
+  return [count === 0 ? "alarms: none" : title, ...first(rows, MOST_ALARMS, count).map((row) => `  ${row}`)];
+}
+
+/** Alarms in a table; the last column is what was found. */
+function alarmRows(found: readonly JsonObject[]): readonly string[] {
+  return columns(
+    found.map((alarm) => [
+      textOf(alarm, "priority"),
+      alarmWords(alarm),
+      localTime(textOf(alarm, "since")),
+      textOf(alarm, "id"),
+      textOf(alarm, "robot_id") || textOf(alarm, "station") || textOf(alarm, "source"),
+      textOf(alarm, "text"),
+    ]),
+  );
+}
+
+function alarmWords(alarm: JsonObject): string {
+  const state = alarm.active === true ? "active" : "returned";
+  return typeof alarm.acknowledged_by === "string" ? `${state}, acknowledged` : state;
+}
+
+function certificate(found: JsonObject): readonly string[] {
+  const seconds = found.seconds_left;
+  const key = textOf(found, "key");
+  if (typeof seconds !== "number") return [key, "cannot be read", textOf(found, "path")];
+  const left = seconds < 0 ? `ENDED ${duration(-seconds)} ago` : `${duration(seconds)} left`;
+  return [key, left, `ends ${localTime(textOf(found, "ends_at"))}`];
+}
+
+function gateway(status: JsonObject): ReadonlyArray<readonly string[]> {
+  const [about, disk, memory] = [
+    objectOf(status, "gateway"),
+    objectOf(status, "disk"),
+    objectOf(status, "memory"),
+  ];
+  const { seconds_left: secondsLeft } = objectOf(status, "token");
+  const { free_bytes: free } = disk;
+  const since = `started ${localTime(textOf(about, "started_at"))}, ${duration(numberOf(about, "uptime_seconds"))} ago`;
+  return [
+    ["token", typeof secondsLeft === "number" ? `${duration(secondsLeft)} left, then renewed` : "none"],
+    ["disk", `${typeof free === "number" ? size(free) : "not known"} free at ${textOf(disk, "path")}`],
+    ["memory", size(numberOf(memory, "rss_bytes"))],
+    ["version", textOf(about, "version")],
+    ["running", since],
+  ];
+}
