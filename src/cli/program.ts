@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { version } from "../version.ts";
 import { callCommand } from "./call.ts";
+import { certsCommand } from "./certs/command.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
 import { exitCodes } from "./exit.ts";
@@ -25,6 +26,7 @@ export function createProgram(): Command {
     .addCommand(statusCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
+    .addCommand(certsCommand())
     .addCommand(exportCommand())
     .addCommand(journalCommand())
     .addCommand(passwdCommand())

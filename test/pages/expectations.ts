@@ -90,6 +90,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
   [
+    /^sudo fleetgate certs list /,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "list"' },
+  ],
+  [
     /^sudo fleetgate passwd /,
     { kind: "elsewhere", file: "test/cli/passwd.test.ts", has: '"passwd", "--out"' },
   ],

@@ -1,19 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { isIP } from "node:net";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { domainToASCII } from "node:url";
 import type { OPCUACertificateManager } from "node-opcua";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-
-/** What the server's certificate must say. */
-export interface CertificateContent {
-  readonly applicationUri: string;
-  /** Host names and addresses by which clients reach the server. */
-  readonly names: readonly string[];
-}
+import { type CertificateContent, missingNames, namesToCertify } from "./certificate-content.ts";
 
 const DAY_MS = 86_400_000;
 const LIFE_DAYS = 3_650;
@@ -50,7 +42,7 @@ export async function keepOwnCertificate(
   const made = `${file}.new`;
   try {
     await rm(made, { force: true });
-    const names = [...new Set([...content.names, ...addresses()].map(encodedHost))];
+    const names = namesToCertify(content);
     await manager.createSelfSignedCertificate({
       applicationUri: content.applicationUri,
       dns: names.filter((name) => isIP(name) === 0),
@@ -76,20 +68,6 @@ export async function keepOwnCertificate(
   return true;
 }
 
-/**
- * Whether a certificate names a host, as clients compare it: a name, or an address with or without brackets.
- */
-export function namesHost(certificate: X509Certificate, host: string): boolean {
-  const bare = encodedHost(host.replace(/^\[(.*)\]$/, "$1"));
-  const match = isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare);
-  return match !== undefined;
-}
-
-/** A name as it stands in certificates and travels in DNS: `gäte.example` is `xn--gte-qla.example`. */
-function encodedHost(host: string): string {
-  return /^[\x20-\x7e]*$/.test(host) ? host : domainToASCII(host) || host;
-}
-
 async function renewalReason(
   certificate: X509Certificate | null,
   keyFile: string,
@@ -98,7 +76,7 @@ async function renewalReason(
 ): Promise<string | null> {
   if (certificate === null) return "there is none";
   if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)))) return "the key is another";
-  const missing = names.filter((name) => !namesHost(certificate, name));
+  const missing = missingNames(certificate, names);
   if (missing.length > 0) return `it does not name ${missing.join(", ")}`;
   if (!certificate.subjectAltName?.includes(`URI:${applicationUri}`))
     return `it is not for ${applicationUri}`;
@@ -114,12 +92,4 @@ async function readCertificate(file: string): Promise<X509Certificate | null> {
     // Not there, empty, or torn: all of these are made anew.
     return null;
   }
-}
-
-/** Addresses of this machine now. They come and go, so that a certificate is not renewed for them. */
-function addresses(): readonly string[] {
-  return Object.values(networkInterfaces())
-    .flatMap((list) => list ?? [])
-    .map(({ address }) => address)
-    .filter((address) => !address.startsWith("fe80:"));
 }

@@ -1,7 +1,6 @@
 // First, so that node-opcua finds its loggers set when it is imported.
 import "./node-opcua/library-log.ts";
 
-import { isIP } from "node:net";
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
@@ -12,6 +11,7 @@ import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace, type ShownTags } from "./address-space.ts";
+import { contentOf } from "./certificate-content.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
@@ -27,14 +27,12 @@ import { answerInLocales } from "./node-opcua/locales.ts";
 import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
-import { type CertificateContent, keepOwnCertificate } from "./own-certificate.ts";
+import { keepOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { allowPasswordsOnly, giveAnonymousRole, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
-/** Every address of the machine: none of them is one that a client could use. */
-const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** How health says that the disk did not take the server's certificate. */
 const TEMPORARY = "with a certificate of this run only: the disk does not take one";
@@ -198,15 +196,6 @@ async function openServer(
     await server.shutdown(0);
     throw error;
   }
-}
-
-/**
- * Who reaches this machine by a name of the configuration, or from the machine itself, finds it in the
- * certificate.
- */
-function contentOf({ applicationUri, host, hostname, alternateHostnames }: OpcUaOptions): CertificateContent {
-  const bound = isIP(host) !== 0 && !unspecified.has(host) ? [host] : [];
-  return { applicationUri, names: [hostname, ...alternateHostnames, "localhost", ...bound] };
 }
 
 /** Channels that are open keep the certificate that they began with. */

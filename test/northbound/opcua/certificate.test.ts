@@ -5,11 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OPCUACertificateManager } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CertificateContent } from "../../../src/northbound/opcua/certificate-content.ts";
 import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
-import {
-  type CertificateContent,
-  keepOwnCertificate,
-} from "../../../src/northbound/opcua/own-certificate.ts";
+import { keepOwnCertificate } from "../../../src/northbound/opcua/own-certificate.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { newClient, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority } from "./plant-authority.ts";

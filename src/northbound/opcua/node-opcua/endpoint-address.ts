@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { EndpointDescription, type OPCUAServer } from "node-opcua";
-import { namesHost } from "../own-certificate.ts";
+import { namesHost } from "../certificate-content.ts";
 
 /** The host and port of an opc.tcp URL. */
 const opcTcpUrl = /^opc\.tcp:\/\/(\[[0-9a-f:.]+\]|[^/:@\s[\]]+)(?::(\d{1,5}))?(?:\/|$)/i;

@@ -1,0 +1,94 @@
+import { printable } from "../printable.ts";
+import type { CertificateFacts } from "./certificate-facts.ts";
+import type { Damaged, Inventory, Listed } from "./inventory.ts";
+
+const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string, none: string | null]> = [
+  ["own", "The gateway's own certificate (OPC UA)", null],
+  ["next", "The gateway's next certificate, not in use yet", null],
+  ["rejected", "Clients that wait for approval, or were rejected", "none"],
+  ["trusted", "Clients and authorities that are let in", "none"],
+  ["issuers", "Issuers, which let nobody in", null],
+  ["configuration", "Files that the configuration names", null],
+];
+
+/** What `fleetgate certs list` prints. */
+export function inventoryText({ configured, certificates, damaged }: Inventory): string {
+  const parts = headings.flatMap(([place, heading, none]) => {
+    const here = certificates.filter((each) => each.place === place);
+    const broken = damaged.filter((each) => each.place === place);
+    if (here.length + broken.length === 0)
+      return none === null || configured.opcua === null ? [] : [`${heading}: ${none}\n`];
+    return [`${heading}\n${here.map(shortText).join("")}${broken.map(damageText).join("")}`];
+  });
+  return parts.length === 0 ? "There are no certificates.\n" : parts.join("\n");
+}
+
+function shortText({ place, configKey, path, since, facts, warnings }: Listed): string {
+  const { thumbprint, validTo, daysLeft, subject, applicationUri } = facts;
+  const days = daysLeft < 0 ? "expired" : `${daysLeft} days left`;
+  const lines = [
+    `  ${thumbprint}  until ${validTo.slice(0, 10)} (${days})`,
+    `    ${printable(subject) || "(without a subject)"}`,
+    ...(applicationUri === null ? [] : [`    ${printable(applicationUri)}`]),
+    ...(configKey === null ? [] : [`    ${configKey}: ${printable(path, 400)}`]),
+    ...(place === "rejected" && since !== null ? [`    since ${minuteText(since)}`] : []),
+    ...ownLines(place, facts),
+    ...warnings.map((warning) => `    ! ${printable(warning, 400)}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function ownLines(place: Listed["place"], { validFrom, names, key, keyUsage }: CertificateFacts): string[] {
+  if (place !== "own" && place !== "next") return [];
+  return [
+    `    valid from ${validFrom.slice(0, 10)}; ${key}; ${keyUsage.join(", ") || "no key usage"}`,
+    `    names ${printable(names.join(", "), 1_000) || "no host"}`,
+  ];
+}
+
+function damageText({ path, problem }: Damaged): string {
+  return `  ! ${printable(path, 400)}: ${printable(problem, 400)}\n`;
+}
+
+function minuteText(iso: string): string {
+  return `${iso.slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/** All that a certificate says, and where it lies. */
+export function fullText(listed: readonly Listed[]): string {
+  const [first] = listed;
+  if (first === undefined) return "";
+  const { facts } = first;
+  const places = listed.map(({ place, configKey, path, since }) => {
+    const name = configKey ?? place;
+    return `${name}${since === null ? "" : ` since ${minuteText(since)}`}: ${path}`;
+  });
+  const rows: ReadonlyArray<readonly [string, string]> = [
+    ...places.map((text) => ["where", text] as const),
+    ["thumbprint", `${facts.thumbprint} (SHA-1)`],
+    ["", `${facts.sha256} (SHA-256)`],
+    ["subject", facts.subject],
+    ["issuer", facts.isSelfSigned ? "itself" : facts.issuer],
+    ["serial", facts.serial],
+    ["application", facts.applicationUri ?? "none"],
+    ["names", facts.names.join(", ") || "none"],
+    ["valid", `${facts.validFrom} to ${facts.validTo} (${facts.daysLeft} days left)`],
+    ["key", facts.key],
+    ["key usage", facts.keyUsage.join(", ") || "not given"],
+    ["extended", facts.extendedKeyUsage.join(", ") || "not given"],
+    ["signed by", facts.signature],
+    ["authority", facts.isAuthority ? "yes: it signs other certificates" : "no"],
+  ];
+  const text = rows.map(([name, value]) => `${name.padEnd(12)}${printable(value, 1_000)}\n`).join("");
+  const warnings = [...new Set(listed.flatMap((each) => each.warnings))];
+  return `${text}${warnings.map((warning) => `! ${printable(warning, 400)}\n`).join("")}`;
+}
+
+/** The same for programs. */
+export function listedJson({ place, configKey, path, since, facts, warnings }: Listed): object {
+  return { place, configKey, path, since, ...facts, warnings };
+}
+
+export function inventoryJson({ certificates, damaged }: Inventory): object {
+  return { certificates: certificates.map(listedJson), damaged };
+}

@@ -1,0 +1,125 @@
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { type ConfiguredCertificates, readCertificateFiles } from "../../config/certificate-files.ts";
+import { contentOf, missingNames } from "../../northbound/opcua/certificate-content.ts";
+import { certificatesIn } from "../../platform/pem.ts";
+import { exitCodes, NotPossible } from "../exit.ts";
+import { unitEnvironment } from "../unit-environment.ts";
+import {
+  applicationWarnings,
+  type CertificateFacts,
+  factsOf,
+  validityWarnings,
+  type Wanted,
+} from "./certificate-facts.ts";
+import { readContent, readStore, type StoredCertificate, storeFolder } from "./store.ts";
+
+/** A certificate that the gateway uses or knows, and what is wrong with it. */
+export interface Listed {
+  readonly place: StoredCertificate["place"] | "configuration";
+  /** The key that names its file, for one of the configuration. */
+  readonly configKey: string | null;
+  readonly path: string;
+  readonly since: string | null;
+  readonly facts: CertificateFacts;
+  readonly pem: string;
+  readonly warnings: readonly string[];
+}
+
+/** A file that holds no certificate that can be read. */
+export interface Damaged {
+  readonly place: Listed["place"];
+  readonly path: string;
+  readonly problem: string;
+}
+
+export interface Inventory {
+  readonly configured: ConfiguredCertificates;
+  readonly certificates: readonly Listed[];
+  readonly damaged: readonly Damaged[];
+}
+
+/** What a configuration says of certificates; throws NotPossible where it cannot be read. */
+export async function configuredOf(config: string, nowMs: number): Promise<ConfiguredCertificates> {
+  const { env } = unitEnvironment(process.env, process.getuid?.() ?? null, config);
+  const read = await readCertificateFiles(config, env, nowMs);
+  if (!read.ok) throw new NotPossible(read.problem, exitCodes.config);
+  return read.configured;
+}
+
+/** Every certificate that a configuration names, or that lies in its data folder. */
+export async function takeInventory(config: string, nowMs: number): Promise<Inventory> {
+  const configured = await configuredOf(config, nowMs);
+  const stored = await storedIn(configured, nowMs);
+  const certificates: Listed[] = [];
+  const damaged: Damaged[] = [];
+  for (const { place, path, since, content } of stored) {
+    if ("damage" in content) damaged.push({ place, path, problem: content.damage });
+    else {
+      const { facts, certificate } = content;
+      const isOwn = place === "own" || place === "next";
+      const wanted = isOwn ? wantedOf(configured, certificate) : undefined;
+      const warnings = applicationWarnings(facts, nowMs, wanted);
+      const pem = certificate.toString();
+      certificates.push({ place, configKey: null, path, since, facts, pem, warnings });
+    }
+  }
+  for (const { key, path, content } of configured.files) {
+    if ("problem" in content) {
+      damaged.push({ place: "configuration", path: `${key} (${path})`, problem: content.problem });
+      continue;
+    }
+    for (const pem of certificatesIn(content.text)) {
+      const certificate = new X509Certificate(pem);
+      const facts = factsOf(certificate, nowMs);
+      const isOwn = key === "opcua.certificate" && certificatesIn(content.text)[0] === pem;
+      const warnings = isOwn
+        ? applicationWarnings(facts, nowMs, wantedOf(configured, certificate))
+        : validityWarnings(facts, nowMs);
+      certificates.push({ place: "configuration", configKey: key, path, since: null, facts, pem, warnings });
+    }
+  }
+  return { configured, certificates, damaged };
+}
+
+async function storedIn(
+  { dataDir, opcua }: ConfiguredCertificates,
+  nowMs: number,
+): Promise<readonly StoredCertificate[]> {
+  try {
+    const stored = await readStore(storeFolder(dataDir), nowMs);
+    // A certificate of the configuration takes the place of the gateway's own.
+    return opcua?.certificate == null ? stored : stored.filter(({ place }) => place !== "own");
+  } catch (error) {
+    throw notAllowed(error, dataDir);
+  }
+}
+
+/** The data folder is the service's alone: everybody else is told how to come in. */
+export function notAllowed(error: unknown, dataDir: string): unknown {
+  const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
+  return isDenied
+    ? new NotPossible(`${dataDir} can be read by the gateway's user and root only: use sudo`)
+    : error;
+}
+
+function wantedOf({ opcua }: ConfiguredCertificates, certificate: X509Certificate): Wanted | undefined {
+  if (opcua === null) return undefined;
+  return {
+    applicationUri: opcua.applicationUri,
+    missingNames: missingNames(certificate, contentOf(opcua).names),
+  };
+}
+
+/** A file that an operator names. Throws NotPossible for one that holds no certificate. */
+export async function readCertificateFile(path: string, nowMs: number) {
+  const content = readContent(
+    await readFile(path).catch((error: unknown) => {
+      const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+      throw new NotPossible(`${path} cannot be read: ${code}`);
+    }),
+    nowMs,
+  );
+  if ("damage" in content) throw new NotPossible(`${path} ${content.damage}`);
+  return content;
+}

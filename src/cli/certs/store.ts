@@ -1,0 +1,99 @@
+import type { X509Certificate } from "node:crypto";
+import { constants } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isCode } from "../../platform/socket-probe.ts";
+import { type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
+
+/** Where a certificate of the OPC UA server lies. */
+export type Place = "own" | "next" | "rejected" | "trusted" | "issuers";
+
+/** The folders and files below `<dataDir>/opcua/server`. */
+export const places: Readonly<Record<Place, string>> = {
+  own: "own/certs/certificate.pem",
+  next: "own/certs/next.pem",
+  rejected: "rejected",
+  trusted: "trusted/certs",
+  issuers: "issuers/certs",
+};
+
+/** A file of the store, readable or not. */
+export interface StoredCertificate {
+  readonly place: Place;
+  readonly path: string;
+  /** When the file was written, as ISO 8601. */
+  readonly since: string;
+  readonly content: FileContent;
+}
+
+/** The first certificate of a file, which is the one of its owner; or why there is none. */
+export type FileContent =
+  | { readonly facts: CertificateFacts; readonly certificate: X509Certificate }
+  | { readonly damage: string };
+
+const LARGEST_FILE_BYTES = 1_000_000;
+
+/** Whether a file is one that the gateway has made of the configuration's authorities. */
+export function isConfigured(path: string): boolean {
+  return /(^|[\\/])configured-\d+\.pem$/.test(path);
+}
+
+export function storeFolder(dataDir: string): string {
+  return join(dataDir, "opcua", "server");
+}
+
+/** Every certificate of the store, the oldest of a folder first. Rejects where nobody may look. */
+export async function readStore(folder: string, nowMs: number): Promise<readonly StoredCertificate[]> {
+  const found = [];
+  for (const place of Object.keys(places) as Place[])
+    found.push(...(await readPlace(place, join(folder, places[place]), nowMs)));
+  return found;
+}
+
+async function readPlace(place: Place, path: string, nowMs: number): Promise<StoredCertificate[]> {
+  const paths = place === "own" || place === "next" ? [path] : await filesOf(path);
+  const read = await Promise.all(paths.map((each) => readStored(place, each, nowMs)));
+  return read.filter((each) => each !== null).sort((a, b) => (a.since < b.since ? -1 : 1));
+}
+
+async function filesOf(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort().map((name) => join(folder, name));
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+/** Null: the gateway has moved it meanwhile. */
+async function readStored(place: Place, path: string, nowMs: number): Promise<StoredCertificate | null> {
+  try {
+    // A pipe that nobody writes to would block.
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const about = await file.stat();
+      const stored = { place, path, since: about.mtime.toISOString() };
+      if (!about.isFile()) return { ...stored, content: { damage: "is no file" } };
+      if (about.size > LARGEST_FILE_BYTES)
+        return { ...stored, content: { damage: `is larger than ${LARGEST_FILE_BYTES} bytes` } };
+      return { ...stored, content: readContent(await file.readFile(), nowMs) };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+/** What a file holds, PEM or DER. */
+export function readContent(content: Buffer, nowMs: number): FileContent {
+  if (content.length === 0) return { damage: "is empty" };
+  try {
+    const [certificate] = certificatesOf(content);
+    if (certificate === undefined) return { damage: "holds no certificate" };
+    return { certificate, facts: factsOf(certificate, nowMs) };
+  } catch {
+    return { damage: "holds no certificate that can be read" };
+  }
+}

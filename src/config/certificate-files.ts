@@ -1,0 +1,77 @@
+import type { OpcUaOptions } from "../northbound/opcua/options.ts";
+import { type FileKind, fileFields } from "./fields.ts";
+import { dataDir } from "./load.ts";
+import { type Environment, readNamedFiles } from "./named-files.ts";
+import { pathText } from "./problem.ts";
+import { readConfigDocument, soundSections } from "./read-document.ts";
+import { configSchema } from "./schema.ts";
+import { places } from "./schema-walk.ts";
+import { opcUaOptions } from "./sections/opcua.ts";
+
+/** A file of certificates that a key of the configuration names. */
+export interface CertificateFile {
+  readonly key: string;
+  /** As the configuration names it, where it could not be read. */
+  readonly path: string;
+  /** PEM, or why there is none. */
+  readonly content: { readonly text: string } | { readonly problem: string };
+}
+
+/** What a configuration says of certificates. */
+export interface ConfiguredCertificates {
+  readonly dataDir: string;
+  readonly files: readonly CertificateFile[];
+  /** Null: the configuration has no OPC UA, or a mistake there. */
+  readonly opcua: Pick<
+    OpcUaOptions,
+    "applicationUri" | "host" | "hostname" | "alternateHostnames" | "certificate"
+  > | null;
+}
+
+export type CertificateFilesResult =
+  | { readonly ok: true; readonly configured: ConfiguredCertificates }
+  | { readonly ok: false; readonly problem: string };
+
+const certificateKinds: ReadonlySet<FileKind | undefined> = new Set([
+  "certificate",
+  "applicationCertificate",
+]);
+
+/**
+ * The certificates of a configuration file. Mistakes elsewhere in it are no obstacle: certificates are looked
+ * at when something is wrong. Never rejects.
+ */
+export async function readCertificateFiles(
+  path: string,
+  env: Environment,
+  nowMs: number,
+): Promise<CertificateFilesResult> {
+  const read = await readConfigDocument(path);
+  if (!read.ok) {
+    const [first] = read.problems;
+    const line = first?.line == null ? "" : `:${first.line}`;
+    return { ok: false, problem: `${path}${line}: ${first?.message ?? "it cannot be read"}` };
+  }
+  const { document } = read;
+  const { gateway, opcua } = soundSections(document);
+  if (gateway === undefined) {
+    return {
+      ok: false,
+      problem: `${path} has mistakes in gateway: fleetgate check --config ${path} names them`,
+    };
+  }
+  const folder = dataDir({ gateway }, path, env);
+  const named = await readNamedFiles(configSchema, document, path, env, nowMs);
+  const files = [...places(configSchema, document.value)].flatMap((place): CertificateFile[] => {
+    if (typeof place.value !== "string" || !certificateKinds.has(fileFields.get(place.schema)?.kind))
+      return [];
+    const key = pathText(place.path);
+    const file = named.byKey.get(key);
+    if (file !== undefined) return [{ key, path: file.path, content: { text: file.text } }];
+    const problem = named.problems.find((each) => each.path === key)?.message ?? "cannot be read";
+    return [{ key, path: place.value, content: { problem } }];
+  });
+  const identity = { id: gateway.id, dataDir: folder };
+  const options = opcua === undefined ? null : opcUaOptions(opcua, identity, { families: {} }, [], named);
+  return { ok: true, configured: { dataDir: folder, files, opcua: options } };
+}

@@ -1,0 +1,61 @@
+import type { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import { domainToASCII } from "node:url";
+import type { OpcUaOptions } from "./options.ts";
+
+/** What the server's certificate must say. */
+export interface CertificateContent {
+  readonly applicationUri: string;
+  /** Host names and addresses by which clients reach the server. */
+  readonly names: readonly string[];
+}
+
+/** Every address of the machine: none of them is one that a client could use. */
+const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+/**
+ * Who reaches this machine by a name of the configuration, or from the machine itself, finds it in the
+ * certificate.
+ */
+export function contentOf({
+  applicationUri,
+  host,
+  hostname,
+  alternateHostnames,
+}: Pick<OpcUaOptions, "applicationUri" | "host" | "hostname" | "alternateHostnames">): CertificateContent {
+  const bound = isIP(host) !== 0 && !unspecified.has(host) ? [host] : [];
+  return { applicationUri, names: [hostname, ...alternateHostnames, "localhost", ...bound] };
+}
+
+/** The names of a certificate that is made now: with the addresses of this machine, each once. */
+export function namesToCertify({ names }: CertificateContent): readonly string[] {
+  return [...new Set([...names, ...addresses()].map(encodedHost))];
+}
+
+/** The names that a certificate lacks. */
+export function missingNames(certificate: X509Certificate, names: readonly string[]): readonly string[] {
+  return names.filter((name) => !namesHost(certificate, name));
+}
+
+/**
+ * Whether a certificate names a host, as clients compare it: a name, or an address with or without brackets.
+ */
+export function namesHost(certificate: X509Certificate, host: string): boolean {
+  const bare = encodedHost(host.replace(/^\[(.*)\]$/, "$1"));
+  const match = isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare);
+  return match !== undefined;
+}
+
+/** A name as it stands in certificates and travels in DNS: `gäte.example` is `xn--gte-qla.example`. */
+function encodedHost(host: string): string {
+  return /^[\x20-\x7e]*$/.test(host) ? host : domainToASCII(host) || host;
+}
+
+/** Addresses of this machine now. They come and go, so that a certificate is not renewed for them. */
+function addresses(): readonly string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .map(({ address }) => address)
+    .filter((address) => !address.startsWith("fe80:"));
+}
