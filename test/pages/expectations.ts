@@ -94,6 +94,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "list"' },
   ],
   [
+    /^sudo fleetgate certs approve /,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "approve"' },
+  ],
+  [
     /^sudo fleetgate passwd /,
     { kind: "elsewhere", file: "test/cli/passwd.test.ts", has: '"passwd", "--out"' },
   ],

@@ -1,6 +1,7 @@
 import { printable } from "../printable.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
 import type { Damaged, Inventory, Listed } from "./inventory.ts";
+import type { Moved } from "./move.ts";
 
 const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string, none: string | null]> = [
   ["own", "The gateway's own certificate (OPC UA)", null],
@@ -12,15 +13,14 @@ const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string,
 ];
 
 /** What `fleetgate certs list` prints. */
-export function inventoryText({ configured, certificates, damaged }: Inventory): string {
+export function inventoryText({ certificates, damaged }: Inventory): string {
   const parts = headings.flatMap(([place, heading, none]) => {
     const here = certificates.filter((each) => each.place === place);
     const broken = damaged.filter((each) => each.place === place);
-    if (here.length + broken.length === 0)
-      return none === null || configured.opcua === null ? [] : [`${heading}: ${none}\n`];
+    if (here.length + broken.length === 0) return none === null ? [] : [`${heading}: ${none}\n`];
     return [`${heading}\n${here.map(shortText).join("")}${broken.map(damageText).join("")}`];
   });
-  return parts.length === 0 ? "There are no certificates.\n" : parts.join("\n");
+  return parts.join("\n");
 }
 
 function shortText({ place, configKey, path, since, facts, warnings }: Listed): string {
@@ -84,7 +84,23 @@ export function fullText(listed: readonly Listed[]): string {
   return `${text}${warnings.map((warning) => `! ${printable(warning, 400)}\n`).join("")}`;
 }
 
-/** The same for programs. */
+/** What became of a certificate that was approved or rejected. */
+export function movedText(
+  { thumbprint, subject, isNew, isAuthority, warnings }: Moved,
+  to: "trusted" | "rejected",
+): string {
+  const isIn = to === "trusted";
+  const done = isIn ? "is let in" : "is refused, and its sessions end within seconds";
+  const lines = [
+    `${thumbprint}  ${printable(subject)}`,
+    isNew ? `  ${done}` : `  was ${isIn ? "let in" : "refused"} already; nothing was changed`,
+    ...(isIn && isAuthority ? ["  ! it is an authority: every client that it signs is let in too"] : []),
+    ...(isIn ? warnings : []).map((warning) => `  ! ${printable(warning, 400)}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** One certificate for programs. */
 export function listedJson({ place, configKey, path, since, facts, warnings }: Listed): object {
   return { place, configKey, path, since, ...facts, warnings };
 }

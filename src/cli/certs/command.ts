@@ -1,18 +1,19 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { fail } from "../exit.ts";
-import { fullText, inventoryJson, inventoryText, listedJson } from "./certificate-text.ts";
-import { takeInventory } from "./inventory.ts";
+import { fullText, inventoryJson, inventoryText, listedJson, movedText } from "./certificate-text.ts";
+import { takeInventory, type Whose } from "./inventory.ts";
+import { moveCertificates } from "./move.ts";
 import { select } from "./selection.ts";
+import { storeFolder } from "./store.ts";
 
-interface Options {
-  readonly config: string;
+interface Options extends Whose {
   readonly json?: true;
 }
 
 /** `fleetgate certs`: certificates without a file manager. */
 export function certsCommand(): Command {
   return new Command("certs")
-    .description("list and show certificates: of OPC UA clients, our own, and those of the configuration")
+    .description("certificates: list, show, approve and reject them")
     .addCommand(
       subcommand("list", "list every certificate, and what is wrong with it")
         .option("--json", "print one JSON document")
@@ -24,33 +25,53 @@ export function certsCommand(): Command {
         .option("--json", "print one JSON document")
         .option("--pem", "print the certificate itself (PEM), for a client's trust list")
         .action(done(show)),
+    )
+    .addCommand(
+      subcommand("approve", "let OPC UA clients in; the gateway may run")
+        .argument("<thumbprint...>", "of certificates that wait")
+        .action(done(move("trusted"))),
+    )
+    .addCommand(
+      subcommand("reject", "keep OPC UA clients out, and end their sessions; the gateway may run")
+        .argument("<thumbprint...>", "of certificates that are let in")
+        .action(done(move("rejected"))),
     );
 }
 
 function subcommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .requiredOption("-c, --config <file>", "the gateway's configuration, which names its data folder");
+    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its data folder"))
+    .addOption(new Option("--data <folder>", "the gateway's data folder").conflicts("config"));
 }
 
-/** The words of a command line before its options. */
+/** Ends the process with one line when the action cannot be carried out. */
 function done<T extends unknown[]>(action: (...values: T) => Promise<void>): (...values: T) => Promise<void> {
   return (...values) => action(...values).catch((error: unknown) => fail(error, () => ""));
 }
 
-async function list({ config, json }: Options): Promise<void> {
-  const inventory = await takeInventory(config, Date.now());
+async function list({ json, ...whose }: Options): Promise<void> {
+  const inventory = await takeInventory(whose, Date.now());
   process.stdout.write(json ? jsonText(inventoryJson(inventory)) : inventoryText(inventory));
 }
 
 async function show(
   thumbprint: string,
-  { config, json, pem }: Options & { readonly pem?: true },
+  { json, pem, ...whose }: Options & { readonly pem?: true },
 ): Promise<void> {
-  const { certificates } = await takeInventory(config, Date.now());
+  const { certificates } = await takeInventory(whose, Date.now());
   const found = select(certificates, thumbprint);
   if (pem) process.stdout.write(found[0]?.pem ?? "");
   else process.stdout.write(json ? jsonText(found.map(listedJson)) : fullText(found));
+}
+
+function move(to: "trusted" | "rejected"): (wanted: readonly string[], whose: Whose) => Promise<void> {
+  return async (wanted, whose) => {
+    const { configured, certificates } = await takeInventory(whose, Date.now());
+    const store = storeFolder(configured.dataDir);
+    for (const each of await moveCertificates(store, certificates, wanted, to))
+      process.stdout.write(movedText(each, to));
+  };
 }
 
 function jsonText(value: unknown): string {

@@ -39,8 +39,21 @@ export interface Inventory {
   readonly damaged: readonly Damaged[];
 }
 
-/** What a configuration says of certificates; throws NotPossible where it cannot be read. */
-export async function configuredOf(config: string, nowMs: number): Promise<ConfiguredCertificates> {
+/** Which gateway's certificates are meant: by its configuration, or by its data folder alone. */
+export interface Whose {
+  readonly config?: string;
+  readonly data?: string;
+}
+
+/** What a configuration says of certificates. Throws NotPossible where it cannot be read. */
+export async function configuredOf({ config, data }: Whose, nowMs: number): Promise<ConfiguredCertificates> {
+  if (data !== undefined) return { dataDir: data, files: [], opcua: null };
+  if (config === undefined) {
+    throw new NotPossible(
+      "name the gateway: --config <file>, or --data <folder> for its data folder",
+      exitCodes.usage,
+    );
+  }
   const { env } = unitEnvironment(process.env, process.getuid?.() ?? null, config);
   const read = await readCertificateFiles(config, env, nowMs);
   if (!read.ok) throw new NotPossible(read.problem, exitCodes.config);
@@ -48,8 +61,8 @@ export async function configuredOf(config: string, nowMs: number): Promise<Confi
 }
 
 /** Every certificate that a configuration names, or that lies in its data folder. */
-export async function takeInventory(config: string, nowMs: number): Promise<Inventory> {
-  const configured = await configuredOf(config, nowMs);
+export async function takeInventory(whose: Whose, nowMs: number): Promise<Inventory> {
+  const configured = await configuredOf(whose, nowMs);
   const stored = await storedIn(configured, nowMs);
   const certificates: Listed[] = [];
   const damaged: Damaged[] = [];

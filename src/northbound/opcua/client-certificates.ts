@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -11,6 +11,8 @@ export interface ClientCertificates {
   readonly manager: OPCUACertificateManager;
   /** How often a client was refused for its certificate. */
   readonly refusedCount: number;
+  /** Says of any certificate whether an operator has rejected it. Rejects when the folders cannot be read. */
+  rejected(): Promise<(chain: Buffer | readonly Buffer[]) => boolean>;
 }
 
 /** OPC UA part 7: every security policy that is not outdated. */
@@ -81,8 +83,21 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     return ended;
   }
 
+  async function rejected(): Promise<(chain: Buffer | readonly Buffer[]) => boolean> {
+    const [refused, trusted] = await Promise.all([
+      namesIn(manager.rejectedFolder),
+      namesIn(manager.trustedFolder),
+    ]);
+    return (chain) => {
+      const thumbprint = thumbprintOf(leafOf(chain));
+      return hasName(refused, thumbprint) && !hasName(trusted, thumbprint);
+    };
+  }
+
   async function statusOf(chain: Buffer | readonly Buffer[], leaf: Buffer): Promise<StatusCode> {
     const status = await check(chain);
+    // The store sees files late, those of operators too.
+    if (status.isGood()) return (await rejected())(chain) ? StatusCodes.BadCertificateUntrusted : status;
     const isNews = status.equals(StatusCodes.BadCertificateUntrusted) && (await approve(leaf));
     return isNews ? check(chain) : status;
   }
@@ -96,7 +111,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
         thumbprint,
         subject: subjectOf(leaf),
         status: status.name,
-        ...(file === null ? {} : { approve: `mv '${file}' '${manager.trustedFolder}'` }),
+        ...(file === null ? {} : { approve: approval(manager, file, thumbprint) }),
       },
       file === null
         ? "an OPC UA client was refused for its certificate"
@@ -124,10 +139,19 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   Reflect.set(manager, "rejectCertificate", putAside);
   return {
     manager,
+    rejected,
     get refusedCount() {
       return refusedCount;
     },
   };
+}
+
+/** The command that approves a certificate. In a folder of this run alone, `fleetgate` does not look. */
+function approval(manager: OPCUACertificateManager, file: string, thumbprint: string): string {
+  const pkiFolder = dirname(manager.rootDir);
+  return basename(pkiFolder) === "opcua"
+    ? `fleetgate certs approve ${thumbprint} --data '${dirname(pkiFolder)}'`
+    : `mv '${file}' '${manager.trustedFolder}'`;
 }
 
 type CheckCertificate = (chain: Buffer | readonly Buffer[]) => Promise<StatusCode>;
@@ -177,6 +201,14 @@ function thumbprintOf(leaf: Buffer): string {
 async function fileOf(folder: string, thumbprint: string): Promise<string | null> {
   const name = (await readdir(folder)).find((file) => file.toLowerCase().includes(thumbprint));
   return name === undefined ? null : join(folder, name);
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder)).map((name) => name.toLowerCase());
+}
+
+function hasName(names: readonly string[], thumbprint: string): boolean {
+  return names.some((name) => name.includes(thumbprint));
 }
 
 async function prune(folder: string): Promise<void> {

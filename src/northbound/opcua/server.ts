@@ -25,6 +25,7 @@ import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
+import { endRejectedClients } from "./node-opcua/rejected-clients.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { keepOwnCertificate } from "./own-certificate.ts";
@@ -182,6 +183,7 @@ async function openServer(
     containEventFilters();
     showSampleRate(server);
     const bounds = boundSessions(server, options, clock, log);
+    endRejectedClients(server, clientCertificates, clock, log, signal);
     if (options.certificate === null) {
       every(clock, RENEWAL_CHECK_MS, signal, () => {
         renew().then(

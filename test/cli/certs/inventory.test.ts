@@ -20,7 +20,7 @@ it("lists what waits, what is trusted, and what the configuration names, each wi
   await plant.put("trusted/certs/scada.pem", trusted.pem);
   await writeFile(join(plant.folder, "authority.pem"), authority.pem);
 
-  const inventory = await takeInventory(plant.config, Date.now());
+  const inventory = await takeInventory(plant, Date.now());
   const found = inventory.certificates.map(({ place, configKey, facts, warnings }) => [
     place,
     configKey,
@@ -57,12 +57,15 @@ it("lists what waits, what is trusted, and what the configuration names, each wi
   expect(text).toContain(`  ${waiting.thumbprint}  until `);
   expect(text).toMatch(/since \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
   expect(text).toContain("names no application");
+  expect(fullText(inventory.certificates.slice(2, 3))).toMatch(
+    /^key usage +digitalSignature, nonRepudiation/m,
+  );
 });
 
 it("reports that our own certificate is for another application", async () => {
   const plant = await newPlant();
   await plant.put("own/certs/certificate.pem", (await clientCertificate("x", { uri: "urn:other" })).pem);
-  const { certificates } = await takeInventory(plant.config, Date.now());
+  const { certificates } = await takeInventory(plant, Date.now());
   expect(certificates[0]?.warnings).toContain("it is for urn:other, and the gateway is urn:fleetgate:plant1");
 });
 
@@ -76,7 +79,7 @@ it("lists damaged files as such: empty, random, cut off, a folder, a pipe, a hug
   await plant.put("rejected/huge.pem", Buffer.alloc(1_000_001));
   await mkdir(join(plant.store, "rejected/folder"));
   execFileSync("mkfifo", [join(plant.store, "rejected/pipe.pem")]);
-  const { certificates, damaged } = await takeInventory(plant.config, Date.now());
+  const { certificates, damaged } = await takeInventory(plant, Date.now());
   expect(certificates).toEqual([]);
   expect(damaged.map(({ path, problem }) => [path.split("/").at(-1), problem]).sort()).toEqual([
     ["cut.der", "holds no certificate that can be read"],
@@ -93,7 +96,7 @@ it("a stranger's name cannot steer the terminal, nor add a line", async () => {
   const plant = await newPlant();
   const name = "plc\u001b[2J\r\nTrusted: all\u202e";
   await plant.put("rejected/x.pem", (await clientCertificate(name, { uri: "urn:\u001b]0;x\u0007" })).pem);
-  const inventory = await takeInventory(plant.config, Date.now());
+  const inventory = await takeInventory(plant, Date.now());
   for (const text of [inventoryText(inventory), fullText(inventory.certificates)]) {
     expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     expect(text).toContain("\\u{1b}[2J");
@@ -105,7 +108,7 @@ it("finds a certificate by the beginning of a thumbprint, and refuses one that f
   const plant = await newPlant();
   const clients = await Promise.all(["a", "b"].map((name) => clientCertificate(name)));
   for (const [index, { pem }] of clients.entries()) await plant.put(`rejected/${index}.pem`, pem);
-  const { certificates } = await takeInventory(plant.config, Date.now());
+  const { certificates } = await takeInventory(plant, Date.now());
   const [first] = certificates;
   if (first === undefined) throw new Error("there is none");
   const { thumbprint, sha256 } = first.facts;
@@ -125,7 +128,7 @@ it("finds a certificate by the beginning of a thumbprint, and refuses one that f
 it("a mistake elsewhere in the configuration is no obstacle", async () => {
   const plant = await newPlant({ missionSlots: 99 });
   await plant.put("rejected/x.pem", (await clientCertificate("plc")).pem);
-  const { certificates, configured } = await takeInventory(plant.config, Date.now());
+  const { certificates, configured } = await takeInventory(plant, Date.now());
   expect(configured.opcua).toBeNull();
   expect(certificates).toHaveLength(1);
 });

@@ -88,7 +88,7 @@ it("a client that nobody approved is told so in an error message, and the log sa
     thumbprint: createHash("sha1").update(certificate.raw).digest("hex"),
     subject: expect.stringContaining("CN="),
     status: "BadCertificateUntrusted",
-    approve: expect.stringMatching(/^mv '.*rejected.*\.pem' '.*trusted/),
+    approve: expect.stringMatching(/^fleetgate certs approve [0-9a-f]{40} --data '\/.*'$/),
   });
   expect(running.server.health().figures?.certificatesRefused).toBe(2);
 });

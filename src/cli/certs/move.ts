@@ -1,0 +1,113 @@
+import { constants } from "node:fs";
+import { open, readdir, rm, stat, utimes } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { putInPlace } from "../../platform/kept-file.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
+import { NotPossible } from "../exit.ts";
+import { printable } from "../printable.ts";
+import type { Listed } from "./inventory.ts";
+import { select } from "./selection.ts";
+import { isConfigured, places } from "./store.ts";
+
+type Side = "rejected" | "trusted";
+
+/** What became of one certificate. */
+export interface Moved {
+  readonly thumbprint: string;
+  readonly subject: string;
+  /** False: it was there already. */
+  readonly isNew: boolean;
+  readonly isAuthority: boolean;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Moves the certificates with these thumbprints into the folder `to` of a store, so that a running gateway
+ * sees each at once. All of them are found first: one that is not there leaves everything as it was.
+ */
+export async function moveCertificates(
+  store: string,
+  certificates: readonly Listed[],
+  wanted: readonly string[],
+  to: Side,
+): Promise<readonly Moved[]> {
+  const ofClients = certificates.filter(({ place }) => place === "rejected" || place === "trusted");
+  const chosen = wanted.map((each) => select(ofClients, each));
+  for (const copies of chosen) refuseConfigured(copies);
+  const moved = [];
+  for (const copies of chosen) moved.push(await moveOne(join(store, places[to]), copies, to));
+  return moved;
+}
+
+function refuseConfigured(copies: readonly Listed[]): void {
+  const configured = copies.find(({ place, path }) => place === "trusted" && isConfigured(path));
+  if (configured !== undefined) {
+    throw new NotPossible(
+      `${configured.facts.thumbprint} is an authority of the configuration: change the file of opcua.authorities, and restart the gateway`,
+    );
+  }
+}
+
+async function moveOne(folder: string, copies: readonly Listed[], to: Side): Promise<Moved> {
+  const [first] = copies;
+  if (first === undefined) throw new Error("nothing was selected");
+  const { thumbprint, subject, isAuthority } = first.facts;
+  const elsewhere = copies.filter(({ place }) => place !== to);
+  let isThere = copies.some(({ place }) => place === to);
+  const isNew = elsewhere.length > 0;
+  for (const { path } of elsewhere) {
+    // A copy that stays among the rejected ones keeps a client out.
+    if (isThere) await rm(path);
+    else await moveFile(path, folder, thumbprint);
+    isThere = true;
+  }
+  return { thumbprint, subject, isNew, isAuthority, warnings: first.warnings };
+}
+
+async function moveFile(path: string, folder: string, thumbprint: string): Promise<void> {
+  await makeFolder(folder);
+  await giveToOwner(path, folder);
+  const nowS = Date.now() / 1_000;
+  await utimes(path, nowS, nowS);
+  const end = extname(path);
+  const name = basename(path, end);
+  // The gateway finds the files of its clients by the thumbprint in their names.
+  const wanted = name.toLowerCase().includes(thumbprint) ? name : `${name}[${thumbprint}]`;
+  await putInPlace(path, join(folder, await freeName(folder, wanted, end)));
+}
+
+/** Another client's file may have the name already: a rename would replace it. */
+async function freeName(folder: string, name: string, end: string): Promise<string> {
+  const taken = new Set(await readdir(folder));
+  for (let number = 1; ; number += 1) {
+    const wanted = `${name}${number === 1 ? "" : `-${number}`}${end}`;
+    if (!taken.has(wanted)) return wanted;
+  }
+}
+
+const READ_AND_WRITE = 0o666;
+
+/**
+ * Gives a file the owner and the mode of its new folder, so that the service can read what root has put
+ * there. Never follows a link: the folder is the service's, and its links must not lead root elsewhere.
+ */
+export async function giveToOwner(path: string, folder: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: unknown) => {
+      const isLink = error instanceof Error && "code" in error && error.code === "ELOOP";
+      throw isLink
+        ? new NotPossible(`${printable(path, 400)} is a link: put the file itself into ${dirname(path)}`)
+        : error;
+    },
+  );
+  try {
+    const [about, wanted] = [await file.stat(), await stat(folder)];
+    if (!about.isFile() || about.nlink > 1)
+      throw new NotPossible(`${printable(path, 400)} is no file of its own: copy it, and remove it`);
+    const isOthers = about.uid !== wanted.uid || about.gid !== wanted.gid;
+    if (isOthers && process.getuid?.() === 0) await file.chown(wanted.uid, wanted.gid);
+    await file.chmod(wanted.mode & READ_AND_WRITE);
+  } finally {
+    await file.close();
+  }
+}

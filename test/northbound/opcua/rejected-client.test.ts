@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readdir, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { openApprovedSession, openSession, startServer } from "./opcua-harness.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-rejected-"));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const scada: OpcUaUser = {
+  name: "scada",
+  confirms: false,
+  number: null,
+  role: "observer",
+  secret: { kind: "plain", text: "scada secret" },
+};
+const login = { user: { name: "scada", password: "scada secret" }, secure: true };
+const rejected = join(dataDir, "opcua/server/rejected");
+const trusted = join(dataDir, "opcua/server/trusted/certs");
+
+async function moveAll(from: string, to: string): Promise<void> {
+  const names = await readdir(from);
+  expect(names).toHaveLength(1);
+  for (const name of names) await rename(join(from, name), join(to, name));
+}
+
+it("a client whose certificate is rejected loses its session, and stays out until it is approved again", async () => {
+  const running = await startServer({ dataDir, users: [scada], insecureLoopback: null });
+  await expect(openSession(running.url, login)).rejects.toThrow();
+  await moveAll(rejected, trusted);
+  const caller = await openApprovedSession(running.url, login);
+  const lost = once(caller.client, "connection_lost");
+  await moveAll(trusted, rejected);
+  // At once, although node-opcua sees its folders late.
+  await expect(openSession(running.url, login)).rejects.toThrow();
+  await lost;
+  await expect.poll(() => running.server.health().figures?.sessions).toBe(0);
+  await caller.client.disconnect();
+  await expect(openSession(running.url, login)).rejects.toThrow();
+
+  await moveAll(rejected, trusted);
+  await (await openApprovedSession(running.url, login)).close();
+  await running.stop();
+});
