@@ -40,6 +40,7 @@ export interface KeptAlarms {
 
 /** Who watches for these begins anew with each run: what an earlier one has seen is over. */
 const ofOneRun: ReadonlySet<AlarmCode> = new Set(["DUPLICATE_GATEWAY", "FOREIGN_MISSIONS"]);
+const nothingNew = { sources: [], events: [] };
 /** What a cut link is the cause of: one cause is one alarm. */
 const followsFromLink: ReadonlySet<AlarmCode> = new Set(["ROBOT_LOST"]);
 
@@ -122,8 +123,8 @@ export function createAlarmBook(clock: Clock, kept: KeptAlarms, nextEventId: () 
     },
     isOutOfService: (robotId) => outOfService.has(robotId),
     take() {
-      const now = moment();
-      if (isDirty || now.monotonicMs >= nextDueMs) settleDue(now);
+      if (isDirty || clock.monotonicMs() >= nextDueMs) settleDue(moment());
+      if (changed.size === 0 && events.length === 0) return nothingNew;
       const sources = [...changed.values()];
       changed.clear();
       const taken = events;

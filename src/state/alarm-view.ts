@@ -48,16 +48,19 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
     return [...book.of(source), ...others].sort(byUrgency);
   }
 
-  /** Stations at which another robot stands now. */
-  function stationsChanged(changes: readonly StateChange[]): readonly AlarmSource[] {
-    return changes.flatMap((change): AlarmSource[] => {
-      if (change.kind !== "station") return [];
-      const { station } = change;
-      const robotId = change.shown.sight.here?.robotId ?? null;
-      if (visitors.get(station) === robotId) return [];
-      visitors.set(station, robotId);
-      return [{ kind: "station", station }];
-    });
+  /** Adds what a change shows for the first time, and a station at which another robot stands now. */
+  function noteShown(change: StateChange, shown: AlarmSource[]): void {
+    const source = shownSource(change);
+    if (source === null) return;
+    if (!told.has(alarmSourceKey(source))) {
+      told.add(alarmSourceKey(source));
+      shown.push(source);
+    }
+    if (change.kind !== "station") return;
+    const robotId = change.shown.sight.here?.robotId ?? null;
+    if (visitors.get(change.station) === robotId) return;
+    visitors.set(change.station, robotId);
+    shown.push(source);
   }
 
   /** Stations at which one of these robots stands. */
@@ -66,16 +69,6 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
     return [...visitors].flatMap(([station, robotId]): AlarmSource[] =>
       robotId !== null && robots.has(robotId) ? [{ kind: "station", station }] : [],
     );
-  }
-
-  /** Whom a batch shows for the first time. */
-  function newcomers(changes: readonly StateChange[]): readonly AlarmSource[] {
-    return changes.flatMap((change) => {
-      const source = shownSource(change);
-      if (source === null || told.has(alarmSourceKey(source))) return [];
-      told.add(alarmSourceKey(source));
-      return [source];
-    });
   }
 
   return {
@@ -90,14 +83,17 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
       return source === null ? state.current(change) : changeOf(source);
     },
     withAlarms(batch) {
-      for (const change of batch.changes) conditions.hear(change);
+      const shown: AlarmSource[] = [];
+      for (const change of batch.changes) {
+        conditions.hear(change);
+        noteShown(change, shown);
+      }
       for (const event of batch.events) conditions.hearEvent(event);
-      const shown = [...newcomers(batch.changes), ...stationsChanged(batch.changes)];
       const { sources, events } = book.take();
+      if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
       if (sources.length > 0) memory.keep(book.kept());
       const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
       const changed = [...shown, ...sources, ...all];
-      if (changed.length === 0 && events.length === 0) return batch;
       const changes = [...bySource(changed).values()].map(changeOf);
       return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
     },

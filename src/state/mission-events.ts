@@ -8,12 +8,16 @@ import type { EventIds } from "./event-ids.ts";
 /** A message with a robot's queue. */
 export interface NewQueue {
   readonly robotId: RobotId;
-  /** Null for the first of this run. */
+  readonly queue: MissionQueue;
+  readonly stamp: Stamp;
+}
+
+/** What was known of the robot's queue. */
+export interface EarlierQueue {
+  /** Null for the first message of this run. */
   readonly before: MissionQueue | null;
   /** For the first: what events of earlier runs have said last; null if they have said nothing. */
   readonly told: ReadonlyMap<string, Coded<MissionStateName>> | null;
-  readonly queue: MissionQueue;
-  readonly stamp: Stamp;
 }
 
 /**
@@ -22,7 +26,8 @@ export interface NewQueue {
  */
 export function missionEvents(
   eventIds: EventIds,
-  { robotId, before, told, queue: after, stamp }: NewQueue,
+  { robotId, queue: after, stamp }: NewQueue,
+  { before, told }: EarlierQueue,
   events: FleetEvent[],
 ): void {
   const atMs = stamp.receivedAtMs;

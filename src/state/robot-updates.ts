@@ -57,7 +57,7 @@ export function createRobotUpdates({
     slot.received = { value: update.queue, stamp: update.stamp };
     teller.tellValue(robot, slot, nowMs, draft);
     const told = before === null ? (toldBefore?.missions(update.robotId) ?? null) : null;
-    missionEvents(eventIds, { ...update, before, told }, draft.events);
+    missionEvents(eventIds, update, { before, told }, draft.events);
   }
 
   function onBattery(update: UpdateOf<"battery">, nowMs: number, draft: Draft): void {

@@ -131,6 +131,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
       return null;
     },
     observed(changes) {
+      if (guards.size === 0) return;
       if (![...guards.values()].some(({ found, pauses }) => found === "lost" && pauses !== null)) return;
       const robots = new Set(changes.flatMap((change) => ("robotId" in change ? [change.robotId] : [])));
       for (const { pauses } of guards.values()) for (const robotId of robots) pauses?.look(robotId);
