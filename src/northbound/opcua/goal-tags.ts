@@ -16,8 +16,13 @@ export interface GoalTags {
 export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
   const { Goals: names, GoalXMm: xs, GoalYMm: ys } = builder.tags(folder, goalTags);
 
+  let shown: readonly Goal[] | null = null;
+  let shownStatus: StatusCode | null = null;
+
   return {
     show(goals, status, times) {
+      if (status === shownStatus && shown !== null && areSame(shown, goals)) return;
+      [shown, shownStatus] = [goals, status];
       for (let place = 0; place < LISTED_GOALS; place += 1) {
         const goal = goals[place];
         const pose = goal?.kind === "pose" ? goal.pose : null;
@@ -31,9 +36,31 @@ export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
       ys.setList(shownYs, status, times);
     },
     fail(status, times) {
+      shown = null;
       for (const tag of [names, xs, ys]) tag.fail(status, times);
     },
   };
+}
+
+/** Nearly always: then the lists need not be made. */
+function areSame(ones: readonly Goal[], others: readonly Goal[]): boolean {
+  if (ones.length !== others.length) return false;
+  for (let place = 0; place < ones.length; place += 1) {
+    const [one, other] = [ones[place], others[place]];
+    if (one === undefined || other === undefined || !isSameGoal(one, other)) return false;
+  }
+  return true;
+}
+
+function isSameGoal(one: Goal, other: Goal): boolean {
+  if (one.kind === "destination" && other.kind === "destination")
+    return one.destinationId === other.destinationId;
+  if (one.kind !== "pose" || other.kind !== "pose") return one.kind === other.kind;
+  return (
+    one.pose.xMeters === other.pose.xMeters &&
+    one.pose.yMeters === other.pose.yMeters &&
+    one.pose.headingRadians === other.pose.headingRadians
+  );
 }
 
 /** Filled anew for each message and copied by the tag only when it differs: a message allocates no list. */

@@ -1,6 +1,6 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import type { StateChange } from "../../domain/change.ts";
-import type { Observed, Stamp } from "../../domain/observed.ts";
+import type { Observed } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { type StandingFacts, standingOf } from "../../domain/standing.ts";
@@ -25,12 +25,21 @@ import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import { addStandingTags } from "./standing-tags.ts";
 import { isShown, statusOfQuality } from "./status.ts";
+import { tagTimes } from "./tag-times.ts";
 
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<
   StateChange,
   { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "map" | "station" | "station_alarms" | "alarms" }
 >;
+
+/** What was seen of a robot last: one object, which changes. */
+type KnownFacts = { -readonly [Fact in keyof StandingFacts]: StandingFacts[Fact] };
+
+function nothingKnown(heldBy: KnownFacts["heldBy"]): KnownFacts {
+  const nothing = { missions: undefined, presence: undefined, battery: undefined, chain: undefined };
+  return { quality: "unknown", heldBy, ...nothing };
+}
 
 /** All nodes of one robot, and what they show. */
 export interface RobotTags {
@@ -70,17 +79,14 @@ export function addRobotTags(
   methods.addRobot(folder, robotId, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
   const robot = addSummaryTags(builder, folder, robotId, nowMs, ageing);
+  const standing = addStandingTags(builder, folder, nowMs);
   const hold = addHoldTags(builder, folder, robotId, holds);
   const alarms = addRobotAlarmTags(builder, folder, robotId, parts.alarms);
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
   const place = addPlaceTags(builder, folder, nowMs, placesAgeing);
-  let missions: RobotSight["missions"];
-  let presence: RobotSight["presence"];
-  let batteryNow: StandingFacts["battery"];
-  let chain: StandingFacts["chain"];
-  let heldBy = holds.holds.holdState(robotId).by;
-  const sight = (): RobotSight => ({ missions, presence, conveyors: [] });
+  const known = nothingKnown(holds.holds.holdState(robotId).by);
+  const sight = (): RobotSight => ({ ...known, conveyors: [] });
   const missionSlot = addMissionSlots(
     builder,
     folder,
@@ -94,13 +100,11 @@ export function addRobotTags(
   let family: Family = "unknown";
   note({ robotId, family, conveyorIndexes: [] });
 
-  function showStanding(): void {
-    robot.showStanding({ heldBy, missions, presence, battery: batteryNow, chain });
-  }
+  const showStanding = () => standing.show(standingOf(known));
   showStanding();
 
   function showChain(next: StandingFacts["chain"]): void {
-    chain = next;
+    known.chain = next;
     place.showChain(next);
     showStanding();
   }
@@ -111,6 +115,7 @@ export function addRobotTags(
       family = nextFamily;
       note({ robotId, family, conveyorIndexes: [] });
     }
+    known.quality = quality;
     robot.show(nextFamily, quality);
   }
 
@@ -130,26 +135,26 @@ export function addRobotTags(
           break;
         case "hold":
           hold.show(change.hold);
-          heldBy = change.hold.by;
+          known.heldBy = change.hold.by;
           break;
         case "robot_alarms":
           return alarms.show(change.alarms, change.isOutOfService);
         case "conveyor":
           return showObserved(conveyorTags(change.observed.value.index), change.observed);
         case "mission":
-          missions = change.observed;
-          showObserved(mission, missions);
-          showObserved(missionSlot, missions);
+          known.missions = change.observed;
+          showObserved(mission, change.observed);
+          missionSlot.refresh();
           break;
         case "battery":
-          batteryNow = change.observed;
-          showObserved(battery, batteryNow);
+          known.battery = change.observed;
+          showObserved(battery, change.observed);
           break;
         case "presence": {
-          presence = change.observed;
-          const { value, quality, stamp } = presence;
+          known.presence = change.observed;
+          const { value, quality, stamp } = change.observed;
           robot.showPresence(quality === "good");
-          place.show(presence, statusOfQuality[quality], tagTimes(stamp));
+          place.show(change.observed, statusOfQuality[quality], tagTimes(stamp));
           chains.follow(robotId, value.taskChainId, showChain);
           break;
         }
@@ -208,20 +213,6 @@ function addConveyorsOnDemand(
   };
 }
 
-/** What a DateTime can say: 1601 to 9999 (OPC UA Part 6, DateTime). */
-const EARLIEST_MS = Date.UTC(1601, 0, 1);
-const LATEST_MS = Date.UTC(9999, 11, 31);
-
-/**
- * Conveyors carry no time of their own, and a robot's clock may show any: then the gateway's is the best
- * there is.
- */
-function tagTimes({ sourceTimeMs, receivedAtMs }: Stamp): TagTimes {
-  const server = new Date(receivedAtMs);
-  const isTime = sourceTimeMs !== null && sourceTimeMs >= EARLIEST_MS && sourceTimeMs <= LATEST_MS;
-  return { source: isTime ? new Date(sourceTimeMs) : server, server };
-}
-
 /**
  * What the gateway itself says of a robot: always of status Good, for these are its own findings, and for
  * programs that drop status codes.
@@ -235,7 +226,6 @@ function addSummaryTags(
 ) {
   const tags = builder.tags(folder, summaryTags);
   const showAge = startAge(tags.AgeSeconds, nowMs, ageing);
-  const standing = addStandingTags(builder, folder);
   const good = StatusCodes.Good;
   let quality: Quality = "unknown";
   let family: Family = "unknown";
@@ -263,9 +253,6 @@ function addSummaryTags(
     showPresence(listed: boolean) {
       isListed = listed;
       showPresent(times());
-    },
-    showStanding(facts: Omit<StandingFacts, "quality">) {
-      standing.show(standingOf({ ...facts, quality }), times());
     },
     family: () => family,
   };

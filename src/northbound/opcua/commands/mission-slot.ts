@@ -1,4 +1,4 @@
-import { type StatusCode, StatusCodes } from "node-opcua";
+import { StatusCodes } from "node-opcua";
 import { codeNumber } from "../../../domain/coded.ts";
 import { currentMission, type MissionQueue, missionStateNames } from "../../../domain/mission.ts";
 import type { Family, RobotId } from "../../../domain/robot.ts";
@@ -6,7 +6,8 @@ import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts
 import { hasArrived } from "../mission-tags.ts";
 import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { TagTimes } from "../node-opcua/tag.ts";
+import { isShown, statusOfQuality } from "../status.ts";
+import { tagTimes } from "../tag-times.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {
@@ -26,16 +27,14 @@ import { strayNumber } from "./stray-number.ts";
 
 /** One of a robot's mission slots. */
 interface MissionSlot extends Slot {
-  /** The robot's missions are these now. */
-  show(queue: MissionQueue, status: StatusCode, times: TagTimes): void;
+  /** The robot's missions are others now. */
+  refresh(): void;
   /** What is known of the robot now. */
   robot(): MissionRobot;
-  /** Nothing is known of the robot's missions, or of quality not good enough to be shown. */
-  fail(status: StatusCode, times: TagTimes): void;
 }
 
 /** The mission slots of one robot, which know the same of it. */
-export interface MissionSlots extends Pick<MissionSlot, "show" | "fail" | "robot"> {
+export interface MissionSlots extends Pick<MissionSlot, "refresh" | "robot"> {
   readonly slots: readonly Slot[];
 }
 
@@ -57,11 +56,8 @@ export function addMissionSlots(
   return {
     slots,
     robot: first.robot,
-    show(queue, status, times) {
-      for (const slot of slots) slot.show(queue, status, times);
-    },
-    fail(status, times) {
-      for (const slot of slots) slot.fail(status, times);
+    refresh() {
+      for (const slot of slots) slot.refresh();
     },
   };
 }
@@ -86,18 +82,26 @@ function addMissionSlot(
     Arrived: arrived,
   } = builder.tags(folder, followTags);
   let followedId: string | null = null;
-  let queue: MissionQueue | null = null;
-  let status: StatusCode = StatusCodes.BadWaitingForInitialData;
-  let times: TagTimes = { source: new Date(nowMs()), server: new Date(nowMs()) };
+  const madeAt = new Date(nowMs());
+
+  /** The robot's missions; null if nothing is known of them that is good enough to be shown. */
+  function queueNow(): MissionQueue | null {
+    const { missions } = sight();
+    return missions !== undefined && isShown(missions.quality) ? missions.value : null;
+  }
 
   /** Without a mission there is nothing to be wrong about: 0 and Good. */
   function showFollowed(): void {
+    const { missions } = sight();
+    const times = missions === undefined ? { source: madeAt, server: madeAt } : tagTimes(missions.stamp);
     if (followedId === null) {
       missionState.set(0, StatusCodes.Good, times);
       goalIndex.set(0, StatusCodes.Good, times);
       arrived.set(false, StatusCodes.Good, times);
       return;
     }
+    const status = statusOfQuality[missions?.quality ?? "unknown"];
+    const queue = queueNow();
     const mission = queue?.missions.find((candidate) => candidate.missionId === followedId);
     if (mission === undefined) {
       const why = queue === null ? status : StatusCodes.UncertainLastUsableValue;
@@ -110,6 +114,7 @@ function addMissionSlot(
   }
 
   function robotNow(): MissionRobot {
+    const queue = queueNow();
     const currentMissionId = queue === null ? null : (currentMission(queue)?.missionId ?? null);
     const { presence } = sight();
     const chainId = presence?.value.taskChainId ?? 0;
@@ -168,12 +173,7 @@ function addMissionSlot(
   return {
     ...slot,
     robot: robotNow,
-    show(nextQueue, nextStatus, nextTimes) {
-      [queue, status, times] = [nextQueue, nextStatus, nextTimes];
-      if (followedId !== null) showFollowed();
-    },
-    fail(nextStatus, nextTimes) {
-      [queue, status, times] = [null, nextStatus, nextTimes];
+    refresh() {
       if (followedId !== null) showFollowed();
     },
   };
