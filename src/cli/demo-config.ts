@@ -54,6 +54,7 @@ export function demoConfig(demo: {
       destinations: { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" },
     },
     web: { listen: { host: "127.0.0.1", port: ports.web } },
+    stations: { dock: { destinations: ["Station A"] } },
     commands: { drainMs: 1_000 },
     rights: ["mqtt", "opcua", "cli"].map(everyone),
   });

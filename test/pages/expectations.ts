@@ -1,3 +1,5 @@
+import type { CommandLine } from "./page.ts";
+
 /** What a command line of a page does when it is run, or why this test does not run it. */
 export type Expectation =
   | {
@@ -30,6 +32,12 @@ const booted = (has: string): Expectation => ({
   file: "test/package/in-container.sh",
   has: `    ${has}`,
 });
+/** A line for the broker of a plant. */
+const atPlant: Expectation = {
+  kind: "elsewhere",
+  file: "test/pages/plant-lines.test.ts",
+  has: "commandLines(PAGE)",
+};
 const container: Expectation = { kind: "not run", because: "needs a container engine and its images" };
 
 /** Every command line of the pages: the first row that fits counts. */
@@ -180,6 +188,18 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^mosquitto_sub .*'fleetgate\/demo\/#'$/,
     { kind: "follows", prints: /robots\/cart-01\/availability good/ },
   ],
+  [/^mosquitto_(sub|rr) -h broker\.example\.com /, atPlant],
+  [
+    /^mosquitto_sub .*\/demo\/robots\/cart-01\/mission$/,
+    { kind: "ends", code: 0, prints: /^\{"robot_id":"cart-01"/ },
+  ],
+  [/^mosquitto_sub .*\/demo\/alarms$/, { kind: "ends", code: 0, prints: /^\{"count":/ }],
+  [/^mosquitto_sub .*availability'$/, { kind: "follows", prints: /robots\/cart-02\/availability good/ }],
+  [
+    /^mosquitto_sub .*event\/\+'$/,
+    { kind: "follows", prints: /robots\/cart-01\/event\/hold \{.*"to":"free"/ },
+  ],
+  [/^mosquitto_rr /, { kind: "ends", code: 0, prints: /^\{"id":"51","outcome":"succeeded"/ }],
   [/^mosquitto_sub .*reply\/#'$/, { kind: "follows", prints: /"id":"42","outcome":"succeeded","code":"OK"/ }],
   [/^mosquitto_pub /, { kind: "ends", code: 0, prints: /^$/ }],
 
@@ -192,3 +212,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^fault /, { kind: "ends", code: 0, prints: /^\{"faults":/, undo: "faults_over" }],
   [/^happen /, { kind: "ends", code: 0, prints: /^\{\}$/ }],
 ];
+
+/** The row of a line. */
+export function expectationOf({ page, line }: CommandLine): Expectation {
+  const row = expectations.find(([pattern]) => pattern.test(line));
+  if (row === undefined)
+    throw new Error(`${page}: no row of test/pages/expectations.ts says what this does: ${line}`);
+  return row[1];
+}

@@ -16,7 +16,7 @@ export interface CommandLine {
 }
 
 const program =
-  /^(?:sudo )?(?:cd|fleetgate|npm|npx|node|mosquitto_sub|mosquitto_pub|curl|docker|systemctl|journalctl|dpkg|install|mkdir|tar|ln|cp|systemd-sysusers) \S/;
+  /^(?:sudo )?(?:cd|fleetgate|npm|npx|node|mosquitto_sub|mosquitto_pub|mosquitto_rr|curl|docker|systemctl|journalctl|dpkg|install|mkdir|tar|ln|cp|systemd-sysusers) \S/;
 const assigned = /^(?:[A-Z_]+=\S+ )+/;
 const shellFunction = /^(?:fault|happen)(?: '|\(\))/;
 const comment = /\s{2,}#.*$|\s# .*$/;

@@ -40,7 +40,17 @@ const shims = (config: string, mqttPort: string, simulatorPort: number) => ({
   sudo: ['exec "$@"'],
   mosquitto_sub: [`exec "$(which -a mosquitto_sub | sed -n 2p)" -p ${mqttPort} "$@"`],
   mosquitto_pub: [`exec "$(which -a mosquitto_pub | sed -n 2p)" -p ${mqttPort} "$@"`],
+  mosquitto_rr: [`exec "$(which -a mosquitto_rr | sed -n 2p)" -p ${mqttPort} "$@"`],
 });
+
+/** Writes them to a folder, which is to be the first of PATH. */
+export function writeShims(bin: string, written: Readonly<Record<string, readonly string[]>>): void {
+  mkdirSync(bin);
+  for (const [name, lines] of Object.entries(written)) {
+    writeFileSync(join(bin, name), ["#!/bin/sh", ...lines, ""].join("\n"));
+    chmodSync(join(bin, name), 0o755);
+  }
+}
 
 export async function openPageShell(): Promise<PageShell> {
   const folder = newFolder();
@@ -54,12 +64,7 @@ export async function openPageShell(): Promise<PageShell> {
   symlinkSync(state, join(folder, ".fleetgate", `simulate-${base}`));
 
   const bin = join(folder, "bin");
-  mkdirSync(bin);
-  const written = shims(config, String(base + 2), await freePorts(2));
-  for (const [name, lines] of Object.entries(written)) {
-    writeFileSync(join(bin, name), ["#!/bin/sh", ...lines, ""].join("\n"));
-    chmodSync(join(bin, name), 0o755);
-  }
+  writeShims(bin, shims(config, String(base + 2), await freePorts(2)));
 
   const asHere = (line: string) =>
     line
@@ -94,7 +99,17 @@ export async function openPageShell(): Promise<PageShell> {
   };
 }
 
-function startShell(text: string, cwd: string, bin: string): Started {
+/** A line that follows topics, so that it tells when it is subscribed. */
+export const tellingSubscription = (line: string) =>
+  line.replace(/^mosquitto_sub /, "stdbuf -oL mosquitto_sub -d ");
+
+/** Resolves when a line that follows topics is subscribed: what is published before, it may miss. */
+export async function subscribed({ out }: Started): Promise<void> {
+  await out.first("a subscription", (printed) => printed.includes("received SUBACK"));
+}
+
+/** Starts a line in a folder, with the programs of `bin` before those of the machine. */
+export function startShell(text: string, cwd: string, bin: string): Started {
   const child = spawn("bash", ["-c", text], {
     cwd,
     env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
