@@ -165,6 +165,8 @@ function control(options: NonNullable<Config["control"]>, parts: NorthboundParts
     records: dispatcher,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
+    alarms: dispatcher.alarms,
+    standingAlarms: parts.shown.alarmBook.all,
     statusFacts: () => statusFacts(parts),
     health,
     hang,

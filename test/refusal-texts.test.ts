@@ -9,6 +9,7 @@ const places = [
   "src/domain/refusals.ts",
   "src/commands/",
   "src/fleet/operations/check.ts",
+  "src/northbound/web/alarms.ts",
   "src/northbound/web/command-body.ts",
   "src/northbound/web/command-intake.ts",
   "src/northbound/web/holds.ts",

@@ -4,6 +4,7 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
+import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections } from "./connections.ts";
 import { addHealthRoutes } from "./health.ts";
@@ -14,7 +15,7 @@ import { addJsonBodies } from "./request-body.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
 import { addStatusRoute, type StatusRouteParts } from "./status.ts";
 
-export interface ControlParts extends CommandRouteParts, HoldRouteParts, StatusRouteParts {
+export interface ControlParts extends CommandRouteParts, HoldRouteParts, StatusRouteParts, AlarmRouteParts {
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
@@ -46,6 +47,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       addHealthRoutes(server, parts);
       addHoldRoutes(server, parts);
       addStatusRoute(server, parts);
+      addAlarmRoutes(server, parts);
       waiting = addCommandRoute(server, parts).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);

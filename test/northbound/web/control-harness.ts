@@ -7,6 +7,8 @@ import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import type { RefusalAudit, RefusedRequest } from "../../../src/contracts/commander.ts";
 import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
+import type { Alarm } from "../../../src/domain/alarm.ts";
+import type { Source } from "../../../src/domain/command.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import { createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
@@ -71,6 +73,17 @@ export async function createControlHarness(): Promise<ControlHarness> {
         records: commander,
         stations: createFakeStations(),
         holds,
+        alarms: {
+          acknowledge({ source, alarmId }) {
+            const standing = facts.now.alarms.find(({ id }) => id === alarmId);
+            if (source.name === "ann") return refusal("NOT_ALLOWED", 'cli "ann" may not');
+            if (standing === undefined)
+              return refusal("MALFORMED", `alarm: no alarm stands with the id "${alarmId}"`);
+            acknowledge(facts, standing, source);
+            return null;
+          },
+        },
+        standingAlarms: () => facts.now.alarms,
         statusFacts: () => facts.now,
         health: () => ({ fleet: { state: "up" } }),
         hang: () => null,
@@ -138,6 +151,13 @@ export const wellFacts: StatusFacts = {
   certificates: [],
   disk: { path: "/data", freeBytes: 12e9 },
 };
+
+function acknowledge(facts: { now: StatusFacts }, alarm: Alarm, by: Source): void {
+  const alarms = facts.now.alarms.map((each) =>
+    each === alarm ? { ...each, acknowledged: each.acknowledged ?? { by, atMs: 0 } } : each,
+  );
+  facts.now = { ...facts.now, alarms };
+}
 
 /** Station Dock leases r1 for a PLC, and only an engineer may end that. */
 function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {
