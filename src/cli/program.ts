@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { version } from "../version.ts";
+import { alarmsCommand } from "./alarms.ts";
 import { callCommand } from "./call.ts";
 import { certsCommand } from "./certs/command.ts";
 import { checkCommand } from "./check.ts";
@@ -24,6 +25,7 @@ export function createProgram(): Command {
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(statusCommand())
+    .addCommand(alarmsCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
     .addCommand(certsCommand())

@@ -74,6 +74,14 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /call UpdateMission /,
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
   ],
+  [
+    /fleetgate alarms list$/,
+    { kind: "ends", code: 0, prints: /^(no alarm stands|\w+ {2}(active|returned))/ },
+  ],
+  [
+    /fleetgate alarms ack --all$/,
+    { kind: "ends", code: 0, prints: /^(nothing is to be acknowledged|.*: acknowledged by cli:)/ },
+  ],
   [/fleetgate status --json$/, { kind: "ends", code: [0, 1], prints: /^\{"state":"(up|degraded)",/ }],
   [/fleetgate status --watch$/, { kind: "follows", prints: /^\S+ \S+ {2}demo: / }],
   [/fleetgate status$/, { kind: "ends", code: [0, 1], prints: /^demo: (all is well$|DEGRADED: )/m }],

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../platform/json.ts";
+import { alarmRows } from "../alarm-rows.ts";
 import { listOf, numberOf, objectOf, textOf, textsOf } from "../answer-fields.ts";
 import { columns, duration, first, localTime, size } from "../readable.ts";
 
@@ -88,25 +89,6 @@ function alarms(found: JsonObject): readonly string[] {
   const title = `alarms: ${count}, ${active} active, ${unseen} not acknowledged`;
   const rows = alarmRows(listOf(found, "listed"));
   return [count === 0 ? "alarms: none" : title, ...first(rows, MOST_ALARMS, count).map((row) => `  ${row}`)];
-}
-
-/** Alarms in a table; the last column is what was found. */
-function alarmRows(found: readonly JsonObject[]): readonly string[] {
-  return columns(
-    found.map((alarm) => [
-      textOf(alarm, "priority"),
-      alarmWords(alarm),
-      localTime(textOf(alarm, "since")),
-      textOf(alarm, "id"),
-      textOf(alarm, "robot_id") || textOf(alarm, "station") || textOf(alarm, "source"),
-      textOf(alarm, "text"),
-    ]),
-  );
-}
-
-function alarmWords(alarm: JsonObject): string {
-  const state = alarm.active === true ? "active" : "returned";
-  return typeof alarm.acknowledged_by === "string" ? `${state}, acknowledged` : state;
 }
 
 function certificate(found: JsonObject): readonly string[] {

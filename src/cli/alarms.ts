@@ -1,0 +1,116 @@
+import { Command } from "commander";
+import { nearest } from "../config/nearest.ts";
+import type { JsonObject } from "../platform/json.ts";
+import { alarmRows } from "./alarm-rows.ts";
+import { listOf, textOf } from "./answer-fields.ts";
+import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
+import { type ControlOptions, print, report, socketOptions, usualSocket } from "./control-command.ts";
+import { exitCodes, fail } from "./exit.ts";
+import { jsonLine, plain } from "./plain-text.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+interface AckOptions extends ControlOptions {
+  readonly all?: boolean;
+}
+
+const ANSWER_MS = 5_000;
+/** Of an acknowledgement that is refused, as of a refused command. */
+const REFUSED = 4;
+
+const listHelp = `
+Examples:
+  sudo fleetgate alarms list
+  sudo fleetgate alarms list --json`;
+const ackHelp = `
+An acknowledged alarm goes when its condition is over. Your user needs the role operator in the
+configuration's rights. Exit codes: 0 all are acknowledged, 4 one was refused, 1 no gateway answers.
+
+Examples:
+  sudo fleetgate alarms ack ROBOT_LOST-mf3k2q
+  sudo fleetgate alarms ack --all`;
+
+/** `fleetgate alarms`: lists the alarms of the gateway of this machine, and acknowledges them. */
+export function alarmsCommand(): Command {
+  const list = socketOptions(
+    new Command("list").description("list the alarms that stand, the most urgent first"),
+  )
+    .option("--json", "print a JSON object")
+    .addHelpText("after", listHelp)
+    .action((options: ControlOptions) => act(() => listAlarms(options)));
+  const ack = socketOptions(new Command("ack").description("acknowledge alarms: somebody has seen them"))
+    .argument("[id...]", "alarms, by the id that the list shows")
+    .option("--all", "all that stand now")
+    .option("--json", "print one JSON object a line")
+    .addHelpText("after", ackHelp)
+    .action((ids: readonly string[], options: AckOptions) => act(() => acknowledge(ids, options)));
+  return new Command("alarms")
+    .description("list or acknowledge the alarms of the gateway of this machine")
+    .addCommand(list, { isDefault: true })
+    .addCommand(ack);
+}
+
+async function act(run: () => Promise<number>): Promise<void> {
+  process.stdout.on("error", () => process.exit());
+  try {
+    process.exitCode = await run();
+  } catch (error) {
+    if (error instanceof CallFailed) process.exitCode = report(error);
+    else fail(error, () => "");
+  }
+}
+
+async function askAlarms(socketPath: string, signal: AbortSignal): Promise<JsonObject> {
+  const request = { method: "GET", path: "/api/v1/alarms", timeoutMs: ANSWER_MS } as const;
+  return outcomeOf(null, await askGateway(socketPath, request, signal));
+}
+
+async function listAlarms(options: ControlOptions): Promise<number> {
+  const answer = await askAlarms(await usualSocket(options), stopSignal());
+  if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
+  const alarms = listOf(answer, "alarms");
+  if (alarms.length === 0) return print("no alarm stands", exitCodes.ok);
+  const rows = alarmRows(alarms);
+  const lines = alarms.flatMap((alarm, at) => [rows[at] ?? "", `    ${textOf(alarm, "advice")}`]);
+  return print(lines.join("\n"), exitCodes.ok);
+}
+
+async function acknowledge(ids: readonly string[], options: AckOptions): Promise<number> {
+  const isAll = options.all === true;
+  if (isAll === ids.length > 0) throw new CallFailed("name alarms by their id, or give --all", false);
+  const socketPath = await usualSocket(options);
+  const signal = stopSignal();
+  const wanted = isAll ? unacknowledged(await askAlarms(socketPath, signal)) : ids;
+  if (wanted.length === 0 && options.json !== true) print("nothing is to be acknowledged", exitCodes.ok);
+  let code: number = exitCodes.ok;
+  for (const id of wanted) {
+    const answer = await acknowledgeOne(socketPath, id, signal);
+    if (answer.outcome !== undefined) code = REFUSED;
+    const standing = answer.code === "MALFORMED" ? await askAlarms(socketPath, signal) : {};
+    print(options.json === true ? jsonLine(answer) : answerText(id, answer, standing), code);
+  }
+  return code;
+}
+
+function unacknowledged(answer: JsonObject): readonly string[] {
+  return listOf(answer, "alarms").flatMap((alarm) =>
+    alarm.acknowledged_by === null && typeof alarm.id === "string" ? [alarm.id] : [],
+  );
+}
+
+async function acknowledgeOne(socketPath: string, id: string, signal: AbortSignal): Promise<JsonObject> {
+  const path = `/api/v1/alarms/${encodeURIComponent(id)}/acknowledgement`;
+  const request = { method: "PUT", path, timeoutMs: ANSWER_MS } as const;
+  return outcomeOf(id, await askGateway(socketPath, request, signal));
+}
+
+/** @param standing the alarms that stand, where the id is of none */
+function answerText(id: string, answer: JsonObject, standing: JsonObject): string {
+  if (answer.outcome === undefined)
+    return `${plain(id)}: acknowledged by ${textOf(answer, "acknowledged_by")}`;
+  const text = `${plain(id)}: refused: ${textOf(answer, "code")}\n  ${textOf(answer, "message")}`;
+  const meant = nearest(
+    id,
+    listOf(standing, "alarms").map((alarm) => textOf(alarm, "id")),
+  );
+  return meant === undefined ? text : `${text}\n  the nearest alarm is ${meant}`;
+}
