@@ -11,11 +11,14 @@ import { familiesFolder } from "./fleet/streams/streams.ts";
 import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
 import { ticketsFormat } from "./northbound/opcua/memory.ts";
 import type { Health } from "./platform/component.ts";
+import { diskHealth } from "./platform/disk-health.ts";
+import { freeBytes } from "./platform/disk-space.ts";
 import type { Log } from "./platform/log.ts";
-import { type Store, StoreFailed } from "./platform/store.ts";
+import { LEAST_FREE_BYTES, type Store, StoreFailed } from "./platform/store.ts";
 import { loseStore, openKeptStore, prepareStore } from "./platform/stores/kept-store.ts";
+import { isReadOnly } from "./platform/stores/read-only.ts";
 import { RecordDamaged } from "./platform/stores/record-seal.ts";
-import { type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
+import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
 
 /** The stores of a data folder: each can be opened without harm to this process. */
 export interface Stores {
@@ -29,6 +32,8 @@ export interface Stores {
   openOutbox(parts: Pick<OutboxParts, "sessionId" | "clock">): Promise<Outbox | null>;
   /** Names what was lost. */
   health(): Health;
+  /** Of the disk below them. */
+  diskHealth(): Health;
   /** The health of the commands, with the reason why they are refused. */
   commandsHealth(health: Health): Health;
 }
@@ -55,6 +60,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   const journalFolder = join(dataDir, "journal");
   const ticketsFolder = join(dataDir, "tickets");
   const outboxFolder = join(dataDir, "outbox");
+  const opened = new Map<string, Store>();
 
   function note({ store }: StoreFormat, loss: StoreLoss, mustBeConfirmed: boolean): void {
     lost.push({ ...loss, store, mustBeConfirmed });
@@ -71,7 +77,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   }
 
   async function openJournal(): Promise<Journal> {
-    const store = openKeptStore(journalFolder, journalFormat);
+    const store = openOne(journalFolder, journalFormat);
     try {
       return openDurableJournal(store, config.journal, refusalFor(lost));
     } catch (error) {
@@ -82,12 +88,14 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
           ? error.message
           : `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
       note(journalFormat, await loseStore(journalFolder, reason, nowMs(), true), true);
-      return openDurableJournal(
-        openKeptStore(journalFolder, journalFormat),
-        config.journal,
-        refusalFor(lost),
-      );
+      return openDurableJournal(openOne(journalFolder, journalFormat), config.journal, refusalFor(lost));
     }
+  }
+
+  function openOne(folder: string, format: StoreFormat): Store {
+    const store = openKeptStore(folder, format);
+    opened.set(format.store, store);
+    return store;
   }
 
   async function openEventOutbox(parts: Pick<OutboxParts, "sessionId" | "clock">): Promise<Outbox | null> {
@@ -95,14 +103,14 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     if (options === null) return null;
     const open = (store: Store) =>
       openOutbox({ ...parts, options, store, log: log.child({ part: "outbox" }) });
-    const store = openKeptStore(outboxFolder, outboxFormat);
+    const store = openOne(outboxFolder, outboxFormat);
     try {
       return await open(store);
     } catch (error) {
       if (!(error instanceof RecordDamaged)) throw error;
       await store.close();
       note(outboxFormat, await loseStore(outboxFolder, error.message, nowMs(), false), false);
-      return open(openKeptStore(outboxFolder, outboxFormat));
+      return open(openOne(outboxFolder, outboxFormat));
     }
   }
 
@@ -133,6 +141,15 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     openOutbox: openEventOutbox,
     health: () =>
       lost.length === 0 ? { state: "up" } : { state: "degraded", detail: lost.map(lossText).join("; ") },
+    diskHealth: () =>
+      diskHealth({
+        dataDir,
+        freeBytes,
+        leastFreeBytes: LEAST_FREE_BYTES,
+        isReadOnly: () => isReadOnly(join(journalFolder, DATA_FILE)),
+        delays: () =>
+          Array.from(opened, ([store, { figures }]) => ({ store, slowestMs: figures().slowestMs })),
+      }),
     commandsHealth(health) {
       const refusal = refusalFor(lost);
       return refusal === null || health.state !== "up"

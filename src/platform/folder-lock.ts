@@ -76,7 +76,9 @@ async function take(path: string, own: string): Promise<Hold> {
   const server = createServer((socket) => socket.destroy());
   const release = async () => {
     await new Promise((resolve) => server.close(resolve));
-    await unlink(join(path, own)).catch(ignoreMissing);
+    // Node.js has removed it with the server. On a read-only disk it stays: the next start finds nobody
+    // behind it.
+    await unlink(join(path, own)).catch(ignoreUnremovable);
     await handle.close();
   };
   try {
@@ -118,6 +120,10 @@ function listen(server: Server, path: string): Promise<void> {
     // The lock must not keep a process alive that has nothing else to do.
     server.unref();
   });
+}
+
+function ignoreUnremovable(error: unknown): void {
+  if (!isCode(error, "EROFS")) ignoreMissing(error);
 }
 
 function ignoreMissing(error: unknown): void {

@@ -90,6 +90,10 @@ export function createLineFile(
   async function fail(error: unknown): Promise<void> {
     linesNotWritten += unsynced;
     unsynced = 0;
+    // A sync of nothing would succeed, and tell that lines can be written again.
+    cancelSync?.();
+    cancelSync = null;
+    isSyncDue = false;
     const reason = messageOf(error);
     if (problem !== reason)
       log.error({ err: error, path, linesLost: linesLost() }, "lines could not be written");

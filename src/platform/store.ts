@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-space.ts";
+import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/read-only.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
+import { createWorstLately } from "./worst-lately.ts";
 
 /** One record to write; `value` undefined removes it. Values are what JSON can say. */
 export interface StoreChange {
@@ -25,6 +27,8 @@ export interface StoreFigures {
   readonly records: number;
   readonly syncs: number;
   readonly failures: number;
+  /** Of the last minute, and of the one that is under way. */
+  readonly slowestMs: number;
 }
 
 /**
@@ -78,13 +82,15 @@ const REST_MS = 1_000;
 export interface StoreParts {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly freeBytes: FreeBytes;
+  /** Of the file that holds the records. */
+  readonly isReadOnly: IsReadOnly;
   /** Called before the files are made or opened, and when they are. */
   readonly beforeOpen?: () => void;
   readonly afterOpen?: () => void;
 }
 
 /** The machine itself. */
-export const systemParts: StoreParts = { clock: systemClock, freeBytes };
+export const systemParts: StoreParts = { clock: systemClock, freeBytes, isReadOnly };
 
 /**
  * Opens the directory `path` (made when it is missing) as an environment of its own.
@@ -95,6 +101,8 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
   let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path, parts);
   let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
   const figures = { records: 0, syncs: 0, failures: 0 };
+  const delays = createWorstLately(parts.clock);
+  let beganAtMs: number | null = null;
   let waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
   let closed = false;
@@ -105,6 +113,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
+      beganAtMs = parts.clock.monotonicMs();
       try {
         await commit(group);
         figures.syncs += 1;
@@ -113,6 +122,8 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
         figures.failures += 1;
         for (const each of group) each.reject(new StoreFailed(`cannot write to ${path}`, { cause: error }));
       }
+      delays.note(parts.clock.monotonicMs() - beganAtMs);
+      beganAtMs = null;
     }
     writing = null;
   }
@@ -121,12 +132,15 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     const changes = group.flatMap((each) => each.changes);
     figures.records += changes.length;
     if (parts.clock.monotonicMs() < last.restsUntilMs) throw last.failure;
+    // Nor must lmdb meet a disk that takes no writes: see LEAST_FREE_BYTES.
+    if (parts.isReadOnly(join(path, "data.mdb"))) throw new DiskReadOnly();
     refuseWithoutRoom(parts.freeBytes(path), changes);
     try {
       await commitNow(changes);
     } catch (error) {
-      last = { failure: error, restsUntilMs: parts.clock.monotonicMs() + REST_MS };
-      throw error;
+      const failure = isReadOnlyError(error) ? new DiskReadOnly({ cause: error }) : error;
+      last = { failure, restsUntilMs: parts.clock.monotonicMs() + REST_MS };
+      throw failure;
     }
   }
 
@@ -166,7 +180,10 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
         writing ??= drain();
       });
     },
-    figures: () => ({ ...figures }),
+    figures() {
+      const underWayMs = beganAtMs === null ? 0 : parts.clock.monotonicMs() - beganAtMs;
+      return { ...figures, slowestMs: Math.max(underWayMs, delays.worst()) };
+    },
     async close() {
       if (closed) return;
       closed = true;

@@ -47,7 +47,7 @@ export function createLossyDisk(lies = false): LossyDisk {
           if (lies) resolve();
         });
       },
-      figures: () => ({ records: 0, syncs: 0, failures: 0 }),
+      figures: () => ({ records: 0, syncs: 0, failures: 0, slowestMs: 0 }),
       close: () => Promise.resolve(),
     };
   }

@@ -97,7 +97,7 @@ describe("a start", () => {
 
   it("takes a store that a full disk kept from being made for a new one, also the second time", async () => {
     await prepare({ isExpected: false });
-    const full = { clock: { monotonicMs: () => 0 }, freeBytes: () => 0 };
+    const full = { clock: { monotonicMs: () => 0 }, freeBytes: () => 0, isReadOnly: () => false };
     await openKeptStore(folder, format, full).close();
     expect(existsSync(data())).toBe(false);
     expect(await prepare()).toBeNull();

@@ -62,6 +62,21 @@ describe("a file of lines", () => {
     expect(readFileSync(path, "utf8")).toBe("kept\n");
   });
 
+  it("does not say that lines can be written while none was", async () => {
+    const clock = createManualClock();
+    const lines: string[] = [];
+    const log = { ...silentLog, info: (_: unknown, message: string) => void lines.push(message) };
+    const file = createLineFile({ path, maxBytes: 8, keep: 1 }, clock, log);
+    file.append("one");
+    await expect.poll(() => existsSync(path) && statSync(path).size).toBe(4);
+    // In the way of the file that is put aside.
+    mkdirSync(`${path}.1`);
+    file.append("longer than it may be");
+    await expect.poll(() => file.problem()).not.toBeNull();
+    await clock.settle(1_000);
+    expect([file.problem() === null, lines]).toEqual([false, []]);
+  });
+
   it("begins a new line where a crash has cut one off", async () => {
     writeFileSync(path, 'whole\n{"at":"2026-01-0');
     const file = createLineFile({ path, maxBytes: 1_000, keep: 2 }, systemClock, silentLog);

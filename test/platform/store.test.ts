@@ -12,13 +12,16 @@ const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 let directory: string;
 let nowMs: number;
 let free: number | null;
+let isReadOnly: boolean;
 const parts: StoreParts = {
   clock: { monotonicMs: () => nowMs },
   freeBytes: () => free,
+  isReadOnly: () => isReadOnly,
 };
 beforeEach(() => {
   nowMs = 0;
   free = null;
+  isReadOnly = false;
   directory = mkdtempSync(join(tmpdir(), "store-"));
 });
 afterEach(() => {
@@ -113,6 +116,33 @@ describe("store", () => {
     await expect(store.write([{ key: "long", value: "x".repeat(1_000_000) }])).rejects.toThrow(StoreFailed);
     await store.write([{ key: "after", value: 2 }]);
     expect(store.get("after")).toBe(2);
+    await store.close();
+  });
+
+  it("does not let lmdb meet a disk that takes no writes, and writes again when it does", async () => {
+    const store = openStore(directory, parts);
+    await store.write([{ key: "before", value: 1 }]);
+    isReadOnly = true;
+    const failure = await store.write([{ key: "in", value: 1 }]).catch((error: unknown) => error);
+    expect((failure as StoreFailed).cause).toMatchObject({
+      message: "the disk is read-only; dmesg may say why",
+    });
+    isReadOnly = false;
+    await store.write([{ key: "after", value: 2 }]);
+    expect(["before", "in", "after"].map((key) => store.get(key))).toEqual([1, undefined, 2]);
+    await store.close();
+  });
+
+  it("says how long its slowest write took, or takes", async () => {
+    const store = openStore(directory, parts);
+    const writing = store.write([{ key: "a", value: 1 }]);
+    await null;
+    nowMs = 1_500;
+    expect(store.figures().slowestMs).toBe(1_500);
+    await writing;
+    expect(store.figures().slowestMs).toBe(1_500);
+    nowMs = 70_000;
+    expect(store.figures().slowestMs).toBe(0);
     await store.close();
   });
 

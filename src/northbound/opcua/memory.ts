@@ -100,7 +100,7 @@ function brokenStore(cause: unknown): Store {
     },
     range: () => [],
     write: () => Promise.reject(cause),
-    figures: () => ({ records: 0, syncs: 0, failures: 0 }),
+    figures: () => ({ records: 0, syncs: 0, failures: 0, slowestMs: 0 }),
     close: () => Promise.resolve(),
   };
 }

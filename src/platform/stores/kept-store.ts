@@ -10,6 +10,7 @@ import {
   type StoreParts,
   systemParts,
 } from "../store.ts";
+import { isReadOnlyError } from "./read-only.ts";
 import { walkRecords } from "./record-walk.ts";
 import { checkStore, type StoreCheck } from "./store-check.ts";
 import {
@@ -108,7 +109,12 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
     ...store,
     async close() {
       await store.close();
-      markClosed(folder);
+      try {
+        markClosed(folder);
+      } catch (error) {
+        // Without the mark the next start lets a process of its own look at the store: it takes longer.
+        if (!isReadOnlyError(error)) throw error;
+      }
     },
   };
 }

@@ -36,7 +36,7 @@ export function createFakeDisk(): FakeDisk {
       }
       for (const { key, value } of changes) records.set(key, JSON.parse(JSON.stringify(value)));
     },
-    figures: () => ({ records: 0, syncs: 0, failures: 0 }),
+    figures: () => ({ records: 0, syncs: 0, failures: 0, slowestMs: 0 }),
     close: () => Promise.resolve(),
   };
   return {

@@ -1,0 +1,44 @@
+import type { Health } from "./component.ts";
+import type { FreeBytes } from "./disk-space.ts";
+
+/** How long the slowest write of a store has taken in the last minute, or takes by now. */
+export interface StoreDelay {
+  readonly store: string;
+  readonly slowestMs: number;
+}
+
+export interface DiskFacts {
+  readonly dataDir: string;
+  readonly freeBytes: FreeBytes;
+  /** Stores write nothing with less. */
+  readonly leastFreeBytes: number;
+  readonly isReadOnly: () => boolean;
+  readonly delays: () => readonly StoreDelay[];
+}
+
+/** A record that takes longer counts as one that the disk did not take. */
+const SLOW_MS = 1_000;
+const MEANS = "what moves or changes is refused, stops pass, values go on";
+
+/** The disk of the data folder, in a sentence: what is wrong, what goes on, and what to do. */
+export function diskHealth({ dataDir, freeBytes, leastFreeBytes, isReadOnly, delays }: DiskFacts): Health {
+  const free = freeBytes(dataDir);
+  const all = delays();
+  const slowestMs = Math.round(Math.max(0, ...all.map((each) => each.slowestMs)));
+  const figures = { ...(free === null ? {} : { freeBytes: free }), slowestWriteMs: slowestMs };
+  const degraded = (detail: string): Health => ({ state: "degraded", detail, figures });
+  if (isReadOnly()) {
+    const advice = "make it writable again (dmesg may say why it is not), or start the machine again";
+    return degraded(`the disk of ${dataDir} is read-only: ${MEANS}; ${advice}`);
+  }
+  if (free !== null && free < leastFreeBytes)
+    return degraded(`the disk of ${dataDir} is full: ${MEANS}; make room`);
+  const slow = all.filter((each) => each.slowestMs >= SLOW_MS);
+  if (slow.length === 0) return { state: "up", figures };
+  const took = slow.map((each) => `${each.store} ${(each.slowestMs / 1_000).toFixed(1)} s`).join(", ");
+  const means = `while a write takes more than a second, ${MEANS}`;
+  return degraded(
+    `the disk of ${dataDir} is slow (slowest write of the last minute: ${took}): ${means}; ` +
+      "look for a program that writes much, or for errors of the disk (dmesg)",
+  );
+}

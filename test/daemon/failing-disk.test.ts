@@ -1,0 +1,146 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { hasFailingDisk, mountFailingDisk } from "../support/failing-disk.ts";
+import { belt, type DegradedHarness, openDegradedHarness, toStation } from "./degraded-harness.ts";
+
+const hasDisk = hasFailingDisk();
+if (!hasDisk)
+  process.stderr.write("no disk can be made to fail here: the test of a read-only one is skipped\n");
+
+/** Holds up the system calls of a process that runs. */
+const hasStrace = spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status === 0;
+if (!hasStrace) {
+  if (process.env.CI) throw new Error("strace is not installed, or may not trace, and CI must run its tests");
+  process.stderr.write("strace is not installed, or may not trace: the test of a slow disk is skipped\n");
+}
+
+const cleanups: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function open(folder?: string): Promise<DegradedHarness> {
+  const harness = await openDegradedHarness(folder);
+  cleanups.push(() => harness.close());
+  return harness;
+}
+
+test.skipIf(!hasDisk)(
+  "a disk that becomes read-only refuses starts with the reason; stops and values go on",
+  async () => {
+    const disk = await mountFailingDisk();
+    cleanups.push(() => disk.unmount());
+    const harness = await open(disk.path);
+    const { ear } = harness;
+    const daemon = await harness.start();
+    expect(await ear.send("ControlConveyor", "roll", belt("CW"))).toMatchObject({ outcome: "succeeded" });
+    // The outbox tidies up 100 ms after an event, and lmdb should not be in the middle of a write.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    disk.fail();
+    const since = harness.seq();
+    for (let round = 0; round < 5; round += 1) {
+      const go = await ear.send("CreateMission", `go-${round}`, toStation("Station D"));
+      expect(go).toMatchObject({
+        outcome: "refused",
+        code: "JOURNAL_FAILED",
+        message: expect.stringContaining("the disk is read-only"),
+        retry_safe: true,
+      });
+      const stop = await ear.send("ControlConveyor", `stop-${round}`, belt("STOP"));
+      expect(stop).toMatchObject({ outcome: "succeeded" });
+    }
+    expect(new Set(harness.received(since))).toEqual(new Set(["ControlConveyor"]));
+    await harness.valuesGoOn(33);
+    const { detail } = await harness.part("disk", ({ state }) => state === "degraded");
+    expect(detail).toBe(
+      `the disk of ${join(disk.path, "data")} is read-only: what moves or changes is refused, stops pass, values ` +
+        "go on; make it writable again (dmesg may say why it is not), or start the machine again",
+    );
+    const code = await daemon.stop();
+    // A write that was under way all the same may have damaged lmdb's heap (LEAST_FREE_BYTES).
+    if (!daemon.said().includes("Write error")) expect(code, daemon.said()).toBe(0);
+  },
+  60_000,
+);
+
+const DELAY_MS = 1_200;
+
+/** The writes of lmdb and each sync of this process take so long, until the result is called. */
+async function slowDown(pid: number, ms: number): Promise<() => Promise<void>> {
+  const delay = [
+    "-e",
+    "trace=fdatasync,pwrite64",
+    "-e",
+    `inject=fdatasync,pwrite64:delay_enter=${ms * 1_000}`,
+  ];
+  const tracer = spawn("strace", ["-f", "-p", String(pid), ...delay, "-o", "/dev/null"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const said: string[] = [];
+  tracer.stderr.on("data", (chunk: Buffer) => said.push(chunk.toString()));
+  while ((await areTraced(pid)) === false) {
+    if (tracer.exitCode !== null) throw new Error(`strace: ${said.join("")}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const ended = once(tracer, "exit");
+  return async () => {
+    tracer.kill("SIGINT");
+    await ended;
+  };
+}
+
+/** Whether every thread of the process has a tracer. */
+async function areTraced(pid: number): Promise<boolean> {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const texts = await Promise.all(
+    threads.map((each) => readFile(`/proc/${pid}/task/${each}/status`, "utf8")),
+  );
+  return texts.every((text) => !/^TracerPid:\s+0$/m.test(text));
+}
+
+test.skipIf(!hasStrace)(
+  "a slow disk refuses starts after a second; stops overtake them; health names the store, and recovers",
+  async () => {
+    const harness = await open();
+    const { ear } = harness;
+    const daemon = await harness.start();
+    const since = harness.seq();
+    const quicken = await slowDown(daemon.pid, DELAY_MS);
+    cleanups.push(quicken);
+
+    const from = ear.heard.entries.length;
+    const go = ear.send("CreateMission", "go", toStation("Station D"));
+    const stop = ear.send("ControlConveyor", "stop", belt("STOP"));
+    expect(await stop).toMatchObject({ outcome: "succeeded" });
+    expect(await go).toMatchObject({ outcome: "refused", code: "CANCELED_BY_STOP" });
+    const replies = ear.heard.entries
+      .slice(from)
+      .flatMap(({ topic }) => /reply\/(.+)$/.exec(topic)?.[1] ?? []);
+    expect(replies, "the stop did not wait for the disk").toEqual(["stop", "go"]);
+    expect(await ear.send("CreateMission", "later", toStation("Station D"))).toMatchObject({
+      outcome: "refused",
+      code: "JOURNAL_FAILED",
+    });
+    expect(harness.received(since)).toEqual(["ControlConveyor"]);
+    await harness.valuesGoOn(33);
+    const { detail, figures } = await harness.part("disk", ({ state }) => state === "degraded");
+    expect(detail).toMatch(
+      /^the disk of .+ is slow \(slowest write of the last minute: (journal|outbox) \d+\.\d s.*\): while a write/,
+    );
+    expect(figures?.slowest_write_ms).toBeGreaterThanOrEqual(1_000);
+    await quicken();
+
+    for (let round = 0; ; round += 1) {
+      const reply = await ear.send("CreateMission", `again-${round}`, toStation("Station D"));
+      if (reply.code === "JOURNAL_FAILED") continue;
+      expect(reply).toMatchObject({ outcome: "succeeded" });
+      break;
+    }
+    expect(await daemon.stop()).toBe(0);
+  },
+  60_000,
+);
