@@ -9,6 +9,7 @@ import type { Config } from "./config/load.ts";
 import { createOwnCertificates } from "./config/own-certificates.ts";
 import type { Holds } from "./contracts/holds.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
+import type { Readings } from "./contracts/metrics.ts";
 import { createFanOut } from "./delivery/fan-out.ts";
 import { ofGateway } from "./domain/alarm.ts";
 import type { FleetUpdate } from "./domain/update.ts";
@@ -16,6 +17,8 @@ import { createFleetSession, type FleetSession } from "./fleet/fleet-session.ts"
 import { createCatalogue } from "./fleet/operations.ts";
 import { leavingMs } from "./fleet/options.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
+import { createMeter, type PromMeter } from "./northbound/web/metrics/meter.ts";
+import { createMetrics } from "./northbound/web/metrics/metrics.ts";
 import { createNorthbounds, type GatewayParts, type NorthboundParts, QUEUE } from "./northbounds.ts";
 import { aborted, type Component, type Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
@@ -25,12 +28,15 @@ import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
 import { processHealth } from "./platform/process-health.ts";
+import { createReadiness } from "./platform/readiness.ts";
 import { runSupervised } from "./platform/supervisor.ts";
+import { createReadings } from "./readings.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
 import { createFleetState, type FleetState } from "./state/fleet-state.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
 import { createShownState, type ShownState } from "./state/shown-state.ts";
 import { prepareStores, type Stores } from "./stores.ts";
+import { version } from "./version.ts";
 
 /** The whole daemon but its command line. */
 export interface Gateway {
@@ -63,7 +69,7 @@ const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
 
 /** The parts that a run has made. */
-interface Dependencies extends NorthboundParts {
+interface Dependencies extends Omit<NorthboundParts, "metrics"> {
   /** What happens, on its way to the dispatcher and the northbounds. */
   readonly tell: (batch: Batch) => void;
   /** What was attributed, on its way to the northbounds. */
@@ -71,6 +77,8 @@ interface Dependencies extends NorthboundParts {
   readonly audit: LineFile;
   /** Notes when the state of a part changes. */
   readonly noteHealth: () => void;
+  readonly meter: PromMeter;
+  readonly fleetLink: Readings["link"];
 }
 
 /** What a run is made of. */
@@ -109,14 +117,16 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet and its events go
     // last.
-    const { shown } = dependencies;
+    const { shown, readiness } = dependencies;
     if (outbox !== null) components.push(outbox);
     components.push(
       opensFirst(fleet, config, begin),
       createQualityTicker(dependencies),
       createAlarmWatch({ ...dependencies, fleet, state: shown.alarmBook.state }),
     );
-    components.push(...(await createNorthbounds(dependencies)));
+    const readings = createReadings({ ...dependencies, fleet });
+    const metrics = createMetrics({ ...dependencies, version, readings });
+    components.push(...(await createNorthbounds({ ...dependencies, metrics })));
     components.push(commandIntake(dependencies, config.drainMs));
     // Now that somebody will hear of it: what a predecessor left behind ends here.
     await dependencies.dispatcher.start();
@@ -129,6 +139,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       ...parts,
       onReady() {
         listening();
+        readiness.opened();
         ready();
       },
     });
@@ -153,22 +164,26 @@ function build(
 ): { readonly dependencies: Dependencies; readonly fleet: FleetSession } {
   const { clock, log, sessionId, outbox } = parts;
   const catalogue = createCatalogue();
+  const meter = createMeter(catalogue.keys());
   const { state, shown } = createStates(config, parts, (robotId) => dispatcher.holds.holdState(robotId));
   const sayLink = (isUp: boolean) =>
     shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !isUp, text: LINK_DOWN });
   sayLink(false);
   const fanOut = createFanOut({ state: shown, clock, log });
   const deliver = (batch: Batch) => fanOut.offer(shown.withAlarms(batch));
-  let isFleetLinkUp = false;
+  let link = { isUp: false, changedAtMs: clock.nowMs() };
 
   const tell = (batch: Batch) => dispatcher.observe(shown.withPlant(batch));
   function hear(update: FleetUpdate): void {
     if (update.kind === "link") {
-      isFleetLinkUp = update.state === "up";
-      dispatcher.fleetLink(isFleetLinkUp);
-      sayLink(isFleetLinkUp);
+      const isUp = update.state === "up";
+      if (isUp !== link.isUp) link = { isUp, changedAtMs: clock.nowMs() };
+      dispatcher.fleetLink(isUp);
+      sayLink(isUp);
     }
-    tell(state.apply(update));
+    const batch = state.apply(update);
+    meter.heard(update, batch.events);
+    tell(batch);
   }
 
   const clockAlarm = createClockAlarm(
@@ -184,6 +199,7 @@ function build(
     clock,
     log: log.child({ part: "commands" }),
     audit: auditTo(audit),
+    meter,
   };
   const dispatcher: Dispatcher = createDispatcher({
     ...commands,
@@ -208,14 +224,7 @@ function build(
     rights,
     execution: dispatcher,
   });
-  const history = createHealthHistory(clock, () => ({
-    ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
-    state: { state: "up", figures: state.figures() },
-    queues: fanOut.health(),
-    audit: auditHealth(audit),
-    stores: stores.health(),
-    process: processHealth(),
-  }));
+  const history = createHealthHistory(clock, () => healthOf(components, { state, fanOut, audit, stores }));
   const dependencies: Dependencies = {
     ...parts,
     config,
@@ -229,7 +238,10 @@ function build(
     audit,
     stores,
     shown,
-    isFleetLinkUp: () => isFleetLinkUp,
+    isFleetLinkUp: () => link.isUp,
+    fleetLink: () => link,
+    meter,
+    readiness: createReadiness(),
     health: history.health,
     stateSinceMs: history.sinceMs,
     noteHealth: history.note,
@@ -237,6 +249,20 @@ function build(
     hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
   };
   return { dependencies, fleet };
+}
+
+function healthOf(
+  components: readonly Component[],
+  { state, fanOut, audit, stores }: Pick<Dependencies, "state" | "fanOut" | "audit" | "stores">,
+): Readonly<Record<string, Health>> {
+  return {
+    ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
+    state: { state: "up", figures: state.figures() },
+    queues: fanOut.health(),
+    audit: auditHealth(audit),
+    stores: stores.health(),
+    process: processHealth(),
+  };
 }
 
 /** What is known of the fleet, and what northbounds show of it. */
@@ -275,7 +301,7 @@ function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Prom
 
 /** Opens last and closes first: while anything else is open or closing, no new command is taken. */
 function commandIntake(dependencies: Dependencies, drainMs: number): Component {
-  const { dispatcher, intake, audit, stores, shown } = dependencies;
+  const { dispatcher, intake, audit, stores, shown, readiness } = dependencies;
   return {
     name: COMMANDS,
     health: () =>
@@ -283,6 +309,7 @@ function commandIntake(dependencies: Dependencies, drainMs: number): Component {
     async run(signal, ready) {
       ready();
       await aborted(signal);
+      readiness.closing();
       await dispatcher.close(drainMs);
       await shown.settled();
       await audit.close();

@@ -19,6 +19,7 @@ import { createTopics } from "./northbound/mqtt/topics.ts";
 import { openMemory } from "./northbound/opcua/memory.ts";
 import type { OpcUaOptions } from "./northbound/opcua/options.ts";
 import { createControlServer } from "./northbound/web/control-server.ts";
+import type { Metrics } from "./northbound/web/metrics/metrics.ts";
 import { createWebServer } from "./northbound/web/server.ts";
 import type { StatusFacts } from "./northbound/web/status-report.ts";
 import type { Chance } from "./platform/backoff.ts";
@@ -29,6 +30,7 @@ import type { HealthHistory } from "./platform/health-history.ts";
 import type { Hang } from "./platform/liveness.ts";
 import type { Log } from "./platform/log.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
+import type { Readiness } from "./platform/readiness.ts";
 import type { FleetState } from "./state/fleet-state.ts";
 import type { ShownState } from "./state/shown-state.ts";
 import type { Stores } from "./stores.ts";
@@ -61,6 +63,8 @@ export interface NorthboundParts extends GatewayParts {
   readonly stateSinceMs: HealthHistory["sinceMs"];
   readonly certificates: OwnCertificates;
   readonly hang: () => Hang | null;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
 }
 
 const EVENT_DRAIN_MS = 1_000;
@@ -158,7 +162,7 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
 }
 
 function control(options: NonNullable<Config["control"]>, parts: NorthboundParts): Component {
-  const { dispatcher, intake, health, hang, clock, log } = parts;
+  const { dispatcher, intake, health, hang, readiness, metrics, clock, log } = parts;
   return createControlServer(options, {
     commander: intake,
     audit: intake,
@@ -170,6 +174,8 @@ function control(options: NonNullable<Config["control"]>, parts: NorthboundParts
     statusFacts: () => statusFacts(parts),
     health,
     hang,
+    readiness,
+    metrics,
     clock,
     log: log.child({ part: "control" }),
   });
@@ -193,6 +199,6 @@ function statusFacts(parts: NorthboundParts): StatusFacts {
 }
 
 function web(options: NonNullable<Config["web"]>, parts: NorthboundParts): Component {
-  const { config, state, health, hang, clock, log } = parts;
-  return createWebServer(options, { gatewayId: config.gateway.id, view: state, health, hang, clock, log });
+  const { config, state } = parts;
+  return createWebServer(options, { ...parts, gatewayId: config.gateway.id, view: state });
 }

@@ -58,6 +58,7 @@ const rooms: Readonly<Record<string, Rules>> = {
   "gateway.ts": { "": "the composition root wires everything" },
   "northbounds.ts": { "": "a part of the composition root: each northbound with what it needs" },
   "alarm-watch.ts": { "": "a part of the composition root: it looks at what several rooms know" },
+  "readings.ts": { "": "a part of the composition root: what metrics read of each room" },
   "stores.ts": { "": "a part of the composition root: what the stores of each room have in common" },
   cli: { "": "commands wire what they run" },
   "version.ts": {},
@@ -228,6 +229,12 @@ describe("the habits of design.md", () => {
     );
     const others = readers.filter((path) => !readersOfEnvironment.includes(path.split("/")[0] ?? ""));
     expect(others).toEqual([]);
+  });
+
+  it("only the web room knows the metrics' package: the others tell what happens through a contract", () => {
+    const users = pathsWhere((source) => source.imports.some(({ specifier }) => specifier === "prom-client"));
+    expect(users.filter((path) => !path.startsWith("northbound/web/metrics/"))).toEqual([]);
+    expect(users).not.toEqual([]);
   });
 
   it("folders are made in one place: `mkdir` with `recursive` never comes back from /proc", () => {

@@ -68,7 +68,9 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     if (parts.journal.isClosed()) return refuse(command, closed());
     if (parts.stopping.signal.aborted) return refuse(command, shuttingDown());
     const startByMonotonicMs = startByMonotonic(command, clock, parts.wall);
-    const job = createJob({ command, digest, request: identified(accepted), startByMonotonicMs });
+    const acceptedAtMonotonicMs = clock.monotonicMs();
+    const request = identified(accepted);
+    const job = createJob({ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs });
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);
     void start(job, accepted);

@@ -3,6 +3,7 @@ import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import type { Clock } from "../platform/clock.ts";
 import { contentId } from "../platform/content-id.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import { type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
@@ -14,7 +15,16 @@ import type { Shared } from "./parts.ts";
 export interface ConclusionParts
   extends Pick<
     Shared,
-    "catalogue" | "clock" | "log" | "sessionId" | "areRecordsLost" | "journal" | "running" | "audit" | "robot"
+    | "catalogue"
+    | "clock"
+    | "log"
+    | "sessionId"
+    | "areRecordsLost"
+    | "journal"
+    | "running"
+    | "audit"
+    | "robot"
+    | "meter"
   > {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
@@ -43,6 +53,8 @@ interface FinishedCommand {
   /** When it ended, if the journal has it: that makes the id of its event. */
   readonly recordedAtMs: number | null;
   readonly wasSent: boolean;
+  /** From its acceptance; null if this run has not both accepted and sent it. */
+  readonly durationMs: number | null;
 }
 
 type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
@@ -96,7 +108,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
     refuse(command, decided) {
       const outcome = told(command.effect, decided);
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
-      const finished = { command, robotId: command.robotId, outcome, recordedAtMs: null, wasSent: false };
+      const finished = { command, robotId: command.robotId, outcome, recordedAtMs: null, ...unsent };
       tell(finished, times);
       return outcome;
     },
@@ -107,7 +119,9 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const outcome = told(command.effect, decided);
       const finalAtMs = clock.nowMs();
       const recordedAtMs = isRecorded(job, outcome) ? finalAtMs : null;
-      const finished = { command, robotId, outcome, recordedAtMs, wasSent: job.sendings > 0 };
+      const wasSent = job.sendings > 0;
+      const durationMs = wasSent ? durationOf(job, clock) : null;
+      const finished = { command, robotId, outcome, recordedAtMs, wasSent, durationMs };
       job.disarm();
       const isUnknown = outcome.outcome === "unknown";
       parts.search.release(job.id, isUnknown);
@@ -141,6 +155,10 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
     const request = shownRequest(parts.catalogue, command, outcome);
     parts.audit(commandRecord(command, request, robotId, times, outcome));
     publish(finished, stageReached(times));
+    const { protocol } = command.source;
+    const { operation } = command;
+    const { durationMs } = finished;
+    parts.meter?.commandEnded({ protocol, operation, outcome: outcome.outcome, durationMs });
   }
 
   /** The same for every run that publishes it; what the journal does not have, no other run publishes. */
@@ -173,13 +191,20 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
   function publishAgain(record: JournalRecord): void {
     const { command, robotId, outcome, acceptedAtMs, sentAtMs, finalAtMs } = record;
     if (outcome === null || finalAtMs === null) return;
-    const finished = { command, robotId, outcome, recordedAtMs: finalAtMs, wasSent: sentAtMs !== null };
+    const wasSent = sentAtMs !== null;
+    const finished = { command, robotId, outcome, recordedAtMs: finalAtMs, wasSent, durationMs: null };
     // What was refused when it came has both times at once.
     const wasAccepted = acceptedAtMs !== finalAtMs;
     publish(finished, stageReached({ sentAtMs, acceptedAtMs: wasAccepted ? acceptedAtMs : null, finalAtMs }));
   }
 
   return { tell, publish, publishAgain, counts };
+}
+
+const unsent = { wasSent: false, durationMs: null } as const;
+
+function durationOf({ acceptedAtMonotonicMs }: Job, clock: Clock): number | null {
+  return acceptedAtMonotonicMs === null ? null : clock.monotonicMs() - acceptedAtMonotonicMs;
 }
 
 function withDoubt(outcome: Outcome): Outcome {

@@ -23,6 +23,8 @@ export interface Job {
   record: JournalRecord | null;
   /** What the service said before the call, for the evidence afterwards. */
   baseline: unknown;
+  /** When it was accepted, on the monotonic clock; null if an earlier run has accepted it. */
+  readonly acceptedAtMonotonicMs: number | null;
   /** Its number in the order in which commands came to their queues; 0 before. */
   arrival: number;
   /** How often its call was made, by this run or an earlier one. */
@@ -61,6 +63,7 @@ export function createJob(parts: {
   readonly request: ParsedRequest;
   readonly digest: string;
   readonly startByMonotonicMs: number;
+  readonly acceptedAtMonotonicMs?: number;
 }): Job {
   let settle: (outcome: Outcome) => void = () => {};
   const done = new Promise<Outcome>((resolve) => {
@@ -68,6 +71,7 @@ export function createJob(parts: {
   });
   return {
     id: commandId(parts.command),
+    acceptedAtMonotonicMs: null,
     ...parts,
     queue: "",
     robotId: null,

@@ -2,6 +2,7 @@ import type { AlarmKeeper } from "../contracts/alarms.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { Meter } from "../contracts/metrics.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { MakeStopRequest } from "../contracts/stop-request.ts";
 import type { FleetEvent } from "../domain/event.ts";
@@ -41,6 +42,7 @@ export interface DispatcherParts {
    */
   readonly eventsLostSinceMs?: number | null;
   readonly audit: AuditSink;
+  readonly meter?: Pick<Meter, "commandEnded">;
   /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
   readonly auditLines?: AuditLines;
   /** The stations of the configuration. */

@@ -28,7 +28,7 @@ import { createRoster } from "./polling/roster.ts";
 import { createTaskChains } from "./polling/task-chains.ts";
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
-import { createStreams, type Streams } from "./streams/streams.ts";
+import { createStreams, type Streams, type StreamsState } from "./streams/streams.ts";
 import { createTrust } from "./webhooks/trust.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
@@ -50,6 +50,8 @@ export interface FleetSession extends Component {
   readonly port: FleetPort;
   /** Why the token in use cannot be renewed; null while it can be, as far as is known. */
   renewalProblem(): string | null;
+  /** What each kind of stream has brought since the start. */
+  streamCounts(): StreamsState["counts"];
 }
 
 const SKEW_LOOK_MS = 1_000;
@@ -95,6 +97,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   return {
     name: "fleet",
     renewalProblem: () => session.state().renewalProblem,
+    streamCounts: streams.counts,
     port: createCommandPort(calls, { identifiers, maps, follow: polling.chains.follow }),
     async run(outer, ready) {
       const stop = () => stopping.abort();

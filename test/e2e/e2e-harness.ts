@@ -27,6 +27,8 @@ export interface E2eHarness {
   readonly plc: Plc;
   readonly opcuaUrl: string;
   readonly webUrl: string;
+  /** The gateway's control socket. */
+  readonly socketPath: string;
   /** The gateway's log, a line an entry. */
   readonly log: Chronicle<string>;
   /** The gateway's audit log so far, a record a line. */
@@ -84,6 +86,7 @@ export interface RunningGateway {
   readonly mqttUrl: string;
   readonly opcuaUrl: string;
   readonly webUrl: string;
+  readonly socketPath: string;
   /** Its log, a line an entry. */
   readonly log: Chronicle<string>;
   /** Its audit log so far, a record a line. */
@@ -107,6 +110,7 @@ export async function startGateway(
     mqttUrl: `mqtt://127.0.0.1:${listeners}`,
     opcuaUrl: `opc.tcp://localhost:${listeners + 1}`,
     webUrl: `http://127.0.0.1:${listeners + 2}`,
+    socketPath: join(folder, "gateway", "control.sock"),
     log,
     async audit() {
       const lines = await readFile(join(folder, "gateway", "audit", "audit.jsonl"), "utf8");

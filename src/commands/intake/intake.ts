@@ -1,4 +1,5 @@
 import type { Commander, Envelope, RefusalAudit } from "../../contracts/commander.ts";
+import type { Meter } from "../../contracts/metrics.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
 import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
 import { checked, type Outcome, refusal } from "../../domain/outcome.ts";
@@ -29,6 +30,7 @@ export interface IntakeParts {
   readonly catalogue: Catalogue;
   readonly execution: Execution;
   readonly audit: AuditSink;
+  readonly meter?: Pick<Meter, "commandEnded">;
   readonly clock: Clock;
   readonly log: Log;
 }

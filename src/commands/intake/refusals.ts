@@ -1,4 +1,5 @@
 import type { Envelope, RefusalAudit, RefusedRequest } from "../../contracts/commander.ts";
+import type { Meter } from "../../contracts/metrics.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { idStands } from "../../domain/refusals.ts";
@@ -38,6 +39,7 @@ export function createRefusals(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly audit: AuditSink;
+  readonly meter?: Pick<Meter, "commandEnded">;
   readonly execution: Pick<Execution, "told">;
 }): Refusals {
   const logRefused = createRefusalLog(parts.clock, parts.log);
@@ -47,6 +49,9 @@ export function createRefusals(parts: {
     count += 1;
     logRefused(request, outcome);
     parts.audit(refusedRecord(request, parts.clock.nowMs(), outcome));
+    const { operation, source } = request;
+    const ended = { protocol: source.protocol, operation, outcome: outcome.outcome, durationMs: null };
+    parts.meter?.commandEnded(ended);
   };
 
   function answer({ read, known }: Opened, reason: Outcome): Outcome {

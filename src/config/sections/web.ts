@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listen, names } from "../fields.ts";
 
-/** `web:` the health check and the page of robots. */
+/** `web:` health checks, metrics and the page of robots. */
 export const webSection = z
   .strictObject({
     listen: listen(8080).prefault({}),
@@ -10,5 +10,5 @@ export const webSection = z
     ).default([]),
   })
   .describe(
-    "Health check (/healthz) and a page of robots, without a login. Leave the section out to switch it off.",
+    "Health checks (/healthz, /livez, /readyz), metrics (/metrics) and a page of robots, without a login. Leave the section out to switch it off.",
   );

@@ -197,7 +197,10 @@ class StoredOutbox implements Outbox {
   }
 
   figures(): Readonly<Record<string, number>> {
-    return { eventsHistorical: this.#robots.history.length + this.#commands.history.length };
+    return {
+      eventsHistorical: this.#robots.history.length + this.#commands.history.length,
+      oldestEventSeconds: Math.round(this.#oldestMs() / 1_000),
+    };
   }
 
   health(): Health {
@@ -215,6 +218,13 @@ class StoredOutbox implements Outbox {
     await aborted(signal);
     await this.#writer.close(this.#run(true));
     await this.#parts.store.close();
+  }
+
+  /** How long the oldest event has waited. */
+  #oldestMs(): number {
+    const nowMs = this.#parts.clock.monotonicMs();
+    const heads = [this.#robots, this.#commands].flatMap(({ live, history }) => [live.first, history.first]);
+    return nowMs - Math.min(...heads.map((head) => head?.value.queuedAtMs ?? nowMs));
   }
 
   #linesOf({ isOfCommand }: Entry): Lines {

@@ -37,6 +37,7 @@ export interface Streams {
   /** Webhooks no longer bring an aspect's events: its suspended streams are lost, and ask again at once. */
   resume(aspect: DeliveredAspect): void;
   state(): StreamsState;
+  counts(): StreamsState["counts"];
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -65,6 +66,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   });
   const aspects = createAspects(parts, families);
   const { mission, battery, conveyors } = aspects;
+  const counts = { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts };
   const set = createStreamSet({
     ...parts,
     serviceName: options.serviceName,
@@ -100,8 +102,9 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       ...set.state(),
       robots: families.size(),
       familiesPending: families.pending(),
-      counts: { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts },
+      counts,
     }),
+    counts: () => counts,
     async run(signal) {
       const memory = await openMemory(options, parts);
       families.open(memory, { ...parts, times, signal });

@@ -30,6 +30,8 @@ export interface BrokerOrderParts {
 /** Chooses among the brokers of the plant: the first that takes the gateway, and back to an earlier one. */
 export interface BrokerOrder {
   connect(signal: AbortSignal): Promise<Connection>;
+  /** The place of the broker in use, or last used, in the order of preference. */
+  place(): number;
   /** Why the connection is not to the first broker, as one sentence; null when it is. */
   problem(): string | null;
 }
@@ -144,6 +146,7 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
       if (failures.length === 1) throw failures[0];
       throw new Error(failures.map(messageOf).join("; "), { cause: failures[0] });
     },
+    place: () => current,
     problem() {
       if (current === 0) return null;
       const [why = ""] = reasons;

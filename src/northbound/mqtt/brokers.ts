@@ -23,6 +23,8 @@ export interface BrokersParts {
 export interface Brokers {
   /** Connects to the first that takes the gateway. */
   connect(signal: AbortSignal): Promise<Connection>;
+  /** The index is that of the broker in use, or last used, in the order of preference. */
+  figures(isConnected: boolean): { readonly connected: number; readonly brokerIndex: number };
   /** What is wrong although there is a connection. */
   problems(): readonly (string | null)[];
 }
@@ -50,6 +52,7 @@ export function createBrokers(parts: BrokersParts): Brokers {
       tls.watch(signal);
       return order.connect(signal);
     },
+    figures: (isConnected) => ({ connected: Number(isConnected), brokerIndex: order.place() }),
     problems: () => [order.problem(), tls.problem()],
   };
 }

@@ -140,6 +140,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     connect: brokers.connect,
     health() {
       const figures = {
+        ...brokers.figures(connected),
         stateMessages: counts.state,
         eventMessages: counts.events,
         ...desk.figures(),

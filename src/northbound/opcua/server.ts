@@ -26,6 +26,7 @@ import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
 import { endRejectedClients } from "./node-opcua/rejected-clients.ts";
+import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { keepOwnCertificate } from "./own-certificate.ts";
@@ -95,6 +96,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       figures: {
         sessions: server?.currentSessionCount ?? 0,
         subscriptions: server?.currentSubscriptionCount ?? 0,
+        ...(server === null ? { monitoredItems: 0, nodes: 0 } : serverLoad(server)),
         robots: space.builtCount,
         robotsWaiting: space.missingCount,
         robotsRefused: space.refusedCount,

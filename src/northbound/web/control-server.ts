@@ -4,12 +4,15 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
+import type { Readiness } from "../../platform/readiness.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections } from "./connections.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { addMetricsRoute } from "./metrics/route.ts";
 import type { ControlOptions } from "./options.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
@@ -20,6 +23,8 @@ export interface ControlParts extends CommandRouteParts, HoldRouteParts, StatusR
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
   readonly hang: () => Hang | null;
+  readonly readiness: Pick<Readiness, "problem">;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -45,6 +50,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       const server = createHttpServer(connections, log);
       addJsonBodies(server);
       addHealthRoutes(server, parts);
+      addMetricsRoute(server, parts.metrics);
       addHoldRoutes(server, parts);
       addStatusRoute(server, parts);
       addAlarmRoutes(server, parts);

@@ -2,23 +2,34 @@ import type { FastifyInstance } from "fastify";
 import type { Health } from "../../platform/component.ts";
 import type { Hang } from "../../platform/liveness.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
+import type { Readiness } from "../../platform/readiness.ts";
 
 /** How the gateway is, now. */
 export interface HealthRouteParts {
   readonly health: () => Readonly<Record<string, Health>>;
   readonly hang: () => Hang | null;
+  readonly readiness: Pick<Readiness, "problem">;
 }
 
 /**
  * `GET /healthz`: 200 while the gateway does its job, 503 otherwise. `GET /livez`: 503 where a restart would
- * mend it.
+ * mend it. `GET /readyz`: 503 while it starts or stops; the fleet service and the broker may be away.
  */
-export function addHealthRoutes(server: FastifyInstance, { health, hang }: HealthRouteParts): void {
+export function addHealthRoutes(
+  server: FastifyInstance,
+  { health, hang, readiness }: HealthRouteParts,
+): void {
   server.get("/livez", async (_request, reply) => {
     const found = hang();
     return reply
       .code(found === null ? 200 : 503)
       .send(found === null ? { alive: true } : { alive: false, ...found });
+  });
+  server.get("/readyz", async (_request, reply) => {
+    const reason = readiness.problem();
+    return reply
+      .code(reason === null ? 200 : 503)
+      .send(reason === null ? { ready: true } : { ready: false, reason });
   });
   server.get("/healthz", async (_request, reply) => {
     const report = healthReport(health());

@@ -1,4 +1,4 @@
-/** Where the health check and the page of robots are served, by TCP. */
+/** Where health checks, metrics and the page of robots are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
     /** Loopback unless the operator configures another address: there is no login. */

@@ -6,10 +6,13 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import type { Readiness } from "../../platform/readiness.ts";
 import { createWebConnections } from "./connections.ts";
 import { addHealthRoutes } from "./health.ts";
 import { misdirected } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { addMetricsRoute } from "./metrics/route.ts";
 import type { WebOptions } from "./options.ts";
 import { renderPage } from "./page.ts";
 import { sendProblem } from "./problem.ts";
@@ -24,6 +27,8 @@ export interface WebParts {
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
   readonly hang: () => Hang | null;
+  readonly readiness: Pick<Readiness, "problem">;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -38,8 +43,8 @@ const PAGE_LIFE_MS = 500;
 const bounds = { most: 200, mostIdle: 150 };
 
 /**
- * `/healthz` and `/livez` for machines and `/` for people, both read only. `run` rejects with
- * PortTaken when another program has the port.
+ * `/healthz`, `/livez`, `/readyz` and `/metrics` for machines and `/` for people, all read only. `run`
+ * rejects with PortTaken when another program has the port.
  */
 export function createWebServer(options: WebOptions, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
@@ -55,6 +60,7 @@ export function createWebServer(options: WebOptions, parts: WebParts): WebServer
       const server = createHttpServer(connections, parts.log);
       addHostCheck(server, options.hostnames);
       addHealthRoutes(server, parts);
+      addMetricsRoute(server, parts.metrics);
       addPage(server, parts);
       try {
         url = await bind(server, options);

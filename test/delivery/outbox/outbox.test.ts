@@ -53,6 +53,18 @@ describe("an event", () => {
     expect(scene.take()).toEqual(["e1"]);
   });
 
+  it("is the oldest that waits until it has arrived", async () => {
+    const { box } = await begin();
+    scene.open();
+    expect(box.figures()).toMatchObject({ oldestEventSeconds: 0 });
+    box.push(alarm("e1"));
+    await scene.sync();
+    scene.clock.advance(90_000);
+    expect(box.figures()).toMatchObject({ oldestEventSeconds: 90 });
+    expect(scene.take()).toEqual(["e1"]);
+    expect(box.figures()).toMatchObject({ oldestEventSeconds: 0 });
+  });
+
   it("leaves the disk when it has arrived, and comes again until then", async () => {
     await begin();
     scene.open();

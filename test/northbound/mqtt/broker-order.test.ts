@@ -76,6 +76,7 @@ async function movesOn(connection: Connection): Promise<boolean> {
 
 it("takes the first broker that lets it in, and says once that it is not the first", async () => {
   const connection = await connect();
+  expect(link.health().figures).toMatchObject({ connected: 1, brokerIndex: 1 });
   expect(second.clients).toEqual(["fleetgate-test"]);
   expect(said).toEqual(["now at mqtt.fallbackBrokers[0]: those before it cannot be used"]);
   expect(link.health()).toMatchObject({

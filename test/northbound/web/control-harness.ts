@@ -16,6 +16,7 @@ import type { Component } from "../../../src/platform/component.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { isCode } from "../../../src/platform/socket-probe.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
+import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
 
@@ -87,6 +88,8 @@ export async function createControlHarness(): Promise<ControlHarness> {
         statusFacts: () => facts.now,
         health: () => ({ fleet: { state: "up" } }),
         hang: () => null,
+        readiness: isReady,
+        metrics: fakeMetrics,
         clock,
         log: silentLog,
       },

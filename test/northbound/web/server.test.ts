@@ -11,11 +11,15 @@ import type { Health } from "../../../src/platform/component.ts";
 import type { Hang } from "../../../src/platform/liveness.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { PortTaken } from "../../../src/platform/port-taken.ts";
+import { fakeMetrics } from "../../support/fake-metrics.ts";
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 let elapsedMs = 0;
 let hang: Hang | null = null;
+let unready: string | null = null;
 const clock: Clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => elapsedMs };
+const readiness = { problem: () => unready };
+const common = { hang: () => hang, readiness, metrics: fakeMetrics, clock, log: silentLog };
 
 interface RunningServer {
   readonly url: string;
@@ -36,7 +40,7 @@ async function serve(
   const controller = new AbortController();
   const server = createWebServer(
     { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"] },
-    { gatewayId: "plant1", view, health, hang: () => hang, clock, log: silentLog },
+    { ...common, gatewayId: "plant1", view, health },
   );
   let running: Promise<void> | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -147,6 +151,27 @@ describe("/livez", () => {
     const response = await fetch(`${url}/livez`);
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ alive: false, ...hang });
+  });
+});
+
+describe("/readyz", () => {
+  afterEach(() => {
+    unready = null;
+  });
+
+  it("answers 200 while the gateway serves, whatever the fleet does", async () => {
+    const { url } = await serve(viewOf([]), () => ({ fleet: { state: "down" } }));
+    const response = await fetch(`${url}/readyz`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ ready: true });
+  });
+
+  it("answers 503 with the reason while it starts or stops", async () => {
+    const { url } = await serve(viewOf([]));
+    unready = "it stops";
+    const response = await fetch(`${url}/readyz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ ready: false, reason: unready });
   });
 });
 
@@ -279,7 +304,7 @@ describe("the server", () => {
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const server = createWebServer(
       { listen: { host: "127.0.0.1", port }, hostnames: [] },
-      { gatewayId: "plant1", view: viewOf([]), health: () => ({}), hang: () => null, clock, log: silentLog },
+      { ...common, gatewayId: "plant1", view: viewOf([]), health: () => ({}) },
     );
     const failed = await server.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
     squatter.close();

@@ -38,6 +38,7 @@ interface Session {
   readonly userIdentityToken?: unknown;
   readonly authenticationToken: unknown;
   readonly currentSubscriptionCount: number;
+  readonly publishEngine: { readonly subscriptions: readonly { readonly monitoredItemCount: number }[] };
   /** Milliseconds since its last request. */
   readonly clientLastContactTime: number;
   once(event: "session_closed", listener: () => void): void;
@@ -208,7 +209,7 @@ function replace<T extends unknown[]>(
   );
 }
 
-function sessionsOf({ engine }: OPCUAServer): readonly Session[] {
+export function sessionsOf({ engine }: OPCUAServer): readonly Session[] {
   const sessions: unknown = Reflect.get(engine, "_sessions");
   if (typeof sessions !== "object" || sessions === null)
     throw new Error("node-opcua keeps its sessions elsewhere now");

@@ -1,0 +1,80 @@
+import { type Alarm, alarmPriority, alarmRules } from "../../../domain/alarm.ts";
+import type { Health } from "../../../platform/component.ts";
+import { type MetricRow, type Sample, timestampSeconds } from "./row.ts";
+
+const states: readonly Health["state"][] = ["starting", "up", "degraded", "down"];
+
+/** Every conveyor's alarm counts as one code: an index comes from outside. */
+function labelOf(code: string): string {
+  return Object.hasOwn(alarmRules, code) ? code : "CONVEYOR_ERROR";
+}
+
+function alarmRow(name: string, help: string, counts: (alarm: Alarm) => boolean): MetricRow {
+  return {
+    type: "gauge",
+    name,
+    help,
+    labels: ["code", "priority"],
+    read({ readings }) {
+      const found = new Map<string, number>();
+      for (const alarm of readings.alarms()) {
+        const code = labelOf(alarm.code);
+        if (counts(alarm)) found.set(code, (found.get(code) ?? 0) + 1);
+      }
+      return Object.entries(alarmRules).map(
+        ([code, { severity }]): Sample => [{ code, priority: alarmPriority(severity) }, found.get(code) ?? 0],
+      );
+    },
+  };
+}
+
+/** What the gateway itself is, and what it lacks. */
+export function gatewayRows(version: string): readonly MetricRow[] {
+  return [
+    {
+      type: "gauge",
+      name: "fleetgate_build_info",
+      help: "Always 1, with the versions of the gateway and of Node.js.",
+      labels: ["version", "node"],
+      read: () => [[{ version, node: process.version }, 1]],
+    },
+    {
+      type: "gauge",
+      name: "fleetgate_part_state",
+      help: "1 for the state in which a part of the gateway is, 0 for each other state.",
+      labels: ["part", "state"],
+      read: ({ parts }) =>
+        Object.entries(parts).flatMap(([part, health]) =>
+          states.map((state): Sample => [{ part, state }, Number(health.state === state)]),
+        ),
+    },
+    alarmRow("fleetgate_alarms_active", "Alarms whose condition holds.", ({ isActive }) => isActive),
+    alarmRow(
+      "fleetgate_alarms_unacknowledged",
+      "Alarms that nobody has acknowledged.",
+      ({ acknowledged }) => acknowledged === null,
+    ),
+    {
+      type: "gauge",
+      name: "fleetgate_certificate_expiry_timestamp_seconds",
+      help: "When a certificate of the gateway ends, by the key that names it in the configuration.",
+      labels: ["certificate"],
+      read: ({ readings }) =>
+        readings
+          .certificateEnds()
+          .flatMap(({ key, endMs }): Sample[] =>
+            Number.isFinite(endMs) ? [[{ certificate: key }, timestampSeconds(endMs)]] : [],
+          ),
+    },
+    {
+      type: "gauge",
+      name: "fleetgate_disk_free_bytes",
+      help: "Bytes that the gateway may still write on the disk of gateway.dataDir.",
+      labels: [],
+      read({ readings }) {
+        const bytes = readings.diskFreeBytes();
+        return bytes === null ? [] : [[{}, bytes]];
+      },
+    },
+  ];
+}

@@ -1,0 +1,122 @@
+import { Counter, Histogram, type Metric } from "prom-client";
+import type { EndedCommand, Meter } from "../../../contracts/metrics.ts";
+import type { FleetEvent } from "../../../domain/event.ts";
+import { missionStateNames } from "../../../domain/mission.ts";
+import type { Stamp } from "../../../domain/observed.ts";
+import type { OutcomeName } from "../../../domain/outcome.ts";
+import type { FleetUpdate, StreamAspect } from "../../../domain/update.ts";
+import { missionStateLabel, OTHER, streamKinds, streamLabels } from "./labels.ts";
+
+/** A meter, and the metrics that it counts in. */
+export interface PromMeter extends Meter {
+  readonly metrics: readonly Metric[];
+}
+
+const SECOND_MS = 1_000;
+const protocols: readonly EndedCommand["protocol"][] = ["mqtt", "opcua", "cli", "gateway"];
+/** Those of commands: `checked` is that of a dry run. */
+const outcomes = Object.keys({
+  succeeded: 0,
+  probably_succeeded: 0,
+  refused: 0,
+  expired: 0,
+  unknown: 0,
+} satisfies Record<Exclude<OutcomeName, "checked">, number>);
+const commandBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const ageBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/**
+ * @param operations the operations of the catalogue; every other text is counted as `other`, for a sender may
+ *   write anything
+ */
+export function createMeter(operations: Iterable<string>): PromMeter {
+  const commands = createCommandMetrics(new Set(operations));
+  const messages = createMessageMetrics();
+  const missionEvents = new Counter({
+    name: "fleetgate_mission_events_total",
+    help: "Transitions of missions that were seen, by the state that was reached.",
+    labelNames: ["to"],
+    registers: [],
+  });
+  for (const state of missionStateNames) missionEvents.inc({ to: missionStateLabel(state) }, 0);
+
+  function countMission(event: FleetEvent): void {
+    if (event.kind === "mission") missionEvents.inc({ to: missionStateLabel(event.to) });
+  }
+
+  return {
+    metrics: [...commands.metrics, ...messages.metrics, missionEvents],
+    commandEnded: commands.ended,
+    heard(update, events) {
+      messages.heard(update);
+      for (const event of events) countMission(event);
+    },
+  };
+}
+
+function createCommandMetrics(operations: ReadonlySet<string>) {
+  const total = new Counter({
+    name: "fleetgate_commands_total",
+    help: "Commands and requests with their final outcome. Operation other: none of the catalogue.",
+    labelNames: ["protocol", "operation", "outcome"],
+    registers: [],
+  });
+  const duration = new Histogram({
+    name: "fleetgate_command_duration_seconds",
+    help: "Time from the acceptance of a command to its outcome, of commands that were sent.",
+    labelNames: ["operation"],
+    buckets: commandBuckets,
+    registers: [],
+  });
+  for (const operation of operations) {
+    duration.zero({ operation });
+    // Prometheus sees no increase where a series begins with its first command.
+    for (const protocol of protocols)
+      for (const outcome of outcomes) total.inc({ protocol, operation, outcome }, 0);
+  }
+  return {
+    metrics: [total, duration],
+    ended({ protocol, operation: named, outcome, durationMs }: EndedCommand): void {
+      const operation = operations.has(named) ? named : OTHER;
+      total.inc({ protocol, operation, outcome });
+      if (durationMs !== null && Number.isFinite(durationMs))
+        duration.observe({ operation }, durationMs / SECOND_MS);
+    },
+  };
+}
+
+function createMessageMetrics() {
+  const age = new Histogram({
+    name: "fleetgate_message_age_seconds",
+    help: "Age of robots' messages when they came: the gateway's clock minus the robot's. 0: the robot's is ahead.",
+    labelNames: ["stream"],
+    buckets: ageBuckets,
+    registers: [],
+  });
+  const ahead = new Counter({
+    name: "fleetgate_messages_ahead_total",
+    help: "Messages with a time ahead of the gateway's clock: their age is counted as 0.",
+    labelNames: ["stream"],
+    registers: [],
+  });
+  for (const kind of streamKinds) {
+    age.zero(streamLabels[kind]);
+    ahead.inc(streamLabels[kind], 0);
+  }
+
+  function came(kind: StreamAspect, { sourceTimeMs, receivedAtMs }: Stamp): void {
+    const ageMs = sourceTimeMs === null ? Number.NaN : receivedAtMs - sourceTimeMs;
+    if (!Number.isFinite(ageMs)) return;
+    // A sum that falls would look like a restart of the gateway.
+    age.observe(streamLabels[kind], Math.max(0, ageMs) / SECOND_MS);
+    if (ageMs < 0) ahead.inc(streamLabels[kind]);
+  }
+
+  return {
+    metrics: [age, ahead],
+    heard(update: FleetUpdate): void {
+      if (update.kind === "mission" || update.kind === "battery" || update.kind === "conveyors")
+        came(update.kind, update.stamp);
+    },
+  };
+}

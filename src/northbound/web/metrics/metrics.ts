@@ -1,0 +1,91 @@
+import { setTimeout } from "node:timers/promises";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { Readings } from "../../../contracts/metrics.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Health } from "../../../platform/component.ts";
+import { publishedHealth } from "../../../platform/published-health.ts";
+import { commandRows } from "./command-rows.ts";
+import { fleetRows } from "./fleet-rows.ts";
+import { gatewayRows } from "./gateway-rows.ts";
+import type { PromMeter } from "./meter.ts";
+import { northboundRows } from "./northbound-rows.ts";
+import type { MetricRow, Scrape } from "./row.ts";
+
+export interface MetricsParts {
+  readonly version: string;
+  readonly meter: Pick<PromMeter, "metrics">;
+  readonly readings: Readings;
+  /** Every component's health by name, now. */
+  readonly health: () => Readonly<Record<string, Health>>;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
+}
+
+/** What a Prometheus server scrapes. */
+export interface Metrics {
+  readonly contentType: string;
+  /** All metrics in Prometheus' text format, at most half a second old. */
+  text(): Promise<string>;
+}
+
+/** Any number of clients that scrape share one text of this age. */
+const TEXT_LIFE_MS = 500;
+/** How often the delay of the event loop is measured. */
+const LAG_LOOK_MS = 10;
+/** Until there are some measurements: of none, the smallest and the mean are absurd. */
+const FIRST_LAG_MS = 50;
+
+/**
+ * Metrics of one gateway, in a registry of its own. Values are read when somebody scrapes; only the meter
+ * counts at other times. Before the first scrape nothing watches the event loop and the garbage collection.
+ */
+export function createMetrics({ version, meter, readings, health, clock }: MetricsParts): Metrics {
+  const registry = new Registry();
+  let rows: readonly ReturnType<typeof registered>[] = [];
+  let madeAtMs = Number.NEGATIVE_INFINITY;
+  let text: Promise<string> | null = null;
+
+  async function open(): Promise<void> {
+    const all = [...gatewayRows(version), ...fleetRows, ...commandRows, ...northboundRows];
+    rows = all.map((row) => registered(row, registry));
+    for (const metric of meter.metrics) registry.registerMetric(metric);
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });
+    await setTimeout(FIRST_LAG_MS);
+  }
+
+  async function make(): Promise<string> {
+    if (rows.length === 0) await open();
+    const scrape = { nowMs: clock.nowMs(), readings, parts: publishedHealth(health()) };
+    for (const update of rows) update(scrape);
+    return registry.metrics();
+  }
+
+  return {
+    contentType: registry.contentType,
+    text() {
+      const nowMs = clock.monotonicMs();
+      if (text === null || nowMs - madeAtMs >= TEXT_LIFE_MS) {
+        madeAtMs = nowMs;
+        const made = make();
+        text = made;
+        made.catch(() => {
+          if (text === made) text = null;
+        });
+      }
+      return text;
+    },
+  };
+}
+
+/** @returns what gives the metric its values at a scrape */
+function registered(row: MetricRow, registry: Registry): (scrape: Scrape) => void {
+  const { type, name, help, labels, read } = row;
+  const options = { name, help, labelNames: labels, registers: [registry] };
+  // A counter may only be raised. The gateway keeps its value, so the metric begins anew with each scrape.
+  const metric = type === "counter" ? new Counter(options) : new Gauge(options);
+  return (scrape) => {
+    metric.reset();
+    // A metric without labels is 0 then, which would be a lie where its part is not configured.
+    if (labels.length === 0) metric.remove();
+    for (const [of, value] of read(scrape)) metric.inc(of, value);
+  };
+}

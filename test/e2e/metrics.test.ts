@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Exposition, readExposition } from "../support/exposition.ts";
+import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
+
+let harness: E2eHarness;
+
+beforeAll(async () => {
+  harness = await openE2eHarness();
+});
+afterAll(() => harness.close());
+
+async function scrape(): Promise<Exposition> {
+  const response = await fetch(`${harness.webUrl}/metrics`);
+  expect(response.status).toBe(200);
+  return readExposition(await response.text());
+}
+
+it("shows what the gateway is connected to, and its robots", async () => {
+  const { value } = await scrape();
+  expect(value("fleetgate_fleet_link_up")).toBe(1);
+  expect(value("fleetgate_mqtt_connected")).toBe(1);
+  expect(value("fleetgate_mqtt_broker_index")).toBe(0);
+  expect(value("fleetgate_fleet_streams_open")).toBe(value("fleetgate_fleet_streams_expected"));
+  expect(value("fleetgate_robots", { quality: "good" })).toBeGreaterThan(0);
+  expect(value("fleetgate_opcua_sessions")).toBeGreaterThan(0);
+  expect(value("fleetgate_opcua_nodes")).toBeGreaterThan(1_000);
+  expect(value("fleetgate_disk_free_bytes")).toBeGreaterThan(0);
+  expect(value("fleetgate_fleet_token_expiry_timestamp_seconds")).toBeGreaterThan(Date.now() / 1_000);
+  expect(value("fleetgate_message_age_seconds_count", { stream: "mission" })).toBeGreaterThan(0);
+});
+
+it("counts commands by protocol, operation and outcome; a sender cannot add a label", async () => {
+  const goal = { destinationId: "Home 4" };
+  const request = { robotId: "base-01", mission: { baseMission: { navigateMission: { goal } } } };
+  const sent = await harness.mqtt.send("CreateMission", "metrics-1", request);
+  await Promise.all(
+    Array.from({ length: 20 }, (_unused, number) =>
+      harness.mqtt.sendText(`MadeUp${number}`, JSON.stringify({ id: `made-up-${number}`, request: {} })),
+    ),
+  );
+  expect(sent.outcome).toBe("succeeded");
+  const made = { protocol: "mqtt", operation: "CreateMission", outcome: "succeeded" };
+  await expect
+    .poll(async () => (await scrape()).value("fleetgate_commands_total", { operation: "other" }))
+    .toBe(20);
+  const { value, samples } = await scrape();
+  expect(value("fleetgate_commands_total", made)).toBe(1);
+  expect(value("fleetgate_command_duration_seconds_count", { operation: "CreateMission" })).toBe(1);
+  expect(samples.filter(({ labels }) => JSON.stringify(labels).includes("MadeUp"))).toEqual([]);
+});
+
+it("the page lists each metric of the gateway with its labels, and each has help and a type", async () => {
+  const { metrics, samples } = await scrape();
+  const own = [...metrics].filter(([name]) => name.startsWith("fleetgate_"));
+  for (const [name, { type, help }] of own) {
+    expect(["counter", "gauge", "histogram"], name).toContain(type);
+    expect(help.length, name).toBeGreaterThan(10);
+  }
+  const shown = new Map(own.map(([name]) => [name, new Set<string>()]));
+  for (const { name, labels } of samples) {
+    const metric = name.replace(/_(bucket|sum|count)$/, "");
+    for (const label of Object.keys(labels)) if (label !== "le") shown.get(metric)?.add(label);
+  }
+  const listed = Array.from(
+    readFileSync("docs/operate.md", "utf8").matchAll(/^\| `(fleetgate_\w+)` \| ([^|]*?) ?\|/gm),
+    ([, name = "", labels = ""]) => [name, Array.from(labels.matchAll(/\w+/g), String)] as const,
+  );
+  const sorted = (rows: Iterable<readonly [string, Iterable<string>]>) =>
+    Array.from(rows, ([name, labels]) => `${name} ${[...labels].sort().join(" ")}`).sort();
+  expect(sorted(listed)).toEqual(sorted(shown));
+});
+
+it("is on the control socket too, where a person reads the same", async () => {
+  const { socketPath } = harness;
+  const [response] = (await once(get({ socketPath, path: "/metrics" }), "response")) as [IncomingMessage];
+  expect(response.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+  expect(readExposition(await text(response)).value("fleetgate_fleet_link_up")).toBe(1);
+});
+
+it("a gateway is ready although the fleet service is away", async () => {
+  const ready = async () => {
+    const response = await fetch(`${harness.webUrl}/readyz`);
+    return [response.status, await response.json()];
+  };
+  await harness.stopService();
+  await expect.poll(async () => (await scrape()).value("fleetgate_fleet_link_up")).toBe(0);
+  expect(await ready()).toEqual([200, { ready: true }]);
+});

@@ -1,0 +1,11 @@
+import { expect, it } from "vitest";
+import { createReadiness } from "../../src/platform/readiness.ts";
+
+it("serves from the moment when all is open until it closes", () => {
+  const readiness = createReadiness();
+  expect(readiness.problem()).toContain("starts");
+  readiness.opened();
+  expect(readiness.problem()).toBeNull();
+  readiness.closing();
+  expect(readiness.problem()).toContain("stops");
+});
