@@ -6,7 +6,7 @@ import { startPlantBroker } from "../support/plant-broker.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
-export const ROBOT = "cart-01";
+const ROBOT = "cart-01";
 
 export const toStation = (destinationId: string) => ({
   robotId: ROBOT,

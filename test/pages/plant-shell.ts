@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
 const ISSUED_DAYS_AGO = 370;
 
 /** The block of a page that begins with a line. */
-export function blockOf(page: string, first: string): string {
+function blockOf(page: string, first: string): string {
   const lines = (pages.get(page) ?? "").split("\n");
   const begin = lines.findIndex((line) => line.startsWith(`    ${first}`));
   if (begin < 0) throw new Error(`${page} has no block that begins with ${first}`);
