@@ -30,7 +30,7 @@ export interface AlarmWatchParts {
 const LOOK_MS = 1_000;
 const HANG_MS = 30_000;
 const DAY_MS = 86_400_000;
-const CERTIFICATE_LOOK_MS = 3_600_000;
+const CERTIFICATE_LOOK_MS = 60_000;
 const CERTIFICATE_DAYS = 60;
 const LAST_DAYS = 7;
 const LAST_DAYS_SEVERITY = 700;
@@ -42,6 +42,7 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
   const pulse = createPulse(HANG_MS, clock);
   const free = parts.freeBytes ?? freeBytes;
   let isDiskFull = false;
+  let isCertificateMissing = false;
 
   function say(code: AlarmCode, text: string | null): void {
     parts.state(ofGateway, code, text === null ? nothing : { holds: true, text });
@@ -57,6 +58,8 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
 
   function look(): void {
     lookAtDisk();
+    // The OPC UA server makes its own at the first start, a moment after the first look.
+    if (isCertificateMissing) void lookAtCertificates();
     const losing = parts.fanOut.losing();
     const dropping = `events for ${losing.join(", ")} are lost: more come than are taken`;
     say("BUFFER_DROPPING", losing.length === 0 ? null : dropping);
@@ -69,7 +72,9 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
   }
 
   async function lookAtCertificates(): Promise<void> {
-    parts.state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(await parts.certificates.look(), clock.nowMs()));
+    const ends = await parts.certificates.look();
+    isCertificateMissing = ends.some(({ endMs }) => endMs === Number.POSITIVE_INFINITY);
+    parts.state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, clock.nowMs()));
   }
 
   return {

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createAlarmWatch } from "../src/alarm-watch.ts";
-import { createOwnCertificates } from "../src/config/own-certificates.ts";
+import { createOwnCertificates, type OwnCertificates } from "../src/config/own-certificates.ts";
 import { ofGateway } from "../src/domain/alarm.ts";
 import { createSelfSigned } from "../src/platform/keyed-certificate.ts";
 import type { AlarmBook } from "../src/state/alarm-book.ts";
@@ -20,6 +20,7 @@ let free: number | null;
 let losing: string[];
 let problem: string | null;
 let certificate: string;
+let certificates: OwnCertificates;
 
 beforeEach(async () => {
   clock = createManualClock();
@@ -33,12 +34,13 @@ beforeEach(async () => {
 /** Starts the watch. The result stops it. */
 async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   const stopping = new AbortController();
+  certificates = createOwnCertificates({
+    certificates: [{ key: "mqtt.certificate", path: certificate }],
+    opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
+  });
   const watch = createAlarmWatch({
     config: { gateway: { id: "g", dataDir } },
-    certificates: createOwnCertificates({
-      certificates: [{ key: "mqtt.certificate", path: certificate }],
-      opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
-    }),
+    certificates,
     noteHealth: () => {},
     fleet: { renewalProblem: () => problem },
     fanOut: { losing: () => losing },
@@ -113,18 +115,29 @@ describe("a certificate of the gateway's own", () => {
     await stop();
   });
 
-  it("is looked at every hour, so that a new file ends the alarm", async () => {
+  it("is looked at every minute, so that a new file ends the alarm", async () => {
     clock.advance(TEN_YEARS_MS - 30 * DAY_MS);
     const stop = await start();
     await clock.settle(1_000);
     expect(book.all()[0]?.text).toContain(`mqtt.certificate (${certificate}) ends on `);
     writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
-    await clock.settle(3_600_000);
+    await clock.settle(60_000);
     const now = () => {
       book.take();
       return standing();
     };
     await expect.poll(now).toEqual(["CERTIFICATE_EXPIRES 300 false"]);
+    await stop();
+  });
+
+  it("is found a second after it was made", async () => {
+    const text = readFileSync(certificate);
+    rmSync(certificate);
+    const stop = await start();
+    expect(certificates.found().map(({ endMs }) => endMs)).toEqual([Number.POSITIVE_INFINITY]);
+    writeFileSync(certificate, text);
+    await clock.settle(1_000);
+    await expect.poll(() => certificates.found()[0]?.endMs).toBeLessThan(clock.nowMs() + 2 * TEN_YEARS_MS);
     await stop();
   });
 
