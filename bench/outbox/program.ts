@@ -36,16 +36,22 @@ const QUEUE = { changes: 1_000, events: BOUND, perTurn: 500 };
 const { collect } = processHeap();
 
 let count = 0;
+/** As the gateway has them: one text for each robot, and for each mission. */
+const robotIds = Array.from({ length: ROBOTS }, (_, robot) => `robot-${String(robot).padStart(6, "0")}`);
+const missionIds = robotIds.map(() => "");
 function nextEvent(): FleetEvent {
   const robot = count % ROBOTS;
   const turn = Math.floor(count / ROBOTS);
+  const robotId = robotIds[robot] ?? "";
   count += 1;
+  if (turn % STATES.length === 0)
+    missionIds[robot] = `4c0a3a50-7d3c-4f6e-9d53-${String(robot).padStart(6, "0")}${turn / STATES.length}`;
   return {
     kind: "mission",
     eventId: `b1946ac92492d2347c6235${count}`,
-    robotId: `robot-${String(robot).padStart(6, "0")}`,
+    robotId,
     atMs: Date.now(),
-    missionId: `4c0a3a50-7d3c-4f6e-9d53-${String(robot).padStart(6, "0")}${Math.floor(turn / STATES.length)}`,
+    missionId: missionIds[robot] ?? "",
     from: turn % STATES.length === 0 ? null : (STATES[(turn - 1) % STATES.length] ?? null),
     to: STATES[turn % STATES.length] ?? "STATE_DEFAULT",
     owner: "api",

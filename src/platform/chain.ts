@@ -10,14 +10,15 @@ export interface ChainLink<Value> {
  */
 export interface Chain<Value> {
   append(value: Value): ChainLink<Value>;
-  /** Takes a link of this chain out, once. */
+  /** Takes a link of this chain out, once: from then on it may be a link of another value. */
   remove(link: ChainLink<Value>): void;
   readonly first: ChainLink<Value> | null;
   readonly length: number;
 }
 
 interface OpenLink<Value> {
-  readonly value: Value;
+  /** Null while it is spare. */
+  value: Value | null;
   next: OpenLink<Value> | null;
   before: OpenLink<Value> | null;
 }
@@ -26,31 +27,46 @@ export function createChain<Value>(): Chain<Value> {
   return new LinkedChain();
 }
 
+/**
+ * Links that were taken out, of all chains, to be used again: those of what waits for seconds would die old,
+ * which only a full collection finds.
+ */
+const spare: OpenLink<unknown>[] = [];
+const MOST_SPARE = 10_000;
+
 /** A class, for chains are made and thrown away with each event: closures would be five objects more. */
 class LinkedChain<Value> implements Chain<Value> {
-  first: OpenLink<Value> | null = null;
+  #first: OpenLink<Value> | null = null;
   length = 0;
   #last: OpenLink<Value> | null = null;
 
+  get first(): ChainLink<Value> | null {
+    return this.#first as ChainLink<Value> | null;
+  }
+
   append(value: Value): ChainLink<Value> {
-    const link: OpenLink<Value> = { value, next: null, before: this.#last };
-    if (this.#last === null) this.first = link;
+    const link = (spare.pop() ?? { value, next: null, before: null }) as OpenLink<Value>;
+    link.value = value;
+    link.before = this.#last;
+    if (this.#last === null) this.#first = link;
     else this.#last.next = link;
     this.#last = link;
     this.length += 1;
-    return link;
+    return link as ChainLink<Value>;
   }
 
   remove(link: ChainLink<Value>): void {
     const open = link as OpenLink<Value>;
     const { next, before } = open;
-    if (before === null) this.first = next;
+    if (before === null) this.#first = next;
     else before.next = next;
     if (next === null) this.#last = before;
     else next.before = before;
-    // An old link that points to a young one would keep it in memory until the next full collection.
+    // An old link that points to something young would keep it in memory until the next full collection.
+    open.value = null;
     open.next = null;
     open.before = null;
     this.length -= 1;
+    if (spare.length < MOST_SPARE) spare.push(open);
   }
 }

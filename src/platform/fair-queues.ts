@@ -86,12 +86,13 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   function takeOldest(queue: Queue<Item>): Item | null {
     const oldest = queue.items.first;
     if (oldest === null) return null;
+    const { value } = oldest;
     leavePeers(queue);
     queue.items.remove(oldest);
     length -= 1;
     if (queue.items.length > 0) joinPeers(queue);
     else close(queue);
-    return oldest.value;
+    return value;
   }
 
   return {

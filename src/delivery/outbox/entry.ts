@@ -1,8 +1,10 @@
 import type { FleetEvent } from "../../domain/event.ts";
 import type { ChainLink } from "../../platform/chain.ts";
+import { causeOf } from "../event-queue.ts";
 
 /** An event in the outbox. While it waits, the store has it, and the memory only this. */
 export interface Entry {
+  /** Of the event: an entry that is used again has another. */
   readonly number: number;
   readonly key: string;
   readonly isOfCommand: boolean;
@@ -22,4 +24,53 @@ export interface Entry {
   isUnderWay: boolean;
   /** A bound has dropped it, or it has arrived. */
   hasLeft: boolean;
+}
+
+type OpenEntry = { -readonly [Field in keyof Entry]: Entry[Field] };
+
+/** More than leave between two turns of the writer. */
+const MOST_SPARE = 10_000;
+
+/**
+ * Entries, each used again for another event (decisions.md, The outbox is a queue of delivery): those that
+ * wait for seconds would die old, which only a full collection finds.
+ */
+export class Entries {
+  readonly #spare: OpenEntry[] = [];
+
+  take(event: FleetEvent, number: number, queuedAtMs: number): Entry {
+    const entry = this.#spare.pop();
+    if (entry === undefined) return entryOf(event, number, queuedAtMs);
+    entry.number = number;
+    entry.key = causeOf(event);
+    entry.isOfCommand = event.kind === "command";
+    entry.atMs = event.atMs;
+    entry.queuedAtMs = queuedAtMs;
+    entry.event = event;
+    entry.place = "queued";
+    entry.isHistory = false;
+    entry.hasLeft = false;
+    return entry;
+  }
+
+  /** It has left. The writer may still hold one that is not stored: that is not used again. */
+  giveBack(entry: Entry): void {
+    if (entry.place === "stored" && this.#spare.length < MOST_SPARE) this.#spare.push(entry);
+  }
+}
+
+function entryOf(event: FleetEvent, number: number, queuedAtMs: number): OpenEntry {
+  return {
+    number,
+    key: causeOf(event),
+    isOfCommand: event.kind === "command",
+    atMs: event.atMs,
+    queuedAtMs,
+    event,
+    place: "queued",
+    link: null,
+    isHistory: false,
+    isUnderWay: false,
+    hasLeft: false,
+  };
 }

@@ -7,7 +7,7 @@ import type { Store, StoreChange } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import { causeOf, type EventQueue, type QueuedEvent, withoutAnswer } from "../event-queue.ts";
 import { type DropBook, dropEvent, openDropBook } from "./drop-book.ts";
-import type { Entry } from "./entry.ts";
+import { Entries, type Entry } from "./entry.ts";
 import { createHandOver, type HandOver } from "./hand-over.ts";
 import { createLines, type Lines } from "./lines.ts";
 import type { OutboxOptions } from "./options.ts";
@@ -72,6 +72,7 @@ class StoredOutbox implements Outbox {
   readonly #parts: OutboxParts;
   readonly #robots: Lines;
   readonly #commands: Lines;
+  readonly #entries = new Entries();
   readonly #drops: DropBook;
   readonly #handOver: HandOver;
   readonly #writer: Writer;
@@ -117,7 +118,7 @@ class StoredOutbox implements Outbox {
         const [storedAtMs, , event] = value as StoredEvent;
         this.#nextNumber = numberOf(key) + 1;
         const queuedAtMs = loadedAtMs - Math.max(0, nowMs - storedAtMs);
-        const entry = entryOf(event, this.#nextNumber - 1, queuedAtMs);
+        const entry = this.#entries.take(event, this.#nextNumber - 1, queuedAtMs);
         for (const change of this.#besides(event)) this.#writer.note(change);
         entry.place = "stored";
         entry.event = null;
@@ -140,7 +141,8 @@ class StoredOutbox implements Outbox {
   }
 
   push(event: FleetEvent): string | null {
-    const entry = entryOf(withoutAnswer(event), this.#nextNumber, this.#parts.clock.monotonicMs());
+    const nowMs = this.#parts.clock.monotonicMs();
+    const entry = this.#entries.take(withoutAnswer(event), this.#nextNumber, nowMs);
     this.#nextNumber += 1;
     const evicted = this.#enter(entry);
     this.#writer.put(entry);
@@ -157,9 +159,10 @@ class StoredOutbox implements Outbox {
   }
 
   release(held: readonly QueuedEvent[]): void {
-    for (const { entry, drop } of held as readonly Handed[]) {
+    for (const { entry, drop, number } of held as readonly Handed[]) {
       if (drop !== null) this.#writer.note(this.#drops.release(drop));
-      if (entry === null || entry.hasLeft) continue;
+      // A connection that was lost may answer late: by now the entry can be of another event.
+      if (entry === null || entry.hasLeft || entry.number !== number) continue;
       entry.isUnderWay = false;
       if (!this.#limbo.delete(entry)) this.#linesOf(entry).leave(entry);
       this.#end(entry);
@@ -183,6 +186,7 @@ class StoredOutbox implements Outbox {
     if (isOpen) return;
     // What was under way and is not known to have arrived waits again, if there is room for it.
     for (const entry of this.#handOver.recall()) {
+      if (!entry.isUnderWay) continue;
       entry.isUnderWay = false;
       if (this.#limbo.delete(entry)) this.#drop(entry, "too_many");
     }
@@ -273,8 +277,9 @@ class StoredOutbox implements Outbox {
       this.#limbo.add(evicted);
       return null;
     }
+    const { key } = evicted;
     this.#drop(evicted, "too_many");
-    return evicted.key;
+    return key;
   }
 
   #drop(entry: Entry, reason: "too_many" | "too_old"): void {
@@ -287,6 +292,7 @@ class StoredOutbox implements Outbox {
     entry.hasLeft = true;
     entry.event = null;
     this.#writer.remove(entry);
+    this.#entries.giveBack(entry);
   }
 
   #dropOld(): void {
@@ -328,20 +334,4 @@ class StoredOutbox implements Outbox {
 function forgetStored({ history }: Lines): void {
   for (let link = history.first; link !== null; link = link.next)
     if (link.value.place === "stored") link.value.event = null;
-}
-
-function entryOf(event: FleetEvent, number: number, queuedAtMs: number): Entry {
-  return {
-    number,
-    key: causeOf(event),
-    isOfCommand: event.kind === "command",
-    atMs: event.atMs,
-    queuedAtMs,
-    event,
-    place: "queued",
-    link: null,
-    isHistory: false,
-    isUnderWay: false,
-    hasLeft: false,
-  };
 }

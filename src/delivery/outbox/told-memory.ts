@@ -20,6 +20,8 @@ type StoredTold =
 interface Told {
   /** By mission, the one that was told of last at the end. */
   readonly missions: Map<string, Coded<MissionStateName>>;
+  /** That one. */
+  lastMissionId: string | null;
   readonly conveyors: Map<number, Conveyor>;
 }
 
@@ -42,7 +44,7 @@ export function openToldMemory(store: Store): ToldMemory {
   function toldOf(robotId: RobotId): Told {
     let told = robots.get(robotId);
     if (told === undefined) {
-      told = { missions: new Map(), conveyors: new Map() };
+      told = { missions: new Map(), lastMissionId: null, conveyors: new Map() };
       robots.set(robotId, told);
     }
     return told;
@@ -67,7 +69,8 @@ export function openToldMemory(store: Store): ToldMemory {
     note(event) {
       if (event.kind !== "mission" && event.kind !== "conveyor") return nothing;
       const { robotId, atMs } = event;
-      const { missions, conveyors } = toldOf(robotId);
+      const told = toldOf(robotId);
+      const { missions, conveyors } = told;
       const changes: StoreChange[] = [];
       if (event.kind === "conveyor") {
         conveyors.set(event.to.index, event.to);
@@ -78,8 +81,9 @@ export function openToldMemory(store: Store): ToldMemory {
       } else {
         const { missionId, to } = event;
         // Deleted first: a Map keeps the order of insertion, so its front stays the oldest.
-        missions.delete(missionId);
+        if (missionId !== told.lastMissionId) missions.delete(missionId);
         missions.set(missionId, to);
+        told.lastMissionId = missionId;
         changes.push({
           key: missionKey(robotId, missionId),
           value: ["mission", atMs, robotId, missionId, to],

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { QueuedEvent } from "../../../src/delivery/event-queue.ts";
 import { alarm, createOutboxScene } from "./outbox-harness.ts";
 
 /** Steps, and more events than they can be. */
@@ -9,15 +10,15 @@ const MANY = 60;
 type Step =
   | { readonly kind: "event"; readonly robot: number }
   | { readonly kind: "take"; readonly arrives: boolean }
-  | { readonly kind: "sync" | "tidy" | "crash" | "open" | "close" };
+  | { readonly kind: "sync" | "tidy" | "crash" | "open" | "close" | "late" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.nat(3).map((robot): Step => ({ kind: "event", robot })) },
   { weight: 4, arbitrary: fc.boolean().map((arrives): Step => ({ kind: "take", arrives })) },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "sync" }) },
   {
-    weight: 3,
-    arbitrary: fc.constantFrom("tidy", "crash", "open", "close").map((kind): Step => ({ kind })),
+    weight: 4,
+    arbitrary: fc.constantFrom("tidy", "crash", "open", "close", "late").map((kind): Step => ({ kind })),
   },
 );
 
@@ -29,6 +30,8 @@ async function play(steps: readonly Step[], maxEvents: number) {
   let queued: number[] = [];
   const heard: Array<{ readonly robot: string; readonly number: number }> = [];
   const drops = new Map<string, number>();
+  /** What lost connections of this run were given: they may still say that it has arrived. */
+  let unanswered: (readonly QueuedEvent[])[] = [];
   let isOpen = false;
   let number = 0;
 
@@ -42,6 +45,7 @@ async function play(steps: readonly Step[], maxEvents: number) {
     else {
       scene.close();
       isOpen = false;
+      unanswered.push(held);
     }
   }
 
@@ -55,7 +59,10 @@ async function play(steps: readonly Step[], maxEvents: number) {
     } else if (one.kind === "crash") {
       await scene.crash();
       queued = [];
+      unanswered = [];
       isOpen = false;
+    } else if (one.kind === "late") {
+      scene.box.release(unanswered.shift() ?? []);
     } else if (one.kind === "open" || one.kind === "close") {
       isOpen = one.kind === "open";
       if (isOpen) scene.open();

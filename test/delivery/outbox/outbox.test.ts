@@ -225,6 +225,21 @@ describe("a full outbox", () => {
     expect([scene.box.dropped, ...scene.take()]).toEqual([0, "e3", "e4"]);
   });
 
+  it("keeps what has come since a connection was lost that answers late", async () => {
+    await begin();
+    scene.open();
+    scene.box.push(alarm("e1"));
+    await scene.sync();
+    const held = scene.box.peek(9);
+    scene.close();
+    scene.open();
+    expect(scene.take()).toEqual(["e1 historical"]);
+    scene.box.push(alarm("e2"));
+    await scene.sync();
+    scene.box.release(held);
+    expect(scene.take()).toEqual(["e2"]);
+  });
+
   it("counts as dropped what was under way and may not have arrived", async () => {
     await begin({ maxEvents: 2 });
     scene.open();
