@@ -15,7 +15,9 @@ export interface Lines {
   hasHistory(key: string): boolean;
   /** Takes it out: it is the oldest of its robot or source. */
   leave(entry: Entry): void;
-  /** What waits in the line becomes history. */
+  /** Takes one out that was queued before this moment, and is not under way; null when there is none. */
+  takeOld(oldestMs: number): Entry | null;
+  /** What waits in the line becomes history. Of it, the memory keeps no event that the disk has. */
   endLive(): void;
   readonly live: Chain<Entry>;
   readonly history: Chain<Entry>;
@@ -44,6 +46,11 @@ export function createLines(limit: number): Lines {
     else historyOf.set(entry.key, left);
   }
 
+  function leave(entry: Entry): void {
+    unline(entry);
+    queues.shift(entry.key);
+  }
+
   return {
     enter(entry) {
       const evicted = queues.push(entry.key, entry);
@@ -53,9 +60,15 @@ export function createLines(limit: number): Lines {
     },
     line,
     hasHistory: (key) => historyOf.has(key),
-    leave(entry) {
-      unline(entry);
-      queues.shift(entry.key);
+    leave,
+    takeOld(oldestMs) {
+      for (const { first } of [history, live]) {
+        const entry = first?.value;
+        if (entry === undefined || entry.queuedAtMs >= oldestMs || entry.isUnderWay) continue;
+        leave(entry);
+        return entry;
+      }
+      return null;
     },
     endLive() {
       if (live.length === 0) return;
@@ -63,7 +76,10 @@ export function createLines(limit: number): Lines {
       live = createChain();
       history = createChain();
       historyOf.clear();
-      for (const entry of all) line(entry, true);
+      for (const entry of all) {
+        line(entry, true);
+        if (entry.place === "stored") entry.event = null;
+      }
     },
     get live() {
       return live;

@@ -4,22 +4,15 @@ import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
-import { RecordDamaged } from "../../platform/stores/record-seal.ts";
-import { causeOf, type EventQueue, type QueuedEvent, withoutAnswer } from "../event-queue.ts";
+import { type EventQueue, type QueuedEvent, withoutAnswer } from "../event-queue.ts";
 import { type DropBook, dropEvent, openDropBook } from "./drop-book.ts";
 import { Entries, type Entry } from "./entry.ts";
 import { createHandOver, type HandOver } from "./hand-over.ts";
 import { createLines, type Lines } from "./lines.ts";
 import type { OutboxOptions } from "./options.ts";
-import {
-  EVENTS,
-  eventKey,
-  numberOf,
-  RUN_KEY,
-  type StoredDrop,
-  type StoredEvent,
-  type StoredRun,
-} from "./records.ts";
+import type { StoredDrop } from "./records.ts";
+import { openRunRecord, type RunRecord } from "./run-record.ts";
+import { openStoredEvents, type StoredEvents } from "./stored-events.ts";
 import { openToldMemory, type ToldMemory } from "./told-memory.ts";
 import { Writer } from "./writer.ts";
 
@@ -53,10 +46,6 @@ interface Handed extends QueuedEvent {
 }
 
 const AGE_LOOK_MS = 1_000;
-/** Read in one turn of the event loop at a start. */
-const READ_AT_ONCE = 2_000;
-/** Commands that end at the same time are told of in any order, some of them as late as this. */
-const COMMANDS_APART_MS = 2_000;
 
 /** Reads what earlier runs have left. @throws RecordDamaged where a record is not as it was written */
 export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
@@ -78,14 +67,10 @@ class StoredOutbox implements Outbox {
   readonly #writer: Writer;
   /** Dropped by a bound while they were under way: they may have arrived. */
   readonly #limbo = new Set<Entry>();
-  /** The run before has not ended in order. */
-  readonly #hasCrashed: boolean;
-  #commandsUntilMs: number;
-  /** Since when no event of a command has come to the disk; null: that is in `#commandsUntilMs`. */
-  #quietSinceMs: number | null = null;
+  readonly #run: RunRecord;
+  readonly #stored: StoredEvents;
   #nextNumber = 1;
   #dropped = 0;
-  #damaged = 0;
   #wake = () => {};
 
   constructor(parts: OutboxParts) {
@@ -102,36 +87,27 @@ class StoredOutbox implements Outbox {
       besides: (event) => this.#besides(event),
       onSettled: (entries) => this.#onSettled(entries),
     });
-    const run = store.get(RUN_KEY) as StoredRun | undefined;
-    this.#commandsUntilMs = run?.commandsUntilMs ?? clock.nowMs();
-    this.#hasCrashed = run?.isClosed === false;
+    this.#run = openRunRecord(store, clock);
+    this.#stored = openStoredEvents(store, sessionId, clock);
   }
 
   async load(): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { clock } = this.#parts;
     const loadedAtMs = clock.monotonicMs();
     const nowMs = clock.nowMs();
-    let from = EVENTS.from;
-    for (;;) {
-      const records = [...store.range({ from, to: EVENTS.to, limit: READ_AT_ONCE })];
-      for (const { key, value } of records) {
-        const [storedAtMs, , event] = value as StoredEvent;
-        this.#nextNumber = numberOf(key) + 1;
-        const queuedAtMs = loadedAtMs - Math.max(0, nowMs - storedAtMs);
-        const entry = this.#entries.take(event, this.#nextNumber - 1, queuedAtMs);
-        for (const change of this.#besides(event)) this.#writer.note(change);
-        entry.place = "stored";
-        entry.event = null;
-        this.#enter(entry);
-        this.#linesOf(entry).line(entry, true);
-      }
-      if (records.length < READ_AT_ONCE) break;
-      from = `${records.at(-1)?.key}\0`;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await this.#stored.readAll((number, [storedAtMs, , event]) => {
+      const queuedAtMs = loadedAtMs - Math.max(0, nowMs - storedAtMs);
+      const entry = this.#entries.take(event, number, queuedAtMs);
+      this.#nextNumber = number + 1;
+      for (const change of this.#besides(event)) this.#writer.note(change);
+      entry.place = "stored";
+      entry.event = null;
+      this.#enter(entry);
+      this.#linesOf(entry).line(entry, true);
+    });
     this.#dropOld();
-    if (this.#hasCrashed) this.commandsLostSinceMs = this.#commandsUntilMs - COMMANDS_APART_MS;
-    this.#writer.note(this.#run(false));
+    this.commandsLostSinceMs = this.#run.lostSinceMs();
+    this.#writer.note(this.#run.change(false));
     this.#writer.tidy();
   }
 
@@ -153,7 +129,7 @@ class StoredOutbox implements Outbox {
     const { drops, entries } = this.#handOver.peek(most);
     const told = drops.map((drop): Handed => ({ event: dropEvent(drop), number: 0, entry: null, drop }));
     const waiting = entries.map(
-      (entry): Handed => ({ event: this.#eventOf(entry), number: entry.number, entry, drop: null }),
+      (entry): Handed => ({ event: this.#stored.of(entry), number: entry.number, entry, drop: null }),
     );
     return [...told, ...waiting];
   }
@@ -174,7 +150,7 @@ class StoredOutbox implements Outbox {
   }
 
   get dropped(): number {
-    return this.#dropped;
+    return this.#dropped + this.#stored.damaged;
   }
 
   hasReady(): boolean {
@@ -190,10 +166,7 @@ class StoredOutbox implements Outbox {
       entry.isUnderWay = false;
       if (this.#limbo.delete(entry)) this.#drop(entry, "too_many");
     }
-    for (const lines of [this.#robots, this.#commands]) {
-      lines.endLive();
-      forgetStored(lines);
-    }
+    for (const lines of [this.#robots, this.#commands]) lines.endLive();
   }
 
   stateIsTold(): void {
@@ -216,11 +189,12 @@ class StoredOutbox implements Outbox {
   async run(signal: AbortSignal, ready: () => void): Promise<void> {
     every(this.#parts.clock, AGE_LOOK_MS, signal, () => {
       this.#dropOld();
-      this.#noteQuiet();
+      const quiet = this.#writer.isIdle() ? this.#run.noteQuiet() : null;
+      if (quiet !== null) this.#writer.note(quiet);
     });
     ready();
     await aborted(signal);
-    await this.#writer.close(this.#run(true));
+    await this.#writer.close(this.#run.change(true));
     await this.#parts.store.close();
   }
 
@@ -235,29 +209,8 @@ class StoredOutbox implements Outbox {
     return isOfCommand ? this.#commands : this.#robots;
   }
 
-  #run(isClosed: boolean): StoreChange {
-    const value: StoredRun = { isClosed, commandsUntilMs: this.#commandsUntilMs };
-    return { key: RUN_KEY, value };
-  }
-
   #besides(event: FleetEvent): readonly StoreChange[] {
-    if (event.kind !== "command") return this.told.note(event);
-    this.#commandsUntilMs = Math.max(this.#commandsUntilMs, event.atMs);
-    this.#quietSinceMs = this.#parts.clock.monotonicMs();
-    return [this.#run(false)];
-  }
-
-  /** Nothing has come for long enough: a crash later on does not concern the last event of a command. */
-  #noteQuiet(): void {
-    const { clock } = this.#parts;
-    if (this.#quietSinceMs === null || !this.#writer.isIdle()) return;
-    const quietMs = clock.monotonicMs() - this.#quietSinceMs;
-    if (quietMs <= COMMANDS_APART_MS) return;
-    // A clock that was set back, or ahead and back, moves it no further than the time that has passed.
-    const untilMs = Math.min(this.#commandsUntilMs + quietMs, clock.nowMs());
-    this.#commandsUntilMs = Math.max(this.#commandsUntilMs, untilMs);
-    this.#quietSinceMs = null;
-    this.#writer.note(this.#run(false));
+    return event.kind === "command" ? [this.#run.note(event.atMs)] : this.told.note(event);
   }
 
   #onSettled(entries: readonly Entry[]): void {
@@ -298,40 +251,8 @@ class StoredOutbox implements Outbox {
   #dropOld(): void {
     const oldestMs = this.#parts.clock.monotonicMs() - this.#parts.options.maxAgeMs;
     for (const lines of [this.#robots, this.#commands]) {
-      for (const chain of ["history", "live"] as const) {
-        let first = lines[chain].first?.value;
-        while (first !== undefined && first.queuedAtMs < oldestMs && !first.isUnderWay) {
-          lines.leave(first);
-          this.#drop(first, "too_old");
-          first = lines[chain].first?.value;
-        }
-      }
+      for (let old = lines.takeOld(oldestMs); old !== null; old = lines.takeOld(oldestMs))
+        this.#drop(old, "too_old");
     }
   }
-
-  /** The event with its marks. One that cannot be read is told of as dropped, in its place. */
-  #eventOf(entry: Entry): FleetEvent {
-    if (entry.event !== null) return entry.isHistory ? { ...entry.event, historical: true } : entry.event;
-    const { store, sessionId, clock } = this.#parts;
-    try {
-      const record = store.get(eventKey(entry.number));
-      if (record === undefined) throw new RecordDamaged("a record is missing");
-      const [, seenBy, event] = record as StoredEvent;
-      return { ...event, historical: true, ...(seenBy === sessionId ? {} : { sessionId: seenBy }) };
-    } catch (error) {
-      if (!(error instanceof RecordDamaged)) throw error;
-      this.#damaged += 1;
-      this.#dropped += 1;
-      const { key: cause, isOfCommand: isOfCommands, atMs } = entry;
-      const eventId = `${sessionId}.x${this.#damaged}`;
-      const times = { fromMs: atMs, toMs: atMs, atMs: clock.nowMs() };
-      return dropEvent({ eventId, cause, isOfCommands, reason: "damaged", count: 1, ...times, sessionId });
-    }
-  }
-}
-
-/** While nothing is handed over, the memory keeps no event that the disk has. */
-function forgetStored({ history }: Lines): void {
-  for (let link = history.first; link !== null; link = link.next)
-    if (link.value.place === "stored") link.value.event = null;
 }
