@@ -120,5 +120,8 @@ type Happening =
       readonly reason: DropReason;
     };
 
-/** Too many waited; or they have waited too long; or the disk did not keep them as they were written. */
-export type DropReason = "too_many" | "too_old" | "damaged";
+/**
+ * Too many waited; or they have waited too long; or the disk did not keep them as they were written; or they
+ * are larger than the server takes.
+ */
+export type DropReason = "too_many" | "too_old" | "damaged" | "too_large";

@@ -2,19 +2,18 @@ import type { IClientPublishOptions } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
 import type { Age } from "../../domain/age.ts";
 import type { StateChange } from "../../domain/change.ts";
-import type { FleetEvent } from "../../domain/event.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
-import { type LimitedClient, PacketTooLarge } from "./client/limited-client.ts";
+import type { LimitedClient } from "./client/limited-client.ts";
+import { writeEvents } from "./events.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { openLeftoverChains } from "./leftover-chains.ts";
 import { openLeftoverTopics } from "./leftover-topics.ts";
 import { createLoss, type Loss } from "./loss.ts";
-import { eventPayload } from "./payloads.ts";
 import type { PublishState, RemoveTopic } from "./publish.ts";
 import type { PublishedTopics } from "./published-topics.ts";
 import { createRefresh } from "./refresh.ts";
@@ -63,7 +62,6 @@ const TICK_MS = 1_000;
 const REFRESH_SLICES = 20;
 const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
-const EVENTS_IN_FLIGHT = 64;
 const GOODBYE_MS = 2_000;
 
 /** State expires after so many refreshes that did not come (design, MQTT). */
@@ -228,32 +226,6 @@ async function writeChanges(
     await acks.settled();
     await loss.orElse((done) => client.afterWaiting(done));
   }
-}
-
-async function writeEvents(
-  client: LimitedClient,
-  loss: Loss,
-  parts: ConnectionParts,
-  events: readonly FleetEvent[],
-): Promise<void> {
-  for (let start = 0; start < events.length; start += EVENTS_IN_FLIGHT) {
-    const window = events.slice(start, start + EVENTS_IN_FLIGHT).map((event) => {
-      const { robotId, kind } = event;
-      const topic =
-        robotId === "" ? parts.topics.gatewayEvent(kind) : parts.topics.robot(robotId).event(kind);
-      const payload = eventPayload(event, parts.sessionId);
-      parts.counts.events += 1;
-      return loss.orElse((done) =>
-        client.publish(topic, payload, { qos: 1 }, namingTopic(topic, unlessTooLarge(done))),
-      );
-    });
-    await Promise.all(window);
-  }
-}
-
-/** An event that the broker takes in no connection would be tried for ever. */
-function unlessTooLarge(done: (error?: Error | null) => void): (error?: Error | null) => void {
-  return (error) => done(error instanceof PacketTooLarge ? null : error);
 }
 
 function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: AbortSignal): void {

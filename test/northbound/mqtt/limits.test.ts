@@ -2,10 +2,12 @@ import type { IConnackPacket } from "mqtt-packet";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { MissionQueue } from "../../../src/domain/mission.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
 import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { messageFaults } from "../../support/message-schemas.ts";
 import { startLimitedBroker } from "./limited-broker.ts";
 import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
@@ -167,16 +169,45 @@ describe("a broker's maximum packet size", () => {
     });
   });
 
-  it("leaves out an event, and goes on with those after it", async () => {
+  it("tells of an event that it leaves out in its place, and goes on with those after it", async () => {
     const broker = await limited({ maximumPacketSize: 1_500 });
     const { connection, link } = await connect(broker.url);
-    const events = [event("e1"), event("e2", "y".repeat(2_000)), event("e3")];
-    await connection.write({ changes: [], events });
-    const names = broker.published.flatMap(({ topic: name, payload }) =>
-      name.endsWith("/event/mission") ? [JSON.parse(String(payload)).event_id] : [],
-    );
-    expect(names).toEqual(["e1", "e3"]);
-    expect(link.health().figures?.messagesTooLarge).toBe(1);
+    const large = { ...event("e2", "y".repeat(2_000)), atMs: 60_000, historical: true } as FleetEvent;
+    await connection.write({ changes: [], events: [event("e1"), large, event("e3")] });
+    const told = broker.published
+      .filter(({ topic: name }) => name.startsWith(topic("robots/r1/event/")))
+      .map(({ topic: name, payload, qos }) => [name.split("/").at(-1), qos, JSON.parse(String(payload))]);
+    const dropped = {
+      ...{ event_id: "e2.dropped", robot_id: "r1", historical: true, count: 1, reason: "too_large" },
+      ...{ from: "1970-01-01T00:01:00.000Z", to: "1970-01-01T00:01:00.000Z" },
+    };
+    expect(told).toMatchObject([
+      ["mission", 1, { event_id: "e1" }],
+      ["dropped", 1, dropped],
+      ["mission", 1, { event_id: "e3" }],
+    ]);
+    for (const { topic: name, payload } of broker.published)
+      expect(messageFaults(name.slice(base.length + 1), String(payload))).toEqual([]);
+    expect(link.health().figures).toMatchObject({ messagesTooLarge: 1 });
+  });
+
+  it("tells the sender whose command's event it leaves out", async () => {
+    const broker = await limited({ maximumPacketSize: 1_500 });
+    const { connection } = await connect(broker.url);
+    const source = { protocol: "mqtt", name: "hmi" } as const;
+    const outcome = { ...refusal("MALFORMED", ""), message: "z".repeat(2_000) };
+    const ended = {
+      kind: "command",
+      eventId: "c9",
+      robotId: "r1",
+      atMs: 0,
+      from: "received",
+      outcome,
+    } as const;
+    const command = { source, requestId: "9" };
+    await connection.write({ changes: [], events: [{ ...ended, command, operation: "GetMap" }] });
+    const told = broker.published.find(({ topic: name }) => name === topic("event/dropped"));
+    expect(JSON.parse(String(told?.payload))).toMatchObject({ robot_id: "", protocol: "mqtt", user: "hmi" });
   });
 
   it("counts the bytes of the packet, not the characters of its text", async () => {
