@@ -1,5 +1,5 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { subscribe } from "./client/subscribe.ts";
@@ -33,8 +33,15 @@ export interface DuplicateWatch {
   serve(client: MqttClient, broker: string): Promise<void>;
   /** The problem as one sentence; null when there is no other gateway. */
   problem(): string | null;
+  /**
+   * Resolves when the next connection may be opened: two gateways with one client id end each other's, as
+   * fast as they connect.
+   */
+  turn(signal: AbortSignal): Promise<void>;
 }
 
+/** Of another gateway with the same client id. Each turn publishes the whole state. */
+const TURN_MS = 10_000;
 /** How many other sessions are remembered. */
 const MOST_SESSIONS = 64;
 
@@ -117,6 +124,9 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
       }
     },
     problem,
+    async turn(signal) {
+      if (takeover.otherSession() !== null) await sleep(clock, TURN_MS, signal);
+    },
   };
 }
 

@@ -137,7 +137,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
 
   return {
     name: "mqtt",
-    connect: brokers.connect,
+    connect: (signal) => duplicates.turn(signal).then(() => brokers.connect(signal)),
     health() {
       const figures = {
         ...brokers.figures(connected),
