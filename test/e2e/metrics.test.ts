@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { havePromtool, promtool } from "../prometheus/promtool.ts";
 import { type Exposition, readExposition } from "../support/exposition.ts";
+import { metricNames } from "../support/promql.ts";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 
 let harness: E2eHarness;
@@ -81,6 +85,28 @@ it("is on the control socket too, where a person reads the same", async () => {
   expect(readExposition(await text(response)).value("fleetgate_fleet_link_up")).toBe(1);
 });
 
+it("every metric of the alerts and of the dashboard exists", async () => {
+  const { seriesNames } = await scrape();
+  const expressions = await Promise.all(
+    ["config/prometheus-alerts.yml", "config/grafana-dashboard.json"].map(async (path) => {
+      const found = expressionsIn(parse(await readFile(path, "utf8")));
+      expect(found.length, path).toBeGreaterThan(20);
+      return found;
+    }),
+  );
+  const asked = new Set(expressions.flat().flatMap(metricNames));
+  expect(asked.size).toBeGreaterThan(40);
+  // Prometheus itself makes it for each target.
+  asked.delete("up");
+  expect([...asked].filter((name) => !seriesNames.has(name))).toEqual([]);
+});
+
+it.runIf(havePromtool)("promtool finds nothing to improve in the gateway's own metrics", async () => {
+  const response = await fetch(`${harness.webUrl}/metrics`);
+  const own = (await response.text()).split("\n").filter((line) => /^(# \w+ )?fleetgate_/.test(line));
+  expect(promtool(["check", "metrics"], `${own.join("\n")}\n`)).toEqual({ code: 0, said: "" });
+});
+
 it("a gateway is ready although the fleet service is away", async () => {
   const ready = async () => {
     const response = await fetch(`${harness.webUrl}/readyz`);
@@ -90,3 +116,11 @@ it("a gateway is ready although the fleet service is away", async () => {
   await expect.poll(async () => (await scrape()).value("fleetgate_fleet_link_up")).toBe(0);
   expect(await ready()).toEqual([200, { ready: true }]);
 });
+
+/** Every value of a key `expr`, however deep. */
+function expressionsIn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "expr" ? [String(inner)] : expressionsIn(inner),
+  );
+}
