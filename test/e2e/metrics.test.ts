@@ -58,6 +58,11 @@ it("counts commands by protocol, operation and outcome; a sender cannot add a la
 });
 
 it("the page lists each metric of the gateway with its labels, and each has help and a type", async () => {
+  // The OPC UA server's own certificate is found when the server has made it.
+  const certificates = "fleetgate_certificate_expiry_timestamp_seconds";
+  await expect
+    .poll(async () => (await scrape()).samples.some(({ name }) => name === certificates))
+    .toBe(true);
   const { metrics, samples } = await scrape();
   const own = [...metrics].filter(([name]) => name.startsWith("fleetgate_"));
   for (const [name, { type, help }] of own) {
