@@ -114,6 +114,22 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "approve"' },
   ],
   [
+    /^sudo fleetgate certs show /,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "show"' },
+  ],
+  [
+    /^sudo fleetgate certs request /,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "request"' },
+  ],
+  [
+    /^sudo fleetgate certs import /,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "import"' },
+  ],
+  [
+    /^sudo fleetgate certs renew /,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "renew"' },
+  ],
+  [
     /^sudo fleetgate passwd /,
     { kind: "elsewhere", file: "test/cli/passwd.test.ts", has: '"passwd", "--out"' },
   ],

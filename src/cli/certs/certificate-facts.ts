@@ -46,7 +46,7 @@ export function certificatesOf(content: Buffer): readonly X509Certificate[] {
   return sources.map((source) => new X509Certificate(source));
 }
 
-export function thumbprintOf(certificate: X509Certificate): string {
+function thumbprintOf(certificate: X509Certificate): string {
   return createHash("sha1").update(certificate.raw).digest("hex");
 }
 

@@ -2,6 +2,7 @@ import { printable } from "../printable.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
 import type { Damaged, Inventory, Listed } from "./inventory.ts";
 import type { Moved } from "./move.ts";
+import type { Placed } from "./renewal.ts";
 
 const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string, none: string | null]> = [
   ["own", "The gateway's own certificate (OPC UA)", null],
@@ -96,6 +97,18 @@ export function movedText(
     isNew ? `  ${done}` : `  was ${isIn ? "let in" : "refused"} already; nothing was changed`,
     ...(isIn && isAuthority ? ["  ! it is an authority: every client that it signs is let in too"] : []),
     ...(isIn ? warnings : []).map((warning) => `  ! ${printable(warning, 400)}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** What became of a certificate of the gateway's own. */
+export function placedText({ facts, warnings }: Placed, isNext: boolean): string {
+  const lines = [
+    `${facts.thumbprint}  until ${facts.validTo.slice(0, 10)}`,
+    isNext
+      ? "  is the next one. Let clients trust it (fleetgate certs show --pem prints it), then: fleetgate certs renew --activate"
+      : "  is in use within seconds by a gateway that runs, else from its start. Open connections keep the one before, own/certs/previous.pem",
+    ...warnings.map((warning) => `  ! ${printable(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
 }

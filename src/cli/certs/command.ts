@@ -1,6 +1,14 @@
 import { Command, Option } from "commander";
-import { fail } from "../exit.ts";
-import { fullText, inventoryJson, inventoryText, listedJson, movedText } from "./certificate-text.ts";
+import { fail, Refused, refuse } from "../exit.ts";
+import { publicAccess, writeNewFile } from "../new-file.ts";
+import {
+  fullText,
+  inventoryJson,
+  inventoryText,
+  listedJson,
+  movedText,
+  placedText,
+} from "./certificate-text.ts";
 import { takeInventory, type Whose } from "./inventory.ts";
 import { moveCertificates } from "./move.ts";
 import { select } from "./selection.ts";
@@ -13,7 +21,7 @@ interface Options extends Whose {
 /** `fleetgate certs`: certificates without a file manager. */
 export function certsCommand(): Command {
   return new Command("certs")
-    .description("certificates: list, show, approve and reject them")
+    .description("certificates of OPC UA clients and of the gateway itself, without a file manager")
     .addCommand(
       subcommand("list", "list every certificate, and what is wrong with it")
         .option("--json", "print one JSON document")
@@ -35,6 +43,25 @@ export function certsCommand(): Command {
       subcommand("reject", "keep OPC UA clients out, and end their sessions; the gateway may run")
         .argument("<thumbprint...>", "of certificates that are let in")
         .action(done(move("rejected"))),
+    )
+    .addCommand(
+      subcommand(
+        "request",
+        "make a signing request (PKCS #10) of the gateway's key, for the plant's authority",
+      )
+        .option("--out <file>", "write it to a new file instead of printing it")
+        .action(done(request)),
+    )
+    .addCommand(
+      subcommand("import", "use the certificate that the authority has signed; the gateway may run")
+        .argument("<file>", "the certificate, its issuers after it (PEM), or alone (DER)")
+        .option("--next", "let it wait until fleetgate certs renew --activate")
+        .action(done(importFile)),
+    )
+    .addCommand(
+      subcommand("renew", "make the gateway's next certificate, which signs itself; the one in use stays")
+        .option("--activate", "use the next certificate from now on; the gateway may run")
+        .action(done(renew)),
     );
 }
 
@@ -47,7 +74,11 @@ function subcommand(name: string, description: string): Command {
 
 /** Ends the process with one line when the action cannot be carried out. */
 function done<T extends unknown[]>(action: (...values: T) => Promise<void>): (...values: T) => Promise<void> {
-  return (...values) => action(...values).catch((error: unknown) => fail(error, () => ""));
+  return (...values) =>
+    action(...values).catch((error: unknown) => {
+      if (error instanceof Refused) refuse(error);
+      fail(error, () => "");
+    });
 }
 
 async function list({ json, ...whose }: Options): Promise<void> {
@@ -72,6 +103,25 @@ function move(to: "trusted" | "rejected"): (wanted: readonly string[], whose: Wh
     for (const each of await moveCertificates(store, certificates, wanted, to))
       process.stdout.write(movedText(each, to));
   };
+}
+
+async function request({ out, ...whose }: Whose & { readonly out?: string }): Promise<void> {
+  const { makeRequest } = await import("./renewal.ts");
+  const text = await makeRequest(whose, Date.now());
+  if (out === undefined) process.stdout.write(text);
+  else await writeNewFile(out, text, publicAccess);
+}
+
+async function importFile(file: string, { next, ...whose }: Whose & { readonly next?: true }): Promise<void> {
+  const { importAnswer } = await import("./renewal.ts");
+  const placed = await importAnswer(whose, file, next ? "next" : "own", Date.now());
+  process.stdout.write(placedText(placed, next === true));
+}
+
+async function renew({ activate, ...whose }: Whose & { readonly activate?: true }): Promise<void> {
+  const { activateNext, makeNext } = await import("./renewal.ts");
+  const placed = await (activate ? activateNext : makeNext)(whose, Date.now());
+  process.stdout.write(placedText(placed, activate !== true));
 }
 
 function jsonText(value: unknown): string {

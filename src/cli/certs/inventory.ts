@@ -1,5 +1,4 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type ConfiguredCertificates, readCertificateFiles } from "../../config/certificate-files.ts";
 import { contentOf, missingNames } from "../../northbound/opcua/certificate-content.ts";
 import { certificatesIn } from "../../platform/pem.ts";
@@ -12,7 +11,7 @@ import {
   validityWarnings,
   type Wanted,
 } from "./certificate-facts.ts";
-import { readContent, readStore, type StoredCertificate, storeFolder } from "./store.ts";
+import { readStore, type StoredCertificate, storeFolder } from "./store.ts";
 
 /** A certificate that the gateway uses or knows, and what is wrong with it. */
 export interface Listed {
@@ -110,9 +109,10 @@ async function storedIn(
 
 /** The data folder is the service's alone: everybody else is told how to come in. */
 export function notAllowed(error: unknown, dataDir: string): unknown {
-  const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
+  const isDenied =
+    error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
   return isDenied
-    ? new NotPossible(`${dataDir} can be read by the gateway's user and root only: use sudo`)
+    ? new NotPossible(`${dataDir} is open to the gateway's user and root only: use sudo`)
     : error;
 }
 
@@ -122,17 +122,4 @@ function wantedOf({ opcua }: ConfiguredCertificates, certificate: X509Certificat
     applicationUri: opcua.applicationUri,
     missingNames: missingNames(certificate, contentOf(opcua).names),
   };
-}
-
-/** A file that an operator names. Throws NotPossible for one that holds no certificate. */
-export async function readCertificateFile(path: string, nowMs: number) {
-  const content = readContent(
-    await readFile(path).catch((error: unknown) => {
-      const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-      throw new NotPossible(`${path} cannot be read: ${code}`);
-    }),
-    nowMs,
-  );
-  if ("damage" in content) throw new NotPossible(`${path} ${content.damage}`);
-  return content;
 }

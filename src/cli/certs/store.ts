@@ -87,7 +87,7 @@ async function readStored(place: Place, path: string, nowMs: number): Promise<St
 }
 
 /** What a file holds, PEM or DER. */
-export function readContent(content: Buffer, nowMs: number): FileContent {
+function readContent(content: Buffer, nowMs: number): FileContent {
   if (content.length === 0) return { damage: "is empty" };
   try {
     const [certificate] = certificatesOf(content);

@@ -1,58 +1,59 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
-import { isIP } from "node:net";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OPCUACertificateManager } from "node-opcua";
+import { type Clock, every } from "../../platform/clock.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { type CertificateContent, missingNames, namesToCertify } from "./certificate-content.ts";
+import { type CertificateContent, missingNames } from "./certificate-content.ts";
 
 const DAY_MS = 86_400_000;
-const LIFE_DAYS = 3_650;
-/** Clients have a month to trust the next one, if they know when it comes. */
+/** Clients have a month to trust the next one before it takes its place. */
+const PREPARE_BEFORE_MS = 60 * DAY_MS;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** Clocks of clients are a little off: a certificate made now is valid since yesterday. */
-const BACKDATE_MS = DAY_MS;
+/** How soon a certificate is shown that `fleetgate certs` has put in place. */
+const LOOK_MS = 5_000;
 
 /** The certificate that the gateway makes for itself, in the folder of `manager`. */
-export function ownCertificateFile(manager: OPCUACertificateManager): string {
+export function ownCertificateFile(manager: Pick<OPCUACertificateManager, "rootDir">): string {
   return join(manager.rootDir, "own/certs/certificate.pem");
 }
 
+/** The one that will take its place. Clients may trust it before. */
+function nextCertificateFile(manager: Pick<OPCUACertificateManager, "rootDir">): string {
+  return join(manager.rootDir, "own/certs/next.pem");
+}
+
+type Keys = Pick<OPCUACertificateManager, "rootDir" | "privateKey">;
+
 /**
  * Makes the server's own certificate, or renews it with the same key when it no longer says what it must, or
- * ends within 30 days. One that an authority has signed is left alone. Resolves with whether there is a new
- * one.
+ * ends within 30 days. The next one lies beside it 60 days before the end. One that an authority has signed
+ * is left alone, but for a next one that was prepared. Resolves with whether there is a new one.
  * @param manager an initialised one, which has the key
  */
 export async function keepOwnCertificate(
-  manager: OPCUACertificateManager,
+  manager: Keys,
   content: CertificateContent,
   nowMs: number,
   log: Log,
 ): Promise<boolean> {
   const file = ownCertificateFile(manager);
+  const next = nextCertificateFile(manager);
   const existing = await readCertificate(file);
   const reason = await renewalReason(existing, manager.privateKey, content, nowMs);
-  if (reason === null) return false;
-  if (existing !== null && existing.issuer !== existing.subject) {
-    log.warn({ file, reason }, "OPC UA's certificate is not the gateway's own to renew");
-    return false;
-  }
-  const made = `${file}.new`;
   try {
-    await rm(made, { force: true });
-    const names = namesToCertify(content);
-    await manager.createSelfSignedCertificate({
-      applicationUri: content.applicationUri,
-      dns: names.filter((name) => isIP(name) === 0),
-      ip: names.filter((name) => isIP(name) !== 0),
-      subject: "/CN=Fleetgate/O=Fleetgate",
-      startDate: new Date(nowMs - BACKDATE_MS),
-      validity: LIFE_DAYS,
-      outputFile: made,
-    });
-    await putInPlace(made, file);
+    const isPrepared =
+      (await renewalReason(await readCertificate(next), manager.privateKey, content, nowMs)) === null;
+    if (reason === null) {
+      if (existing !== null && !isPrepared) await prepare(manager, existing, content, nowMs, log);
+      return false;
+    }
+    if (isPrepared) await putInPlace(next, file);
+    else if (existing !== null && existing.issuer !== existing.subject) {
+      log.warn({ file, reason }, "OPC UA's certificate is not the gateway's own to renew");
+      return false;
+    } else await make(manager.privateKey, content, nowMs, file);
   } catch (error) {
     // Without any certificate there is no server; with an old one there is one that some clients refuse.
     if (existing === null) throw error;
@@ -68,6 +69,83 @@ export async function keepOwnCertificate(
   return true;
 }
 
+/** Makes the next certificate of one that signs itself, when its end is near. */
+async function prepare(
+  manager: Keys,
+  existing: X509Certificate,
+  content: CertificateContent,
+  nowMs: number,
+  log: Log,
+): Promise<void> {
+  const endMs = Date.parse(existing.validTo);
+  if (existing.issuer !== existing.subject || endMs - nowMs >= PREPARE_BEFORE_MS) return;
+  const next = nextCertificateFile(manager);
+  await make(manager.privateKey, content, nowMs, next);
+  log.warn(
+    {
+      thumbprint: (await readCertificate(next))?.fingerprint,
+      file: next,
+      inUseFrom: new Date(endMs - RENEW_BEFORE_MS).toISOString(),
+    },
+    "OPC UA's next certificate is made: let clients trust it before it is used",
+  );
+}
+
+async function make(
+  keyFile: string,
+  content: CertificateContent,
+  nowMs: number,
+  file: string,
+): Promise<void> {
+  // Most starts make none, and need no memory for it.
+  const { selfSigned } = await import("./made-certificate.ts");
+  const draft = `${file}.new`;
+  await writeFile(draft, await selfSigned(await readFile(keyFile, "utf8"), content, nowMs));
+  await putInPlace(draft, file);
+}
+
+/**
+ * Calls `onChange` when another certificate of the server's key lies in its place: `fleetgate certs` works
+ * beside a gateway that runs.
+ */
+export function watchOwnCertificate(
+  manager: Keys,
+  clock: Clock,
+  signal: AbortSignal,
+  log: Log,
+  onChange: () => void,
+): void {
+  const file = ownCertificateFile(manager);
+  let seen: string | null = null;
+
+  async function look(): Promise<void> {
+    const { ino, mtimeMs, size } = await stat(file);
+    const now = `${ino} ${mtimeMs} ${size}`;
+    const before = seen;
+    seen = now;
+    if (before === null || before === now) return;
+    const certificate = await readCertificate(file);
+    if (certificate === null || !(await isOfKey(certificate, manager.privateKey))) {
+      log.error({ file }, "OPC UA's new certificate is not one of its key: the one before stays in use");
+      return;
+    }
+    onChange();
+    log.info({ thumbprint: certificate.fingerprint }, "OPC UA shows another certificate");
+  }
+
+  const lookAgain = () => {
+    look().catch((error: unknown) => {
+      log.debug({ file, cause: describeError(error) }, "OPC UA's certificate cannot be looked at");
+    });
+  };
+  lookAgain();
+  every(clock, LOOK_MS, signal, lookAgain);
+}
+
+async function isOfKey(certificate: X509Certificate, keyFile: string): Promise<boolean> {
+  return certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)));
+}
+
 async function renewalReason(
   certificate: X509Certificate | null,
   keyFile: string,
@@ -75,7 +153,7 @@ async function renewalReason(
   nowMs: number,
 ): Promise<string | null> {
   if (certificate === null) return "there is none";
-  if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)))) return "the key is another";
+  if (!(await isOfKey(certificate, keyFile))) return "the key is another";
   const missing = missingNames(certificate, names);
   if (missing.length > 0) return `it does not name ${missing.join(", ")}`;
   if (!certificate.subjectAltName?.includes(`URI:${applicationUri}`))

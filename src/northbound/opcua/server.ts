@@ -29,7 +29,7 @@ import { endRejectedClients } from "./node-opcua/rejected-clients.ts";
 import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
-import { keepOwnCertificate } from "./own-certificate.ts";
+import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { allowPasswordsOnly, giveAnonymousRole, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
@@ -187,6 +187,8 @@ async function openServer(
     const bounds = boundSessions(server, options, clock, log);
     endRejectedClients(server, clientCertificates, clock, log, signal);
     if (options.certificate === null) {
+      const show = () => showNewCertificate(server);
+      watchOwnCertificate(security.serverCertificateManager, clock, signal, log, show);
       every(clock, RENEWAL_CHECK_MS, signal, () => {
         renew().then(
           (isNew) => isNew && showNewCertificate(server),

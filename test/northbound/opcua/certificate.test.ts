@@ -1,15 +1,17 @@
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OPCUACertificateManager } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CertificateContent } from "../../../src/northbound/opcua/certificate-content.ts";
+import { selfSigned } from "../../../src/northbound/opcua/made-certificate.ts";
 import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
 import { keepOwnCertificate } from "../../../src/northbound/opcua/own-certificate.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { newClient, startServer } from "./opcua-harness.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { newClient, opcUaOptions, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority } from "./plant-authority.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-certificate-"));
@@ -85,6 +87,22 @@ describe("the gateway's own certificate", () => {
     expect((await keep()).isNew).toBe(true);
   });
 
+  it("has its next one beside it two months before its end, which then takes its place", async () => {
+    const next = join(own, "certs", "next.pem");
+    const endMs = Date.parse((await keep()).certificate.validTo);
+    await keep({}, endMs - 61 * DAY_MS);
+    await expect(readFile(next)).rejects.toThrow(/ENOENT/);
+    expect((await keep({}, endMs - 59 * DAY_MS)).isNew).toBe(false);
+    const prepared = new X509Certificate(await readFile(next));
+    expect((await keep({}, endMs - 31 * DAY_MS)).isNew).toBe(false);
+    expect(new X509Certificate(await readFile(next)).fingerprint).toBe(prepared.fingerprint);
+    const after = await keep({}, endMs - 29 * DAY_MS);
+    expect([after.isNew, after.certificate.fingerprint]).toEqual([true, prepared.fingerprint]);
+    await expect(readFile(next)).rejects.toThrow(/ENOENT/);
+    // For the tests that follow: it is of the future now.
+    expect((await keep()).isNew).toBe(true);
+  });
+
   it("is not touched when an authority has signed it", async () => {
     const issued = await (await createPlantAuthority()).issue(join(dataDir, "plant"), { uri: "urn:plant" });
     const file = join(own, "certs", "certificate.pem");
@@ -92,6 +110,41 @@ describe("the gateway's own certificate", () => {
     expect((await keep()).isNew).toBe(false);
     expect((await kept()).certificate.issuer).toContain("Plant authority");
   });
+});
+
+it("a certificate that was put in place while the server runs is shown at the next look", async () => {
+  const clock = createManualClock(Date.now());
+  const running = await startServer({}, { clock });
+  const client = newClient();
+  await client.connect(running.url);
+  const shown = async () => {
+    const [endpoint] = await client.getEndpoints();
+    return new X509Certificate(endpoint?.serverCertificate ?? Buffer.alloc(0)).fingerprint;
+  };
+  const before = await shown();
+  const folder = join(opcUaOptions().dataDir, "opcua/server/own");
+  const key = await readFile(join(folder, "private/private_key.pem"), "utf8");
+  const file = join(folder, "certs/certificate.pem");
+  const content = { applicationUri: "urn:fleetgate:test", names: ["localhost", "127.0.0.1"] };
+  const text = await selfSigned(key, content, Date.now());
+  await writeFile(`${file}.draft`, "of nobody");
+  await rename(`${file}.draft`, file);
+  clock.advance(5_000);
+  expect(await shown()).toBe(before);
+  await writeFile(`${file}.draft`, text);
+  await rename(`${file}.draft`, file);
+  await expect
+    .poll(
+      () => {
+        clock.advance(5_000);
+        return shown();
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(new X509Certificate(text).fingerprint);
+  expect(before).not.toBe(new X509Certificate(text).fingerprint);
+  await client.disconnect();
+  await running.stop();
 });
 
 it("endpoints are told with the address that the client used, where the certificate names it", async () => {

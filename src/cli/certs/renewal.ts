@@ -1,0 +1,194 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { contentOf, missingNames } from "../../northbound/opcua/certificate-content.ts";
+import { selfSigned, signingRequest } from "../../northbound/opcua/made-certificate.ts";
+import { putInPlace } from "../../platform/kept-file.ts";
+import { NotPossible } from "../exit.ts";
+import { printable } from "../printable.ts";
+import { applicationWarnings, type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
+import { configuredOf, notAllowed, type Whose } from "./inventory.ts";
+import { giveToOwner } from "./move.ts";
+import { places, storeFolder } from "./store.ts";
+
+const KEY = "own/private/private_key.pem";
+const PREVIOUS = "own/certs/previous.pem";
+
+/** The gateway's own identity, as its configuration wants it. */
+interface Identity {
+  readonly key: string;
+  readonly content: ReturnType<typeof contentOf>;
+  /** The store's folder; null: the configuration names certificate and key. */
+  readonly store: string | null;
+  readonly certificateFile: string;
+}
+
+/** Throws NotPossible where there is no key yet, or no configuration. */
+async function identityOf(whose: Whose, nowMs: number): Promise<Identity> {
+  const { dataDir, opcua } = await configuredOf(whose, nowMs);
+  if (opcua === null) {
+    throw new NotPossible(
+      "the names for the certificate stand in the configuration: give --config <file> with a valid section opcua",
+    );
+  }
+  const store = storeFolder(dataDir);
+  const keyFile = opcua.certificate?.keyFile ?? join(store, KEY);
+  const key = await readFile(keyFile, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      throw new NotPossible(`there is no key yet in ${keyFile}: start the gateway once, it makes its own`);
+    throw notAllowed(error, dirname(keyFile));
+  });
+  return {
+    key,
+    content: contentOf(opcua),
+    store: opcua.certificate === null ? store : null,
+    certificateFile: opcua.certificate?.certificateFile ?? join(store, places.own),
+  };
+}
+
+/** A signing request for the gateway's key, PEM. */
+export async function makeRequest(whose: Whose, nowMs: number): Promise<string> {
+  const { key, content } = await identityOf(whose, nowMs);
+  return signingRequest(key, content);
+}
+
+/** A certificate that lies ready, or is in use now. */
+export interface Placed {
+  readonly facts: CertificateFacts;
+  readonly warnings: readonly string[];
+}
+
+/** Makes the next certificate beside the one in use: it signs itself, with the same key. */
+export async function makeNext(whose: Whose, nowMs: number): Promise<Placed> {
+  const identity = await identityOf(whose, nowMs);
+  const store = ownStore(identity);
+  const text = await selfSigned(identity.key, identity.content, nowMs);
+  await put(join(store, places.next), text);
+  return placed(text, identity, nowMs);
+}
+
+/** Puts the next certificate in the place of the one in use, which is kept as previous.pem. */
+export async function activateNext(whose: Whose, nowMs: number): Promise<Placed> {
+  const identity = await identityOf(whose, nowMs);
+  const store = ownStore(identity);
+  const next = join(store, places.next);
+  const text = await readFile(next).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      throw new NotPossible("there is no next certificate: fleetgate certs renew makes one");
+    throw notAllowed(error, dirname(next));
+  });
+  const chain = chainOf(text, next, identity, nowMs);
+  await keepPrevious(store);
+  await put(join(store, places.own), chain);
+  await rm(next);
+  return placed(chain, identity, nowMs);
+}
+
+/**
+ * Puts a certificate in place that an authority has signed, its issuers after it.
+ * @param to `next`: it waits until it is activated
+ */
+export async function importAnswer(
+  whose: Whose,
+  file: string,
+  to: "own" | "next",
+  nowMs: number,
+): Promise<Placed> {
+  const identity = await identityOf(whose, nowMs);
+  const store = ownStore(identity);
+  const answer = await readFile(file).catch((error: unknown) => {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new NotPossible(`${file} cannot be read: ${code}`);
+  });
+  const chain = chainOf(answer, file, identity, nowMs);
+  if (to === "own") await keepPrevious(store);
+  await put(join(store, places[to]), chain);
+  return placed(chain, identity, nowMs);
+}
+
+function ownStore({ store, certificateFile }: Identity): string {
+  if (store !== null) return store;
+  throw new NotPossible(
+    `opcua.certificate of the configuration names ${certificateFile}: write the new certificate there, its issuers after it, and restart the gateway`,
+  );
+}
+
+/** The chain as PEM. Throws NotPossible for one that the gateway cannot use, or its clients would refuse. */
+function chainOf(content: Buffer, file: string, { key, content: wanted }: Identity, nowMs: number): string {
+  const [leaf, ...issuers] = readChain(content, file);
+  if (leaf === undefined) throw new NotPossible(`${file} holds no certificate`);
+  const facts = factsOf(leaf, nowMs);
+  const refuse = (problem: string) => new NotPossible(`${printable(file, 400)} ${problem}`);
+  if (!leaf.publicKey.equals(createPublicKey(createPrivateKey(key)))) {
+    throw refuse(
+      "is for another key: the first certificate must be the answer to fleetgate certs request, its issuers after it",
+    );
+  }
+  if (facts.applicationUri !== wanted.applicationUri) {
+    throw refuse(
+      `is for ${facts.applicationUri === null ? "no application" : printable(facts.applicationUri)}: its subjectAltName must have the URI ${wanted.applicationUri} of the request`,
+    );
+  }
+  for (const certificate of [leaf, ...issuers]) {
+    const { validFrom, validTo, subject } = factsOf(certificate, nowMs);
+    if (Date.parse(validTo) <= nowMs) throw refuse(`has expired on ${validTo}: ${printable(subject)}`);
+    if (Date.parse(validFrom) > nowMs)
+      throw refuse(`is not valid before ${validFrom}: ${printable(subject)}; is this machine's clock right?`);
+  }
+  let signed = leaf;
+  for (const issuer of issuers) {
+    if (!signed.checkIssued(issuer) || !signed.verify(issuer.publicKey)) {
+      throw refuse(
+        `is no chain: ${printable(factsOf(signed, nowMs).subject)} is not signed by ${printable(factsOf(issuer, nowMs).subject)}, which follows it`,
+      );
+    }
+    signed = issuer;
+  }
+  return [leaf, ...issuers].map((each) => each.toString()).join("");
+}
+
+function readChain(content: Buffer, file: string): readonly X509Certificate[] {
+  try {
+    return certificatesOf(content);
+  } catch {
+    throw new NotPossible(`${printable(file, 400)} holds no certificate that can be read (PEM or DER)`);
+  }
+}
+
+function placed(chain: string, { content }: Identity, nowMs: number): Placed {
+  const certificate = new X509Certificate(chain);
+  const facts = factsOf(certificate, nowMs);
+  const missing = missingNames(certificate, content.names);
+  return {
+    facts,
+    warnings: applicationWarnings(facts, nowMs, {
+      applicationUri: content.applicationUri,
+      missingNames: missing,
+    }),
+  };
+}
+
+/** For the way back by hand. What is no certificate is not worth keeping. */
+async function keepPrevious(store: string): Promise<void> {
+  let kept: readonly X509Certificate[];
+  try {
+    kept = certificatesOf(await readFile(join(store, places.own)));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EACCES") throw notAllowed(error, store);
+    return;
+  }
+  await put(join(store, PREVIOUS), kept.map((each) => each.toString()).join(""));
+}
+
+/** The folder is the service's: nothing that lies there may lead root's writing elsewhere. */
+async function put(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  try {
+    await rm(draft, { force: true });
+    await writeFile(draft, text, { flag: "wx" });
+    await giveToOwner(draft, dirname(path));
+    await putInPlace(draft, path);
+  } catch (error) {
+    throw notAllowed(error, dirname(path));
+  }
+}
