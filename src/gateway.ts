@@ -27,6 +27,7 @@ import { createLineFile, type LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
+import { logOutages } from "./platform/outage-log.ts";
 import { processHealth } from "./platform/process-health.ts";
 import { createReadiness } from "./platform/readiness.ts";
 import { runSupervised } from "./platform/supervisor.ts";
@@ -128,6 +129,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const metrics = createMetrics({ ...dependencies, version, readings });
     components.push(...(await createNorthbounds({ ...dependencies, metrics })));
     components.push(commandIntake(dependencies, config.drainMs));
+    logOutages({ ...parts, health: dependencies.health }, signal);
     // Now that somebody will hear of it: what a predecessor left behind ends here.
     await dependencies.dispatcher.start();
     const steps = components.map((component) => ({

@@ -1,0 +1,48 @@
+import { type Clock, every } from "./clock.ts";
+import type { Health } from "./component.ts";
+import type { Log } from "./log.ts";
+
+export interface OutageLogParts {
+  readonly health: () => Readonly<Record<string, Health>>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Outage {
+  /** Wall time, for a reader. */
+  readonly since: string;
+  readonly beganAtMs: number;
+  toldAtMs: number;
+}
+
+const LOOK_MS = 10_000;
+const AGAIN_MS = 15 * 60_000;
+
+/**
+ * Says every quarter of an hour of each part that is down that it still is: since when, and the last cause.
+ * The parts themselves log only that an outage begins and ends. Until the signal is aborted.
+ */
+export function logOutages({ health, clock, log }: OutageLogParts, signal: AbortSignal): void {
+  const outages = new Map<string, Outage>();
+
+  function look(): void {
+    const nowMs = clock.monotonicMs();
+    for (const [part, { state, detail }] of Object.entries(health())) {
+      if (state !== "down") {
+        outages.delete(part);
+        continue;
+      }
+      const outage = outages.get(part);
+      if (outage === undefined) {
+        const since = new Date(clock.nowMs()).toISOString();
+        outages.set(part, { since, beganAtMs: nowMs, toldAtMs: nowMs });
+      } else if (nowMs - outage.toldAtMs >= AGAIN_MS) {
+        outage.toldAtMs = nowMs;
+        const minutes = Math.round((nowMs - outage.beganAtMs) / 60_000);
+        log.warn({ part, since: outage.since, minutes, cause: detail }, "the part is still down");
+      }
+    }
+  }
+
+  every(clock, LOOK_MS, signal, look);
+}
