@@ -14,6 +14,7 @@ import { stopRequest } from "./fleet/stop-request.ts";
 import { createBroker } from "./northbound/mqtt/broker/broker.ts";
 import { createMqttLink } from "./northbound/mqtt/link.ts";
 import type { MqttOptions } from "./northbound/mqtt/options.ts";
+import { eventPayload } from "./northbound/mqtt/payloads.ts";
 import { openTopicsFile } from "./northbound/mqtt/published-topics.ts";
 import { createTopics } from "./northbound/mqtt/topics.ts";
 import { openMemory } from "./northbound/opcua/memory.ts";
@@ -162,7 +163,7 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
 }
 
 function control(options: NonNullable<Config["control"]>, parts: NorthboundParts): Component {
-  const { dispatcher, intake, health, hang, readiness, metrics, clock, log } = parts;
+  const { dispatcher, intake, fanOut, sessionId, health, hang, readiness, metrics, clock, log } = parts;
   return createControlServer(options, {
     commander: intake,
     audit: intake,
@@ -172,6 +173,8 @@ function control(options: NonNullable<Config["control"]>, parts: NorthboundParts
     alarms: dispatcher.alarms,
     standingAlarms: parts.shown.alarmBook.all,
     statusFacts: () => statusFacts(parts),
+    attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
+    eventJson: (event) => eventPayload(event, sessionId),
     health,
     hang,
     readiness,

@@ -17,8 +17,15 @@ import type { ControlOptions } from "./options.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
 import { addStatusRoute, type StatusRouteParts } from "./status.ts";
+import { createTail, type TailParts } from "./tail.ts";
+import { addTailRoute } from "./tail-route.ts";
 
-export interface ControlParts extends CommandRouteParts, HoldRouteParts, StatusRouteParts, AlarmRouteParts {
+export interface ControlParts
+  extends CommandRouteParts,
+    HoldRouteParts,
+    StatusRouteParts,
+    AlarmRouteParts,
+    TailParts {
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
@@ -54,6 +61,8 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       addHoldRoutes(server, parts);
       addStatusRoute(server, parts);
       addAlarmRoutes(server, parts);
+      const tail = createTail(parts);
+      addTailRoute(server, tail, parts);
       waiting = addCommandRoute(server, parts).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);
@@ -68,6 +77,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       } finally {
         state = "down";
         listener = null;
+        tail.close();
         const closed = server.close();
         server.server.closeAllConnections();
         await closed;

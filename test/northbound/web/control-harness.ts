@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import type { RefusalAudit, RefusedRequest } from "../../../src/contracts/commander.ts";
+import type { Sink } from "../../../src/contracts/link.ts";
 import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { Source } from "../../../src/domain/command.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
+import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
@@ -37,6 +39,8 @@ export interface ControlHarness extends AsyncDisposable {
   readonly holds: FakeHolds;
   /** What the status is made of; a test puts others here. */
   readonly facts: { now: StatusFacts };
+  /** What feeds those who follow events. */
+  readonly tails: ReadonlySet<Sink>;
   readonly server: Component;
   /** Sends a request; an object as body goes as JSON, text as it is. */
   ask(
@@ -65,6 +69,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
   commander.serve({ catalogue: fakeCatalogue(), clock, refused });
   const holds = createFakeHolds();
   const facts = { now: wellFacts };
+  const tails = new Set<Sink>();
   const create = () =>
     createControlServer(
       { socketPath },
@@ -86,6 +91,11 @@ export async function createControlHarness(): Promise<ControlHarness> {
         },
         standingAlarms: () => facts.now.alarms,
         statusFacts: () => facts.now,
+        attachTail(sink) {
+          tails.add(sink);
+          return () => void tails.delete(sink);
+        },
+        eventJson: (event) => eventPayload(event, "s1"),
         health: () => ({ fleet: { state: "up" } }),
         hang: () => null,
         readiness: isReady,
@@ -123,6 +133,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     told,
     holds,
     facts,
+    tails,
     server,
     ask,
     put: (id, body, headers) => ask("PUT", `/api/v1/commands/${encodeURIComponent(id)}`, body, headers),
