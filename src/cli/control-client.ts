@@ -122,7 +122,8 @@ function asRead({ message, cause }: CallFailed): CallFailed {
   return new CallFailed(words, false, { cause });
 }
 
-function callFailed(socketPath: string, error: unknown, signal: AbortSignal): CallFailed {
+/** Why a request over the socket failed, as a sentence. */
+export function callFailed(socketPath: string, error: unknown, signal: AbortSignal): CallFailed {
   const failed = (message: string, wasSent: boolean) => new CallFailed(message, wasSent, { cause: error });
   if (error instanceof CallFailed) return error;
   if (signal.aborted) return failed("interrupted; the command goes on", true);

@@ -15,6 +15,7 @@ export const httpSection = [
   '| `DELETE /api/v1/robots/{robot}/lease` | | ends the lease of a robot, for engineers; the answer is `{"station","owner"}` as it was, or nulls |',
   "| `GET /api/v1/alarms` | | the alarms that stand, the most urgent first ([operate.md](operate.md#alarms)) |",
   '| `PUT /api/v1/alarms/{id}/acknowledgement` | | acknowledges an alarm; the answer is `{"id","acknowledged_by"}` |',
+  "| `GET /api/v1/tail` | | events as they happen, a line of JSON each ([operate.md](operate.md#live)) |",
   "| `GET /api/v1/status` | | how the gateway is ([operate.md](operate.md#what-is-going-on)) |",
   "| `GET /healthz` | | the health, as on the `web` listener |",
   "| `GET /livez` | | whether a restart would mend something, as on the `web` listener |",

@@ -14,6 +14,7 @@ import { passwdCommand } from "./passwd.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status/command.ts";
+import { tailCommand } from "./tail/command.ts";
 import { watchCommand } from "./watch.ts";
 
 /** `fleetgate` with all its subcommands. */
@@ -25,6 +26,7 @@ export function createProgram(): Command {
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(statusCommand())
+    .addCommand(tailCommand())
     .addCommand(alarmsCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())

@@ -75,6 +75,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
   ],
   [
+    /fleetgate tail$/,
+    { kind: "follows", prints: /^\S+ \S+ {2}\S+ +(mission|alarm|command|conveyor|lease|hold|state) / },
+  ],
+  [
     /fleetgate alarms list$/,
     { kind: "ends", code: 0, prints: /^(no alarm stands|\w+ {2}(active|returned))/ },
   ],

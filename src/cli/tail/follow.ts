@@ -1,0 +1,51 @@
+import { createInterface } from "node:readline";
+import { Client } from "undici";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
+import { readJson } from "../../platform/strict-json.ts";
+import { CallFailed, callFailed, outcomeOf } from "../control-client.ts";
+
+/** The gateway says each 5 s that it lives. */
+const SILENCE_MS = 15_000;
+const ANSWER_MS = 5_000;
+
+/**
+ * Follows the events of the gateway. Resolves with the reason why they have ended; rejects with CallFailed
+ * when they never began.
+ * @param onEvent hears of each line that is a JSON object, the signs of life too
+ */
+export async function followEvents(
+  socketPath: string,
+  path: string,
+  onEvent: (event: JsonObject) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const client = new Client("http://localhost", {
+    socketPath,
+    headersTimeout: ANSWER_MS,
+    bodyTimeout: SILENCE_MS,
+  });
+  let hasBegun = false;
+  let reason = "the gateway closed the connection";
+  try {
+    const answer = await client.request({ method: "GET", path, signal });
+    if (answer.statusCode !== 200) {
+      const problem: unknown = await answer.body.json();
+      // Throws: a problem without a code is no outcome.
+      outcomeOf(null, { status: answer.statusCode, body: isJsonObject(problem) ? problem : {} });
+    }
+    for await (const line of createInterface({ input: answer.body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const read = readJson(line);
+      if (!read.ok || !isJsonObject(read.value)) continue;
+      hasBegun = true;
+      if (read.value.kind === "closed") reason = String(read.value.reason);
+      else onEvent(read.value);
+    }
+    return reason;
+  } catch (error) {
+    const failed = callFailed(socketPath, error, signal);
+    if (!hasBegun) throw new CallFailed(failed.message, false, { cause: error });
+    return signal.aborted ? "interrupted" : reason;
+  } finally {
+    await client.destroy();
+  }
+}
