@@ -29,7 +29,7 @@ import type { Component, Health } from "./platform/component.ts";
 import { freeBytes } from "./platform/disk-space.ts";
 import type { HealthHistory } from "./platform/health-history.ts";
 import type { Hang } from "./platform/liveness.ts";
-import type { Log } from "./platform/log.ts";
+import type { Log, LogLevels } from "./platform/log.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
 import type { Readiness } from "./platform/readiness.ts";
 import type { FleetState } from "./state/fleet-state.ts";
@@ -42,6 +42,8 @@ export interface GatewayParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
+  /** Of the log; left out: they stay as they are. */
+  readonly logLevels?: LogLevels;
 }
 
 /** Everything that the northbounds share. */
@@ -173,6 +175,7 @@ function control(options: NonNullable<Config["control"]>, parts: NorthboundParts
     alarms: dispatcher.alarms,
     standingAlarms: parts.shown.alarmBook.all,
     statusFacts: () => statusFacts(parts),
+    logLevels: parts.logLevels ?? null,
     attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
     eventJson: (event) => eventPayload(event, sessionId),
     health,

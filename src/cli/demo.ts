@@ -4,7 +4,7 @@ import { Command } from "commander";
 import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
-import { createLog, type Log } from "../platform/log.ts";
+import { createLog, type LeveledLog } from "../platform/log.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { renewStore } from "../platform/stores/kept-store.ts";
@@ -82,7 +82,7 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
 
 async function runGateway(
   config: Config,
-  log: Log,
+  log: LeveledLog,
   signal: AbortSignal,
   ready: () => void,
   ports: DemoPorts,
@@ -96,7 +96,8 @@ async function runGateway(
   });
   const print = (line: string) => void (isRead && process.stdout.write(`${line}\n`));
   const { createGateway } = await import("../gateway.ts");
-  const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
+  const parts = { clock: systemClock, chance: Math.random, log, logLevels: log.levels };
+  const gateway = createGateway(config, parts);
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {
     if (asJson) print(JSON.stringify(readyLine(fleet, ports)));

@@ -16,6 +16,7 @@ export const httpSection = [
   "| `GET /api/v1/alarms` | | the alarms that stand, the most urgent first ([operate.md](operate.md#alarms)) |",
   '| `PUT /api/v1/alarms/{id}/acknowledgement` | | acknowledges an alarm; the answer is `{"id","acknowledged_by"}` |',
   "| `GET /api/v1/tail` | | events as they happen, a line of JSON each ([operate.md](operate.md#live)) |",
+  '| `GET /api/v1/log-level`, `PUT /api/v1/log-level` | `{"component"?,"level"}` | the levels of the log, and another level until the next start ([operate.md](operate.md#log-levels)) |',
   "| `GET /api/v1/status` | | how the gateway is ([operate.md](operate.md#what-is-going-on)) |",
   "| `GET /healthz` | | the health, as on the `web` listener |",
   "| `GET /livez` | | whether a restart would mend something, as on the `web` listener |",

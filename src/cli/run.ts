@@ -29,7 +29,12 @@ export function runCommand(): Command {
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
-      const gateway = createGateway(config, { clock: systemClock, chance: Math.random, log });
+      const gateway = createGateway(config, {
+        clock: systemClock,
+        chance: Math.random,
+        log,
+        logLevels: log.levels,
+      });
       notices.watch(gateway);
       try {
         await gateway.run(stop, () => {

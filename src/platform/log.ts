@@ -1,4 +1,4 @@
-import { type DestinationStream, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 
 /** Fields of a log line. Never a token, a secret or a whole request. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -13,11 +13,31 @@ export interface Log {
   child(fields: LogFields): Log;
 }
 
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** The levels of a log's components, which may change while it is written. */
+export interface LogLevels {
+  /** Of each component that has a log of its own, by the field `part` of its lines; `gateway`: all others. */
+  list(): Readonly<Record<string, LogLevel>>;
+  /**
+   * Until the process ends. Null: all components. A line of the log says so, whatever the level is. False:
+   * there is no such component.
+   */
+  set(component: string | null, level: LogLevel, by: string): boolean;
+}
+
+export interface LeveledLog extends Log {
+  readonly levels: LogLevels;
+}
+
+/** Lines without a component of their own. */
+const ROOT = "gateway";
+const CHANGED = "log level changed until the next start";
 
 /** JSON lines on `destination` (standard error unless told), an error's causes included. */
-export function createLog(level: LogLevel, destination?: DestinationStream): Log {
-  return pino(
+export function createLog(level: LogLevel, destination?: DestinationStream): LeveledLog {
+  const root = pino(
     {
       level,
       base: null,
@@ -26,6 +46,46 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     },
     destination ?? pino.destination({ fd: 2, sync: true }),
   );
+  /** Says what becomes of the levels, and has its own. */
+  const record = root.child({});
+  const levels = new Map<string, LogLevel>([[ROOT, level]]);
+  const loggers: Array<{ readonly component: string; readonly logger: Logger }> = [];
+
+  function leveled(logger: Logger, component: string): Log {
+    return {
+      debug: (fields, message) => logger.debug(fields, message),
+      info: (fields, message) => logger.info(fields, message),
+      warn: (fields, message) => logger.warn(fields, message),
+      error: (fields, message) => logger.error(fields, message),
+      child(fields) {
+        const { part } = fields;
+        const own = typeof part === "string" ? part : component;
+        if (!levels.has(own)) levels.set(own, levels.get(component) ?? level);
+        const child = logger.child(fields, { level: levels.get(own) ?? level });
+        // What has no name of its own may come and go by the thousand.
+        if (typeof part === "string") loggers.push({ component: own, logger: child });
+        return leveled(child, own);
+      },
+    };
+  }
+
+  loggers.push({ component: ROOT, logger: root });
+  return {
+    ...leveled(root, ROOT),
+    levels: {
+      list: () => Object.fromEntries(levels),
+      set(component, to, by) {
+        if (component !== null && !levels.has(component)) return false;
+        const from = Object.fromEntries(levels);
+        for (const name of component === null ? [...levels.keys()] : [component]) levels.set(name, to);
+        for (const each of loggers) each.logger.level = levels.get(each.component) ?? level;
+        // It would follow the root's level as long as it has none of its own.
+        record.level = "info";
+        record.info({ component: component ?? "*", from, to, by }, CHANGED);
+        return true;
+      },
+    },
+  };
 }
 
 /** A log that keeps nothing. */

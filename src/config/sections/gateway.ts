@@ -1,7 +1,5 @@
 import { z } from "zod";
-import type { LogLevel } from "../../platform/log.ts";
-
-const logLevels = ["debug", "info", "warn", "error", "silent"] as const satisfies readonly LogLevel[];
+import { logLevels } from "../../platform/log.ts";
 
 /** `gateway:` who this gateway is, and where it keeps what must survive a restart. */
 export const gatewaySection = z

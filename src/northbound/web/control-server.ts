@@ -11,6 +11,7 @@ import { createWebConnections } from "./connections.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
+import { addLogLevelRoutes, type LogLevelParts } from "./log-level.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { ControlOptions } from "./options.ts";
@@ -25,7 +26,8 @@ export interface ControlParts
     HoldRouteParts,
     StatusRouteParts,
     AlarmRouteParts,
-    TailParts {
+    TailParts,
+    LogLevelParts {
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
@@ -61,6 +63,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       addHoldRoutes(server, parts);
       addStatusRoute(server, parts);
       addAlarmRoutes(server, parts);
+      addLogLevelRoutes(server, parts);
       const tail = createTail(parts);
       addTailRoute(server, tail, parts);
       waiting = addCommandRoute(server, parts).waiting;

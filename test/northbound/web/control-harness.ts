@@ -15,7 +15,7 @@ import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { isCode } from "../../../src/platform/socket-probe.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
@@ -41,6 +41,8 @@ export interface ControlHarness extends AsyncDisposable {
   readonly facts: { now: StatusFacts };
   /** What feeds those who follow events. */
   readonly tails: ReadonlySet<Sink>;
+  /** Lines of a log with the component fleet. */
+  readonly logged: readonly string[];
   readonly server: Component;
   /** Sends a request; an object as body goes as JSON, text as it is. */
   ask(
@@ -70,6 +72,9 @@ export async function createControlHarness(): Promise<ControlHarness> {
   const holds = createFakeHolds();
   const facts = { now: wellFacts };
   const tails = new Set<Sink>();
+  const logged: string[] = [];
+  const log = createLog("info", { write: (line) => void logged.push(line) });
+  log.child({ part: "fleet" });
   const create = () =>
     createControlServer(
       { socketPath },
@@ -91,6 +96,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
         },
         standingAlarms: () => facts.now.alarms,
         statusFacts: () => facts.now,
+        logLevels: log.levels,
         attachTail(sink) {
           tails.add(sink);
           return () => void tails.delete(sink);
@@ -134,6 +140,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     holds,
     facts,
     tails,
+    logged,
     server,
     ask,
     put: (id, body, headers) => ask("PUT", `/api/v1/commands/${encodeURIComponent(id)}`, body, headers),
