@@ -10,6 +10,7 @@ import { exportCommand } from "./export/command.ts";
 import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
+import { logLevelCommand } from "./log-level.ts";
 import { passwdCommand } from "./passwd.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
@@ -28,6 +29,7 @@ export function createProgram(): Command {
     .addCommand(statusCommand())
     .addCommand(tailCommand())
     .addCommand(alarmsCommand())
+    .addCommand(logLevelCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
     .addCommand(certsCommand())

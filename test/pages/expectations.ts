@@ -74,6 +74,9 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /call UpdateMission /,
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
   ],
+  [/fleetgate log-level$/, { kind: "ends", code: 0, prints: /^fleet +info$/m }],
+  [/fleetgate log-level fleet debug$/, { kind: "ends", code: 0, prints: /^fleet logs at debug until / }],
+  [/fleetgate log-level all info$/, { kind: "ends", code: 0, prints: /^all components log at info until / }],
   [
     /fleetgate tail$/,
     { kind: "follows", prints: /^\S+ \S+ {2}\S+ +(mission|alarm|command|conveyor|lease|hold|state) / },
