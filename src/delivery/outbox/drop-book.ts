@@ -55,16 +55,21 @@ export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBo
     };
   }
 
-  function grown(entry: Entry, reason: DropReason): StoredDrop | undefined {
-    const id = growing.get(ofEntry(entry, reason)) ?? (isFull() ? growing.get(ofOthers(reason)) : undefined);
-    return id === undefined ? undefined : drops.get(id);
+  function growingOf(entry: Entry, reason: DropReason): StoredDrop {
+    const own = ofEntry(entry, reason);
+    const id = growing.get(own) ?? (isFull() ? growing.get(ofOthers(reason)) : undefined);
+    const known = id === undefined ? undefined : drops.get(id);
+    if (known !== undefined) return known;
+    const drop = begin(entry, reason);
+    growing.set(isFull() ? ofOthers(reason) : own, drop.eventId);
+    return drop;
   }
 
   const isFull = () => drops.size >= MOST_DROPS;
 
   return {
     note(entry, reason) {
-      const before = grown(entry, reason) ?? begin(entry, reason);
+      const before = growingOf(entry, reason);
       const drop: StoredDrop = {
         ...before,
         count: before.count + 1,
@@ -72,7 +77,6 @@ export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBo
         toMs: Math.max(before.toMs, entry.atMs),
         atMs: nowMs(),
       };
-      growing.set(drop.cause === "" ? ofOthers(reason) : ofEntry(entry, reason), drop.eventId);
       set(drop);
       return { key: dropKey(drop.eventId), value: drop };
     },

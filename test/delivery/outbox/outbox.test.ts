@@ -185,6 +185,16 @@ describe("a full outbox", () => {
     expect(scene.take()).toEqual([]);
   });
 
+  it("tells of events of no robot together", async () => {
+    await begin({ maxEvents: 1 });
+    for (const one of ["e1", "e2", "e3"]) {
+      scene.box.push(alarm(one, ""));
+      await scene.sync();
+    }
+    scene.open();
+    expect(scene.take()).toEqual(["2 of  dropped", "e3 historical"]);
+  });
+
   it("still knows after a crash what it has dropped", async () => {
     await begin({ maxEvents: 2 });
     for (let number = 0; number < 5; number += 1) scene.box.push(alarm(`e${number}`));
