@@ -63,6 +63,8 @@ interface Waiting {
 
 /** As long as lmdb allows without a rebuild, less a margin for its own encoding. */
 const LONGEST_KEY_BYTES = 1_900;
+/** The longest encoding of a UTF-16 unit: most keys are short enough without a count. */
+const BYTES_A_CHARACTER = 3;
 const MEGABYTE = 1_000_000;
 
 /**
@@ -173,8 +175,8 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     },
     write(changes) {
       if (closed) return Promise.reject(new StoreFailed(`${path} is closed`));
-      const long = changes.find(({ key }) => Buffer.byteLength(key) > LONGEST_KEY_BYTES);
-      if (long !== undefined) return Promise.reject(new StoreFailed("a key is too long"));
+      if (changes.some(({ key }) => isTooLong(key)))
+        return Promise.reject(new StoreFailed("a key is too long"));
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject });
         writing ??= drain();
@@ -191,6 +193,10 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       await database?.close();
     },
   };
+}
+
+function isTooLong(key: string): boolean {
+  return key.length * BYTES_A_CHARACTER > LONGEST_KEY_BYTES && Buffer.byteLength(key) > LONGEST_KEY_BYTES;
 }
 
 /** Its files are mapped into memory: making them on a full disk ends the process with SIGBUS. */

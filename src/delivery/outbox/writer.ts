@@ -31,6 +31,8 @@ export class Writer {
   #puts: Entry[] = [];
   /** What is not urgent: without it, a crash repeats events, and says of each what it said before. */
   #changes = new Map<string, unknown>();
+  /** The numbers of events that are not needed any more, to be removed with the changes. */
+  #gone: number[] = [];
   #isTidyDue = false;
   /** Handed on, although the disk does not have them. */
   readonly #unstored = new Set<Entry>();
@@ -60,7 +62,8 @@ export class Writer {
     this.#unstored.delete(entry);
     // Never written, and not about to be.
     if (entry.place === "queued") return;
-    this.note({ key: eventKey(entry.number), value: undefined });
+    this.#gone.push(entry.number);
+    this.#wakeIn(TIDY_MS);
   }
 
   note({ key, value }: StoreChange): void {
@@ -132,10 +135,8 @@ export class Writer {
     const isRetry = this.#unstored.size > 0;
     const taken = isRetry ? firstOf(this.#unstored) : this.#puts.splice(0, MOST_AT_ONCE);
     const entries = taken.filter((entry) => !entry.hasLeft);
-    const others = this.#isTidyDue ? this.#changes : new Map<string, unknown>();
-    if (this.#isTidyDue) this.#changes = new Map();
-    this.#isTidyDue = false;
-    const step = this.#stepOf(entries, others);
+    const { others, gone } = this.#takeNoted();
+    const step = this.#stepOf(entries, others, gone);
     this.#underWay = isRetry ? [] : entries;
     const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
     try {
@@ -146,6 +147,7 @@ export class Writer {
     } catch (error) {
       // What was noted meanwhile is newer.
       this.#changes = new Map([...others, ...this.#changes]);
+      this.#gone = gone.concat(this.#gone);
       for (const entry of entries) this.#goOnFromMemory(entry);
       this.#failed(causeText(error), error);
       return false;
@@ -157,9 +159,24 @@ export class Writer {
     }
   }
 
-  #stepOf(entries: readonly Entry[], others: ReadonlyMap<string, unknown>): StoreChange[] {
+  /** What is not urgent; nothing before it is due. */
+  #takeNoted(): { readonly others: Map<string, unknown>; readonly gone: number[] } {
+    if (!this.#isTidyDue) return { others: new Map(), gone: [] };
+    const noted = { others: this.#changes, gone: this.#gone };
+    this.#changes = new Map();
+    this.#gone = [];
+    this.#isTidyDue = false;
+    return noted;
+  }
+
+  #stepOf(
+    entries: readonly Entry[],
+    others: ReadonlyMap<string, unknown>,
+    gone: readonly number[],
+  ): StoreChange[] {
     const { clock, sessionId } = this.#parts;
     const step = Array.from(others, ([key, value]): StoreChange => ({ key, value }));
+    for (const number of gone) step.push({ key: eventKey(number), value: undefined });
     for (const entry of entries) {
       if (entry.event === null) continue;
       if (entry.place === "queued") entry.place = "writing";
