@@ -146,7 +146,8 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
     alarms: dispatcher.alarms,
     health,
     openBroker: broker?.open ?? null,
-    topicsFile: broker === null ? openTopicsFile(join(config.gateway.dataDir, "mqtt", "topics.json")) : null,
+    topicsFiles:
+      broker === null ? (name) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null,
     onDuplicate: (holds, text) => shown.alarmBook.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;

@@ -40,10 +40,11 @@ export interface ConnectionParts {
   readonly log: Log;
   readonly health: () => HealthReport;
   readonly counts: PublishCounts;
-  /** What this gateway has published over its runs; null where the broker forgets it with the gateway. */
+  /**
+   * What this gateway has published at this broker over its runs; null where the broker forgets it with the
+   * gateway.
+   */
   readonly record: PublishedTopics | null;
-  /** Earlier runs have left their topics there; what they left at a fallback is not known. */
-  readonly isFirstBroker: boolean;
   /** Whether no other gateway with the same id is known at the broker. */
   readonly isAlone: () => boolean;
   /** This status was published. */
@@ -112,9 +113,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     if (!client.isBehind) values.tick();
   });
   const earlier =
-    record === null || !parts.isFirstBroker
-      ? null
-      : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
+    record === null ? null : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
   const write = (change: StateChange) => {
     values.write(change);
     earlier?.note(change);

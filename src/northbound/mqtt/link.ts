@@ -14,7 +14,7 @@ import { type ConnectionParts, openConnection, type PublishCounts } from "./conn
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { HealthReport } from "./health.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
-import { openPublishedTopics, type PublishedTopics, type TopicsFile } from "./published-topics.ts";
+import { createTopicRecords, type TopicsFiles } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
 import { createTopics } from "./topics.ts";
@@ -38,7 +38,7 @@ export interface MqttParts {
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
   readonly openBroker: OpenBroker | null;
   /** Where published topics are recorded; null with the embedded broker, which forgets them itself. */
-  readonly topicsFile: TopicsFile | null;
+  readonly topicsFiles: TopicsFiles | null;
   /** Another gateway with this one's id has come to the broker, or gone. */
   readonly onDuplicate: (active: boolean, text: string) => void;
   /** Of the replies to commands, where they are not the usual ones. */
@@ -75,7 +75,8 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     topic: topics.status,
     gatewayId: options.gatewayId,
   });
-  const connectionParts: Omit<ConnectionParts, "isFirstBroker"> = {
+  const recordOf = createTopicRecords(parts, topics.taskChainFilter);
+  const connectionParts: Omit<ConnectionParts, "record"> = {
     topics,
     sessionId,
     gatewayId: options.gatewayId,
@@ -84,7 +85,6 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     tags: options.tags,
     robots: options.placement.robots,
     ages: new Map(),
-    record: openRecord(parts, topics.taskChainFilter),
     clock,
     log: parts.log,
     health: parts.health,
@@ -111,7 +111,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       watching.catch(() => {});
       const connection = await openConnection(client, {
         ...connectionParts,
-        isFirstBroker: brokerName(brokerOptions) === brokerName(options),
+        record: recordOf(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
       });
       await watching;
       if (client.limits.wildcardsAvailable) await desk.serve(client);
@@ -174,11 +174,4 @@ function watchSilence(clock: Clock, signal: AbortSignal, giveUp: () => void) {
     signal.removeEventListener("abort", giveUp);
   };
   return { end, cause: () => cause };
-}
-
-function openRecord(
-  { options, sessionId, topicsFile: file, log }: MqttParts,
-  chainFilter: string,
-): PublishedTopics | null {
-  return file === null ? null : openPublishedTopics({ options, chainFilter, sessionId, file, log });
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { isJsonObject } from "../../platform/json.ts";
 import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
@@ -45,6 +46,7 @@ interface Kept {
 
 const MOST_TOPICS = 1_000_000;
 const MOST_SESSIONS = 64;
+const NAME_DIGITS = 16;
 
 export interface PublishedTopicsParts {
   readonly options: Pick<MqttOptions, "broker" | "base" | "topics" | "placement">;
@@ -52,6 +54,42 @@ export interface PublishedTopicsParts {
   readonly sessionId: string;
   readonly file: TopicsFile;
   readonly log: Log;
+}
+
+/** The file of a name, of the first broker and of each fallback. */
+export type TopicsFiles = (name: string) => TopicsFile;
+
+export interface TopicRecordsParts {
+  /** Null where the broker forgets topics with the gateway. */
+  readonly topicsFiles: TopicsFiles | null;
+  readonly sessionId: string;
+  readonly log: Log;
+}
+
+/**
+ * The records of what this gateway has published at each of its brokers. That of a broker is read when it is
+ * connected to for the first time.
+ */
+export function createTopicRecords(
+  { topicsFiles, sessionId, log }: TopicRecordsParts,
+  chainFilter: string,
+): (options: MqttOptions, isFirst: boolean) => PublishedTopics | null {
+  const records = new Map<string, PublishedTopics>();
+  return (options, isFirst) => {
+    if (topicsFiles === null) return null;
+    // A URL may have what no file name may.
+    const name = isFirst
+      ? "topics.json"
+      : `topics-${hash("sha256", urlOf(options)).slice(0, NAME_DIGITS)}.json`;
+    const parts = { options, chainFilter, sessionId, log };
+    const record = records.get(name) ?? openPublishedTopics({ ...parts, file: topicsFiles(name) });
+    records.set(name, record);
+    return record;
+  };
+}
+
+function urlOf({ broker }: Pick<MqttOptions, "broker">): string {
+  return broker.kind === "external" ? broker.url : "";
 }
 
 export function openTopicsFile(path: string): TopicsFile {
@@ -62,7 +100,7 @@ export function openTopicsFile(path: string): TopicsFile {
 /** Opens the record. One that cannot be read begins empty, and one of another broker too. */
 export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopics {
   const { options, chainFilter, sessionId, file, log } = parts;
-  const broker = options.broker.kind === "external" ? options.broker.url : "";
+  const broker = urlOf(options);
   const { robot, station, stations } = options.placement;
   const rules = JSON.stringify([options.base, options.topics, robot, station, stations]);
   const before = readKept(file, log);

@@ -24,16 +24,13 @@ import {
 let broker: EmbeddedBroker;
 let watcher: Listener;
 let file: TopicsFile & { text: string | undefined };
+/** Of fallback brokers, by name. */
+let others: Map<string, TopicsFile>;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
 beforeEach(async () => {
-  file = {
-    text: undefined,
-    read: () => file.text,
-    async write(text) {
-      file.text = text;
-    },
-  };
+  file = newFile();
+  others = new Map();
   broker = newBroker();
   cleanups.push(await start(broker));
   watcher = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, "#");
@@ -42,6 +39,24 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
+
+function newFile(): typeof file {
+  const made: typeof file = {
+    text: undefined,
+    read: () => made.text,
+    async write(text) {
+      made.text = text;
+    },
+  };
+  return made;
+}
+
+function fileNamed(name: string): TopicsFile {
+  if (name === "topics.json") return file;
+  const other = others.get(name) ?? newFile();
+  others.set(name, other);
+  return other;
+}
 
 const robot = (robotId: string): StateChange => ({ kind: "robot", robotId, family: "cart", quality: "good" });
 const conveyor = (robotId: string, index: number): StateChange =>
@@ -95,7 +110,7 @@ async function live(sessionId: string, options: Partial<MqttOptions> = {}) {
   const clock = createManualClock();
   const openBroker = options.broker === undefined ? broker.open : null;
   const all = mqttOptions({ tags: true, ...options });
-  const link = newLink({ sessionId, clock, openBroker, topicsFile: file, options: all });
+  const link = newLink({ sessionId, clock, openBroker, topicsFiles: fileNamed, options: all });
   const connection = await link.connect(new AbortController().signal);
   const show = (...changes: StateChange[]) => connection.write({ changes, events: [] });
   let isOver = false;
@@ -264,6 +279,34 @@ describe.runIf(haveMosquitto)("at mosquitto", () => {
       expect(late.heard.filter(({ topic }) => topic.startsWith("old/"))).toEqual([]);
     },
   );
+});
+
+it.runIf(haveMosquitto)("what other topics left at a fallback broker is cleared there", async () => {
+  const mosquitto = await startMosquitto();
+  cleanups.push(() => mosquitto.stop());
+  watcher = await listen(mosquitto.url, {}, "#");
+  cleanups.push(() => watcher.client.endAsync(true));
+  const atFirst = { broker: external(mosquitto.url) };
+  const first = await live("s1", { ...atFirst, base: "first/base" });
+  await first.show(robot("r1"));
+  await first.look(4);
+  await first.end();
+
+  const fallbacks = [
+    { url: mosquitto.url.replace("127.0.0.1", "localhost"), setting: "mqtt.fallbackBrokers.0" },
+  ];
+  const away = { broker: { ...external("mqtt://127.0.0.1:1"), fallbacks } };
+  const second = await live("s2", { ...away, base: "old/base" });
+  await second.show(robot("r1"), missionChange("r1"));
+  await second.look(4);
+  await second.end();
+  const before = retained();
+  expect(of(before, "old/base").length).toBeGreaterThan(10);
+  const third = await live("s3", away);
+  await third.show(robot("r1"));
+  await third.look(12);
+  expect(of(retained(), "old/base")).toEqual([]);
+  expect(of(retained(), "first/base")).toEqual(of(before, "first/base"));
 });
 
 it("a record of very many topics is kept, and read again, whole", async () => {

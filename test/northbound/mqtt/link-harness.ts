@@ -42,7 +42,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     alarms: noAlarms,
     health: () => ({}),
     openBroker: null,
-    topicsFile: null,
+    topicsFiles: null,
     onDuplicate: () => {},
     ...changes,
   });
