@@ -16,6 +16,8 @@ export interface IdleConnections {
 export function createIdleConnections(limit: number, onClose: (address: string) => void): IdleConnections {
   const byAddress = new Map<string, Set<Socket>>();
   const addresses = new Map<Socket, string>();
+  /** They are idle again and again. */
+  const watched = new WeakSet<Socket>();
   let closed = 0;
 
   function remove(socket: Socket): void {
@@ -44,11 +46,11 @@ export function createIdleConnections(limit: number, onClose: (address: string) 
       if (socket.destroyed) return;
       // Unix sockets have no address: they count as one.
       const { remoteAddress = "" } = socket;
-      const isNew = !addresses.has(socket);
       remove(socket);
       addresses.set(socket, remoteAddress);
       byAddress.set(remoteAddress, (byAddress.get(remoteAddress) ?? new Set()).add(socket));
-      if (isNew) socket.once("close", () => remove(socket));
+      if (!watched.has(socket)) socket.once("close", () => remove(socket));
+      watched.add(socket);
       if (addresses.size > limit) closeOne();
     },
     remove,

@@ -29,3 +29,14 @@ test("what is used is not idle, and the newest of the idle ones when it is so ag
   idle.add(third);
   expect([first, second, third].map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
 });
+
+test("a connection that is idle again and again gets one listener", () => {
+  const idle = createIdleConnections(2, () => {});
+  const socket = from("192.0.2.1");
+  const before = socket.listenerCount("close");
+  for (let request = 0; request < 100; request += 1) {
+    idle.add(socket);
+    idle.remove(socket);
+  }
+  expect(socket.listenerCount("close")).toBe(before + 1);
+});
