@@ -11,11 +11,12 @@ import { metricNames } from "../support/promql.ts";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 
 let harness: E2eHarness;
+let isClosed = false;
 
 beforeAll(async () => {
-  harness = await openE2eHarness();
+  harness = await openE2eHarness({}, { commands: { drainMs: 3_000 } });
 });
-afterAll(() => harness.close());
+afterAll(() => (isClosed ? undefined : harness.close()));
 
 async function scrape(): Promise<Exposition> {
   const response = await fetch(`${harness.webUrl}/metrics`);
@@ -113,14 +114,33 @@ it.runIf(havePromtool)("promtool finds nothing to improve in the gateway's own m
 });
 
 it("a gateway is ready although the fleet service is away", async () => {
-  const ready = async () => {
-    const response = await fetch(`${harness.webUrl}/readyz`);
-    return [response.status, await response.json()];
-  };
   await harness.stopService();
   await expect.poll(async () => (await scrape()).value("fleetgate_fleet_link_up")).toBe(0);
   expect(await ready()).toEqual([200, { ready: true }]);
+  await harness.startService();
+  await expect.poll(async () => (await scrape()).value("fleetgate_robots", { quality: "lost" })).toBe(0);
 });
+
+it("a gateway that stops is not ready, although it still waits for a command", async () => {
+  const { control } = harness.simulator();
+  const quality = { quality: "good" };
+  await expect.poll(async () => (await scrape()).value("fleetgate_robots", quality)).toBeGreaterThan(5);
+  control.apply({ kind: "command", operation: "CreateMission", effect: "delay-not-taken", count: 1 });
+  const mission = { baseMission: { navigateMission: { goal: { destinationId: "Home 4" } } } };
+  const request = { robotId: "base-01", mission };
+  const command = { id: "metrics-2", expires_in_ms: 60_000, request };
+  await harness.mqtt.sendText("CreateMission", JSON.stringify(command));
+  await expect.poll(async () => (await scrape()).value("fleetgate_commands_in_flight")).toBeGreaterThan(0);
+  isClosed = true;
+  const closed = harness.close();
+  await expect.poll(ready, { interval: 10 }).toEqual([503, { ready: false, reason: "it stops" }]);
+  await closed;
+});
+
+async function ready(): Promise<readonly unknown[]> {
+  const response = await fetch(`${harness.webUrl}/readyz`);
+  return [response.status, await response.json()];
+}
 
 /** Every value of a key `expr`, however deep. */
 function expressionsIn(value: unknown): readonly string[] {
