@@ -4,7 +4,7 @@ import type { JsonObject } from "../platform/json.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
 import { exitCodes } from "./exit.ts";
-import { plain } from "./plain-text.ts";
+import { jsonLine, plain } from "./plain-text.ts";
 
 /** The options of every subcommand that talks to a running gateway. */
 export interface ControlOptions {
@@ -46,7 +46,10 @@ export async function findSocket({ config, socket }: ControlOptions): Promise<st
 
 /** Prints an outcome; the result is the exit code. */
 export function finish(message: JsonObject, { json }: ControlOptions): number {
-  return print(json === true ? JSON.stringify(message) : outcomeText(message), exitCodeOf(message.outcome));
+  const lines = outcomeText(message).split("\n");
+  // The service and robots choose some of its words.
+  const text = json === true ? jsonLine(message) : lines.map(plain).join("\n");
+  return print(text, exitCodeOf(message.outcome));
 }
 
 /** Prints that a request other than a command was carried out, as an outcome; the result is the exit code. */

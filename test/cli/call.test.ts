@@ -217,6 +217,17 @@ describe("fleetgate call", () => {
     });
   });
 
+  it("passes no control character of an outcome on to the terminal", async () => {
+    for (const [json, text] of [
+      [[], "\\u001b[2J\n  and \\u009b"],
+      [["--json"], '"message":"\\u001b[2J\\n  and \\u009b"'],
+    ] as const) {
+      const ended = call("CreateMission", mission, "--robot", "r1", ...json);
+      (await harness.commander.next()).end(refusal("NOT_ALLOWED", "\x1b[2J\n  and \u009b"));
+      expect(await ended).toMatchObject({ code: 4, out: expect.stringContaining(text) });
+    }
+  });
+
   it("exits with 6 when the gateway ends before the outcome, and says how to ask again", async () => {
     const ended = call("CreateMission", mission, "--robot", "r1", "--id", "c1");
     await harness.commander.next();
