@@ -117,7 +117,7 @@ function userName(): string {
 }
 
 /** What only reads has no outcome, and changes nothing. */
-function asRead({ message, cause }: CallFailed): CallFailed {
+export function asRead({ message, cause }: CallFailed): CallFailed {
   const words = message.replace("; the command goes on", "").replace("told the outcome", "answered");
   return new CallFailed(words, false, { cause });
 }

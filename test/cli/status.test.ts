@@ -77,6 +77,13 @@ it("a screen is redrawn in place, and cut to the terminal", () => {
   ]);
 });
 
+it("a terminal that does not know its size, as a serial console, counts as one of 80 by 24", () => {
+  const written: string[] = [];
+  const screen = createScreen({ rows: 0, columns: 0, write: (text) => written.push(text) });
+  screen.show(["one line"]);
+  expect(written).toEqual(["\x1b[2J\x1b[Hone line\x1b[K\n\x1b[J"]);
+});
+
 describe("fleetgate status", { timeout: TEST_TIMEOUT_MS }, () => {
   let harness: ControlHarness;
   let folder: string;

@@ -20,8 +20,9 @@ export function createScreen(output: ScreenOutput): Screen {
   let isFirst = true;
   return {
     show(lines) {
-      const { rows = 24, columns = 80 } = output;
-      const room = rows - 1;
+      // A serial console says 0: it does not know its size.
+      const columns = output.columns || 80;
+      const room = (output.rows || 24) - 1;
       const shown = lines.length <= room ? lines : [...lines.slice(0, room - 1), "…"];
       const text = shown.map((line) => `${cut(line, columns)}${CLEAR_LINE}\n`).join("");
       output.write(`${isFirst ? CLEAR_ALL : ""}${HOME}${text}${CLEAR_BELOW}`);

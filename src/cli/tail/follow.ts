@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
-import { Client } from "undici";
+import { Client, errors } from "undici";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
-import { CallFailed, callFailed, outcomeOf } from "../control-client.ts";
+import { asRead, CallFailed, callFailed, outcomeOf } from "../control-client.ts";
 
 /** The gateway says each 5 s that it lives. */
 const SILENCE_MS = 15_000;
@@ -12,17 +12,19 @@ const ANSWER_MS = 5_000;
  * Follows the events of the gateway. Resolves with the reason why they have ended; rejects with CallFailed
  * when they never began.
  * @param onEvent hears of each line that is a JSON object, the signs of life too
+ * @param silenceMs a gateway that says nothing for longer is given up
  */
 export async function followEvents(
   socketPath: string,
   path: string,
   onEvent: (event: JsonObject) => void,
   signal: AbortSignal,
+  silenceMs: number = SILENCE_MS,
 ): Promise<string> {
   const client = new Client("http://localhost", {
     socketPath,
-    headersTimeout: ANSWER_MS,
-    bodyTimeout: SILENCE_MS,
+    headersTimeout: Math.min(silenceMs, ANSWER_MS),
+    bodyTimeout: silenceMs,
   });
   let hasBegun = false;
   let reason = "the gateway closed the connection";
@@ -42,9 +44,12 @@ export async function followEvents(
     }
     return reason;
   } catch (error) {
-    const failed = callFailed(socketPath, error, signal);
-    if (!hasBegun) throw new CallFailed(failed.message, false, { cause: error });
-    return signal.aborted ? "interrupted" : reason;
+    const isSilent = error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+    if (isSilent) reason = "the gateway gives no sign of life";
+    if (hasBegun) return reason;
+    throw isSilent
+      ? new CallFailed(reason, false, { cause: error })
+      : asRead(callFailed(socketPath, error, signal));
   } finally {
     await client.destroy();
   }
