@@ -226,7 +226,10 @@ function build(
     rights,
     execution: dispatcher,
   });
-  const history = createHealthHistory(clock, () => healthOf(components, { state, fanOut, audit, stores }));
+  const history = createHealthHistory(clock, () => ({
+    ...healthOf(components, { state, fanOut, audit, stores }),
+    ...parts.ownHealth?.(),
+  }));
   const dependencies: Dependencies = {
     ...parts,
     config,
@@ -263,6 +266,7 @@ function healthOf(
     queues: fanOut.health(),
     audit: auditHealth(audit),
     stores: stores.health(),
+    disk: stores.diskHealth(),
     process: processHealth(),
   };
 }

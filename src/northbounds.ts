@@ -44,6 +44,8 @@ export interface GatewayParts {
   readonly log: Log;
   /** Of the log; left out: they stay as they are. */
   readonly logLevels?: LogLevels;
+  /** The health of what runs beside the gateway in its process, by name. */
+  readonly ownHealth?: () => Readonly<Record<string, Health>>;
 }
 
 /** Everything that the northbounds share. */

@@ -43,8 +43,8 @@ interface Lost extends StoreLoss {
   readonly mustBeConfirmed: boolean;
 }
 
-/** What a lock and a file system put into a folder that no gateway has used. */
-const ALWAYS_THERE = ["lock", "lost+found"];
+/** What a lock, a crash and a file system put into a folder that no gateway has used. */
+const ALWAYS_THERE = ["lock", "lost+found", "crash"];
 const CONFIRM = "an operator confirms that with fleetgate journal reset";
 
 /**

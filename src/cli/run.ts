@@ -1,11 +1,17 @@
+import { join } from "node:path";
 import { Command } from "commander";
+import { secretsOf } from "../config/redact.ts";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
+import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
+import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
 import { processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
+import { version } from "../version.ts";
 import { configurationOrExit } from "./configuration.ts";
-import { fail } from "./exit.ts";
+import { exitCodes, fail } from "./exit.ts";
+import { rememberLines } from "./last-lines.ts";
 import { logDestination } from "./log-destination.ts";
 import { logWarnings } from "./node-warnings.ts";
 import { noticesOf } from "./service-notices.ts";
@@ -21,7 +27,8 @@ export function runCommand(): Command {
       const stop = stopSignal();
       const hangup = ignoreHangup();
       const config = await configurationOrExit(path);
-      const log = createLog(config.log.level, logDestination(process.env));
+      const destination = rememberLines(logDestination(process.env));
+      const log = createLog(config.log.level, destination);
       logWarnings(log);
       void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
       const notices = noticesOf(process.env, systemClock, log, stop);
@@ -29,22 +36,46 @@ export function runCommand(): Command {
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
+      const crashes = createCrashWatch({
+        folder: createCrashFolder(join(config.gateway.dataDir, "crash")),
+        version,
+        bootId: bootIdOfMachine(),
+        secrets: secretsOf(config),
+        lastLines: destination.lastLines,
+        health: () => gateway.health(),
+        clock: systemClock,
+        log,
+      });
+      endOnCrash(crashes);
       const gateway = createGateway(config, {
         clock: systemClock,
         chance: Math.random,
         log,
         logLevels: log.levels,
+        ownHealth: () => ({ crashes: crashes.health() }),
       });
       notices.watch(gateway);
       try {
         await gateway.run(stop, () => {
           log.info({ gateway: config.gateway.id }, "ready");
           notices.ready();
+          // Not before: until then another gateway may have the data folder.
+          void crashes.begin(stop);
         });
+        await crashes.end();
       } catch (error) {
+        crashes.failed(error);
         fail(error, portKey);
       }
     });
+}
+
+/** Also for a rejection that nobody handles, which Node.js makes an exception. */
+function endOnCrash(crashes: CrashWatch): void {
+  process.on("uncaughtException", (error) => {
+    crashes.crashed(error);
+    process.exit(exitCodes.failure);
+  });
 }
 
 function portKey(taken: PortTaken): string {

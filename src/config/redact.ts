@@ -25,3 +25,11 @@ function redactText(text: string): string {
   if (text.startsWith("-----BEGIN ")) return text.split(/\r?\n/, 1)[0] ?? "";
   return text.replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`);
 }
+
+/** The secrets of a configuration themselves, for a text that may hold one. */
+export function secretsOf(value: unknown, isSecret = false): readonly string[] {
+  if (typeof value === "string") return isSecret && value !== "" ? [value] : [];
+  if (value === null || typeof value !== "object") return [];
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return entries.flatMap(([key, inner]) => secretsOf(inner, isSecret || secretKeys.has(String(key))));
+}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { redact } from "../../src/config/redact.ts";
+import { redact, secretsOf } from "../../src/config/redact.ts";
 
 it("hides every secret at any depth and shows the rest", () => {
   const config = {
@@ -32,4 +32,12 @@ it("hides every secret at any depth and shows the rest", () => {
 
 it("leaves what is not there as it is, so that one sees that a secret is missing", () => {
   expect(redact({ password: null, other: undefined })).toEqual({ password: null, other: undefined });
+});
+
+it("finds the secrets themselves, however deep", () => {
+  const config = {
+    fleet: { credentials: { apiKey: "one" }, grpc: { address: "a:1" } },
+    opcua: { users: new Map([["me", { password: { salt: "two" } }]]), key: null },
+  };
+  expect(secretsOf(config)).toEqual(["one", "two"]);
 });

@@ -61,10 +61,10 @@ export async function writeConfiguration(
   return path;
 }
 
-export function startDaemon(configPath: string): Daemon {
-  const child: ChildProcess = spawn(process.execPath, ["dist/main.js", "run", "--config", configPath], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+/** @param nodeOptions of its Node.js */
+export function startDaemon(configPath: string, nodeOptions: readonly string[] = []): Daemon {
+  const command = [...nodeOptions, "dist/main.js", "run", "--config", configPath];
+  const child: ChildProcess = spawn(process.execPath, command, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   const heard = new Set<() => void>();
   child.stderr?.on("data", (chunk: Buffer) => {

@@ -26,9 +26,11 @@ export interface PartHealth {
 
 /** The built gateway with a broker of the plant and a simulated service; its machine is about to fail. */
 export interface DegradedHarness {
+  /** Where all files of the gateway are. */
+  readonly folder: string;
   readonly simulator: RunningSimulator;
   readonly ear: MqttEar;
-  start(): Promise<Daemon>;
+  start(nodeOptions?: readonly string[]): Promise<Daemon>;
   /** What health says of a part, once it is as wanted. */
   part(name: string, isWanted: (part: PartHealth) => boolean): Promise<PartHealth>;
   /** Resolves when a new charge of the battery has gone from the service to the broker. */
@@ -59,11 +61,12 @@ export async function openDegradedHarness(
   );
   const daemons: Daemon[] = [];
   return {
+    folder: place,
     simulator,
     ear,
-    async start() {
+    async start(nodeOptions) {
       const from = ear.heard.entries.length;
-      const daemon = startDaemon(config);
+      const daemon = startDaemon(config, nodeOptions);
       daemons.push(daemon);
       await daemon.says(READY);
       await ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from);

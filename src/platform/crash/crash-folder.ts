@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject, type JsonObject } from "../json.ts";
+import { readNowIfThere, replaceFile } from "../kept-file.ts";
+import { makeFolder } from "../make-folder.ts";
+
+/** What is known of a run, written down while it lives: a process that is killed writes nothing more. */
+export interface Life extends JsonObject {
+  readonly version: string;
+  readonly node: string;
+  readonly pid: number;
+  /** Of the machine: another one, and the machine itself was started again. */
+  readonly bootId: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly at: string;
+}
+
+/** How a run ended, for its users and its developers. Without secrets. */
+export interface CrashReport extends Life {
+  readonly cause: string;
+  readonly stack: string | null;
+}
+
+/** The reports of crashes in a folder, and the life of the run that has it. */
+export interface CrashFolder {
+  /** Makes the folder, if it is missing: a crash has no time for it. */
+  make(): Promise<void>;
+  /** At once: the process ends next. @returns the path of the report */
+  keep(report: CrashReport): string;
+  /** The names of the reports, the oldest first. */
+  names(): Promise<readonly string[]>;
+  read(name: string): CrashReport | null;
+  noteLife(life: Life): Promise<void>;
+  /** What an earlier run has noted and not ended; null: it has ended in order, or there was none. */
+  earlierLife(): Life | null;
+  /** The run ends in order. */
+  endLife(): void;
+}
+
+const KEPT = 10;
+const OWNER_ONLY = 0o600;
+const REPORT = /^crash-.+\.json$/;
+
+export function createCrashFolder(path: string): CrashFolder {
+  const life = join(path, "running.json");
+
+  function read(file: string): JsonObject | null {
+    try {
+      const json: unknown = JSON.parse(readNowIfThere(file) ?? "null");
+      return isJsonObject(json) ? json : null;
+    } catch (error) {
+      // A crash may have cut it off.
+      if (error instanceof SyntaxError) return null;
+      throw error;
+    }
+  }
+
+  function reports(names: readonly string[]): readonly string[] {
+    return names.filter((name) => REPORT.test(name)).sort();
+  }
+
+  return {
+    make: () => makeFolder(path),
+    keep(report) {
+      const name = reportName(report.at);
+      const draft = join(path, `${name}.new`);
+      writeFileSync(draft, `${JSON.stringify(report, null, 2)}\n`, { mode: OWNER_ONLY });
+      renameSync(draft, join(path, name));
+      for (const old of reports(readdirSync(path)).slice(0, -KEPT)) rmSync(join(path, old), { force: true });
+      return join(path, name);
+    },
+    async names() {
+      return reports(await readdir(path).catch(() => []));
+    },
+    read: (name) => read(join(path, name)) as CrashReport | null,
+    noteLife: (noted) => replaceFile(life, `${JSON.stringify(noted)}\n`, { isSynced: false }),
+    earlierLife: () => read(life) as Life | null,
+    endLife: () => rmSync(life, { force: true }),
+  };
+}
+
+/** In the order of their times. */
+export function reportName(at: string): string {
+  return `crash-${at.replaceAll(":", "-")}.json`;
+}
+
+/** Names this start of the machine; empty where the system does not say. */
+export function bootIdOfMachine(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return "";
+  }
+}

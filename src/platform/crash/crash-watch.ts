@@ -1,0 +1,182 @@
+import { getHeapStatistics } from "node:v8";
+import { type Clock, every } from "../clock.ts";
+import type { Health } from "../component.ts";
+import type { JsonObject } from "../json.ts";
+import { describeError, type Log } from "../log.ts";
+import { type CrashFolder, type Life, reportName } from "./crash-folder.ts";
+import { hideSecrets, hideSecretsIn } from "./hide-secrets.ts";
+
+export interface CrashWatchParts {
+  readonly folder: CrashFolder;
+  readonly version: string;
+  readonly bootId: string;
+  readonly secrets: readonly string[];
+  /** The last lines of the log, the oldest first. */
+  readonly lastLines: () => readonly string[];
+  readonly health: () => Readonly<Record<string, Health>>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Leaves a report when this run crashes, and says that an earlier one did. */
+export interface CrashWatch {
+  /** Says what became of the run before, and notes from now on that this one lives. */
+  begin(signal: AbortSignal): Promise<void>;
+  /** Leaves a report, if the run has begun. Never throws: the process ends next. */
+  crashed(error: unknown): void;
+  /** The same where the reason is known and told: while it starts, that is no crash. */
+  failed(error: unknown): void;
+  /** The run ends in order. */
+  end(): Promise<void>;
+  health(): Health;
+}
+
+const NOTE_MS = 60_000;
+const LOOK_MS = 10_000;
+const DAY_MS = 86_400_000;
+/** With so much of its limit in use before, a run that ended without a word has most likely run out of it. */
+const NEARLY_FULL = 0.8;
+
+export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
+  const { folder, clock, log } = parts;
+  const startedAt = iso(clock.nowMs());
+  const standing = createStanding(folder, clock);
+  let noting: Promise<void> = Promise.resolve();
+  let hasBegun = false;
+  let hasEnded = false;
+
+  function note(): void {
+    if (hasEnded) return;
+    noting = folder.noteLife(lifeOf(parts, startedAt)).catch((error: unknown) => {
+      log.debug({ err: error }, "that this run lives could not be noted");
+    });
+  }
+
+  function leaveReport(error: unknown): void {
+    try {
+      const stack = error instanceof Error ? (error.stack ?? null) : null;
+      const cause = hideSecrets(describeError(error), parts.secrets);
+      const shownStack = stack === null ? null : hideSecrets(stack, parts.secrets);
+      const path = folder.keep({ ...lifeOf(parts, startedAt), cause, stack: shownStack });
+      log.error({ cause, report: path }, "the gateway crashes");
+      folder.endLife();
+    } catch (cause) {
+      log.error({ err: error, cause }, "the gateway crashes, and its report cannot be written");
+    }
+  }
+
+  return {
+    async begin(signal) {
+      hasBegun = true;
+      try {
+        await folder.make();
+        await standing.look();
+        reportEarlier(parts, standing.last()?.startedAt ?? null);
+        await standing.look();
+      } catch (error) {
+        log.warn({ err: error }, "the reports of crashes cannot be read");
+      }
+      const last = standing.last();
+      if (last !== null) log.error({ report: last.name, cause: last.cause }, "an earlier run has crashed");
+      note();
+      every(clock, NOTE_MS, signal, note);
+      every(clock, LOOK_MS, signal, () => {
+        const failed = (error: unknown) => log.debug({ err: error }, "the reports of crashes cannot be read");
+        standing.look().catch(failed);
+      });
+    },
+    crashed(error) {
+      // Until then the folder may be another gateway's.
+      if (hasBegun) leaveReport(error);
+      else log.error({ err: error }, "the gateway crashes while it starts");
+    },
+    failed(error) {
+      if (hasBegun) leaveReport(error);
+    },
+    async end() {
+      hasEnded = true;
+      // A note that is being written would come back behind its removal.
+      await noting;
+      try {
+        folder.endLife();
+      } catch (error) {
+        log.debug({ err: error }, "the note that this run lives could not be removed");
+      }
+    },
+    health: standing.health,
+  };
+}
+
+function lifeOf({ version, bootId, secrets, ...parts }: CrashWatchParts, startedAt: string): Life {
+  const { rss, heapUsed } = process.memoryUsage();
+  const health = Object.entries(parts.health()).map(
+    ([name, { state, detail }]) => [name, detail === undefined ? state : `${state}: ${detail}`] as const,
+  );
+  const shown = {
+    health: Object.fromEntries(health),
+    memory: { rss, heapUsed, heapLimit: getHeapStatistics().heap_size_limit },
+    log: [...parts.lastLines()],
+  };
+  return {
+    version,
+    node: process.versions.node,
+    pid: process.pid,
+    bootId,
+    startedAt,
+    at: iso(parts.clock.nowMs()),
+    ...(hideSecretsIn(shown, secrets) as JsonObject),
+  };
+}
+
+/**
+ * Leaves the report of a run that was ended before it could.
+ * @param reported when the run of the last report had started
+ */
+function reportEarlier({ folder, bootId, log }: CrashWatchParts, reported: string | null): void {
+  const earlier = folder.earlierLife();
+  if (earlier === null || earlier.startedAt === reported) return;
+  if (earlier.bootId === bootId) folder.keep({ ...earlier, cause: silentCause(earlier), stack: null });
+  else log.info({ startedAt: earlier.startedAt, lastSeenAt: earlier.at }, "the machine was started again");
+}
+
+/** Reports that are younger than a day and that nobody has taken away, and the last of them. */
+function createStanding(folder: CrashFolder, clock: Clock) {
+  let count = 0;
+  let last: { readonly name: string; readonly cause: string; readonly startedAt: string } | null = null;
+  return {
+    async look(): Promise<void> {
+      const youngest = reportName(iso(clock.nowMs() - DAY_MS));
+      const names = (await folder.names()).filter((name) => name >= youngest);
+      const name = names.at(-1);
+      count = names.length;
+      if (name === undefined) {
+        last = null;
+      } else if (name !== last?.name) {
+        const { cause = "not known", startedAt = "" } = folder.read(name) ?? {};
+        last = { name, cause, startedAt };
+      }
+    },
+    last: () => last,
+    health(): Health {
+      if (last === null) return { state: "up" };
+      const advice = `look at ${last.name} in the folder crash of the data folder, and remove it`;
+      return {
+        state: "degraded",
+        detail: `an earlier run has crashed (${last.cause}): ${advice}`,
+        figures: { crashesOfLastDay: count },
+      };
+    },
+  };
+}
+
+/** Why a run may have ended without a word. */
+function silentCause({ at, memory }: Life): string {
+  const { heapUsed, heapLimit } = (memory ?? {}) as Record<string, number>;
+  const isFull = heapUsed !== undefined && heapLimit !== undefined && heapUsed > NEARLY_FULL * heapLimit;
+  const likely = isFull ? "its memory was nearly used up" : "killed, out of memory, or a fault of a library";
+  return `it ended without a word after ${at}: ${likely}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,36 @@
+const HIDDEN = "(hidden)";
+/** A shorter one would hide parts of common words. */
+const SHORTEST_SECRET = 4;
+
+/** What a secret looks like that no configuration holds: tokens of a run, and texts of libraries. */
+const looks: ReadonlyArray<readonly [RegExp, string]> = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN],
+  [/\beyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g, HIDDEN],
+  [/\b(bearer|basic)\s+[^\s"'\\]+/gi, `$1 ${HIDDEN}`],
+  [/(\b\w+:\/\/)[^/@\s"']*@/g, `$1${HIDDEN}@`],
+  [
+    /((?:password|passwd|secret|api_?key|authorization)\w*\\?["']?\s*[:=]\s*\\?["']?)[^\s"',;}\\]+/gi,
+    `$1${HIDDEN}`,
+  ],
+  // Not behind a colon alone: that is how a log says why there is no token.
+  [/(token\w*(?:=|\\?["']\s*:\s*\\?["']))[^\s"',;}\\]+/gi, `$1${HIDDEN}`],
+];
+
+/** Hides these secrets in a text, and what looks like one. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  let hidden = text;
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET) continue;
+    hidden = hidden.replaceAll(secret, HIDDEN).replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN);
+  }
+  for (const [look, shown] of looks) hidden = hidden.replace(look, shown);
+  return hidden;
+}
+
+/** The same for every text in a value that JSON can say. */
+export function hideSecretsIn(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return hideSecrets(value, secrets);
+  if (Array.isArray(value)) return value.map((each) => hideSecretsIn(each, secrets));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hideSecretsIn(each, secrets)]));
+}
