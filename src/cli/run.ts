@@ -7,6 +7,7 @@ import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-fold
 import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
 import { processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
+import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { version } from "../version.ts";
 import { configurationOrExit } from "./configuration.ts";
@@ -47,12 +48,13 @@ export function runCommand(): Command {
         log,
       });
       endOnCrash(crashes);
+      const loop = watchLoop({ clock: systemClock, log, processorMs: processorMsOfProcess }, stop);
       const gateway = createGateway(config, {
         clock: systemClock,
         chance: Math.random,
         log,
         logLevels: log.levels,
-        ownHealth: () => ({ crashes: crashes.health() }),
+        ownHealth: () => ({ crashes: crashes.health(), loop: loop.health() }),
       });
       notices.watch(gateway);
       try {

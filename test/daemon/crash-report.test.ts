@@ -58,10 +58,8 @@ test("an exception that nobody caught leaves a report without secrets, and the n
   await rm(path);
   await harness.part("crashes", ({ state }) => state === "up");
   expect(await again.stop()).toBe(0);
-  const third = await harness.start();
-  expect(await third.stop()).toBe(0);
-  expect(third.said()).not.toContain("an earlier run has crashed");
-}, 60_000);
+  expect(readdirSync(crashFolder(harness)), "it has ended in order").toEqual([]);
+}, 120_000);
 
 test.each([
   ["out of memory", ["--max-old-space-size=150"], "SIGUSR2"],
@@ -85,5 +83,5 @@ test.each([
     });
     expect(await again.stop()).toBe(0);
   },
-  60_000,
+  120_000,
 );

@@ -64,7 +64,7 @@ test.skipIf(!hasDisk)(
     // A write that was under way all the same may have damaged lmdb's heap (LEAST_FREE_BYTES).
     if (!daemon.said().includes("Write error")) expect(code, daemon.said()).toBe(0);
   },
-  60_000,
+  120_000,
 );
 
 const DELAY_MS = 1_200;
@@ -142,5 +142,5 @@ test.skipIf(!hasStrace)(
     }
     expect(await daemon.stop()).toBe(0);
   },
-  60_000,
+  120_000,
 );
