@@ -1,6 +1,7 @@
 import { type Config, loadConfig } from "../config/load.ts";
 import type { Environment } from "../config/named-files.ts";
 import type { ConfigProblem } from "../config/problem.ts";
+import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { exitCodes } from "./exit.ts";
 
@@ -12,6 +13,8 @@ export interface ReportedProblem extends ConfigProblem {
 /** What came of reading a configuration: it is null when a problem is an error. */
 export interface Reading {
   readonly config: Config | null;
+  /** What the file says, key by key; empty when a problem is an error. */
+  readonly settings: Settings;
   readonly problems: readonly ReportedProblem[];
 }
 
@@ -22,10 +25,11 @@ export async function readConfiguration(
   outdated: "error" | "warning",
 ): Promise<Reading> {
   const loaded = await loadConfig(path, env, createCatalogue());
-  if (!loaded.ok) return { config: null, problems: reported(loaded.problems, "error") };
+  if (!loaded.ok) return { config: null, settings: new Map(), problems: reported(loaded.problems, "error") };
   const problems = [...reported(loaded.warnings, "warning"), ...reported(loaded.outdated, outdated)];
   const isValid = problems.every(({ severity }) => severity === "warning");
-  return { config: isValid ? loaded.config : null, problems };
+  const { config, settings } = loaded;
+  return isValid ? { config, settings, problems } : { config: null, settings: new Map(), problems };
 }
 
 /** The configuration, or exit code 78. Prints every problem on standard error, warnings too. */

@@ -14,7 +14,8 @@ export async function readForUnit(path: string, unit: UnitEnvironment): Promise<
     ...(await unreadable(path, unit, unit.rights)),
     ...unwritable(reading, unit.source ?? "", unit.rights),
   ];
-  return { config: found.length > 0 ? null : reading.config, problems: [...reading.problems, ...found] };
+  const config = found.length > 0 ? null : reading.config;
+  return { ...reading, config, problems: [...reading.problems, ...found] };
 }
 
 /** The files that the unit's user may not read. systemd reads those of its LoadCredential= lines itself. */

@@ -19,6 +19,7 @@ import { createLeaseKeeper, type LeaseKeeper } from "./leases/lease-keeper.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
 import { createPermitKeeper, type PermitKeeper } from "./permits/permit-keeper.ts";
+import { rightsOf } from "./rights.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 /** Evidence and attribution: what robots send, held against commands. */
@@ -56,7 +57,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     stopping: new AbortController(),
     wall: createSteadyWall(clock),
     link: createFleetLink(clock),
-    rights: { rules: options.rights, accounts: options.accounts },
+    rights: rightsOf(options),
   };
   const evidence = composeEvidence(shared, (id, text) => conclusion.foundLater(id, text));
   const ownStops = createOwnStops({ ...parts, begin: (accepted) => begin(accepted) });

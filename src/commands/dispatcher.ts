@@ -5,6 +5,7 @@ import type { Holds } from "../contracts/holds.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { Permits } from "../contracts/permits.ts";
 import type { Stations } from "../contracts/stations.ts";
+import type { Source } from "../domain/command.ts";
 import { every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
@@ -41,6 +42,11 @@ export interface Dispatcher extends Execution, CommandRecords {
    * in order.
    */
   observe(batch: Batch): void;
+  /**
+   * Rights have changed: ends leases, and takes permits, of users that may not have them now. `isGone`: users
+   * that are no more. What was accepted stays accepted, and holds stay.
+   */
+  reviewRights(isGone: (source: Source) => boolean): void;
   health(): Health;
   /**
    * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest,
@@ -73,6 +79,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       holds.observed(batch.changes);
       permits.observed(batch.changes);
       room.attribution.deliver(batch);
+    },
+    reviewRights(isGone) {
+      leases.review(isGone);
+      permits.review(isGone);
     },
     health: () => healthOf(room),
     async close(deadlineMs) {

@@ -3,7 +3,7 @@ import type { Operation, ParsedRequest } from "../contracts/operation.ts";
 import { type Role, roles, type Source, sameSource } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
-import type { AccountRole, RightsRule, StationOptions } from "./options.ts";
+import type { AccountRole, DispatcherOptions, RightsRule, StationOptions } from "./options.ts";
 
 /**
  * The source of the gateway's own commands, which need no right. Compared by identity: no protocol can forge
@@ -16,6 +16,18 @@ export interface Rights {
   readonly rules: readonly RightsRule[];
   /** Roles that a protocol's own section gives to its users. */
   readonly accounts: readonly AccountRole[];
+}
+
+/** The rights that the options give, also when they are others later. */
+export function rightsOf(options: Pick<DispatcherOptions, "rights" | "accounts">): Rights {
+  return {
+    get rules() {
+      return options.rights;
+    },
+    get accounts() {
+      return options.accounts;
+    },
+  };
 }
 
 /** One part of what a source may do; its grants add up. */
@@ -101,8 +113,25 @@ export function refusedOnRobot(
 /**
  * The rights without their robots: a source that these refuse may send the operation to no robot at all.
  */
-export function rightsAnywhere({ rules, accounts }: Rights): Rights {
-  return { rules: rules.map(({ robots: _robots, ...rule }) => rule), accounts };
+export function rightsAnywhere(rights: Rights): Rights {
+  let from = rights.rules;
+  let rules = from.map(withoutRobots);
+  return {
+    get rules() {
+      if (rights.rules !== from) {
+        from = rights.rules;
+        rules = from.map(withoutRobots);
+      }
+      return rules;
+    },
+    get accounts() {
+      return rights.accounts;
+    },
+  };
+}
+
+function withoutRobots({ robots: _robots, ...rule }: RightsRule): RightsRule {
+  return rule;
 }
 
 /** The role of a user's own is the most that a rule can give it. */

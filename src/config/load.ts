@@ -22,6 +22,7 @@ import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { namedRobots, opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
 import { stationNodes, stationOptions, stationPlaces } from "./sections/stations.ts";
+import { type Settings, settingsOf } from "./settings.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
 export interface Config {
@@ -67,6 +68,8 @@ export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
+      /** What the file says, to find what a later one changes. */
+      readonly settings: Settings;
       readonly warnings: readonly ConfigProblem[];
       readonly outdated: readonly ConfigProblem[];
     }
@@ -111,6 +114,7 @@ export async function loadConfig(
   return {
     ok: true,
     config: assemble(parsed.data, files, path, env),
+    settings: settingsOf(parsed.data, files),
     warnings: inOrder([...files.warnings, ...(unwise ?? [])]),
     outdated: inOrder(files.outdated),
   };

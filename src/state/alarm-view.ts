@@ -20,6 +20,8 @@ export interface AlarmView extends CurrentState {
    * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
    */
   withAlarms(batch: Batch): Batch;
+  /** Judges every battery again, by other limits. Answers with what changes. */
+  judgeBatteries(): Batch;
 }
 
 export function createAlarmView({ state, book, conditions, memory }: AlarmViewParts): AlarmView {
@@ -82,22 +84,28 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
       const source = alarmsOf(change);
       return source === null ? state.current(change) : changeOf(source);
     },
-    withAlarms(batch) {
-      const shown: AlarmSource[] = [];
-      for (const change of batch.changes) {
-        conditions.hear(change);
-        noteShown(change, shown);
-      }
-      for (const event of batch.events) conditions.hearEvent(event);
-      const { sources, events } = book.take();
-      if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
-      if (sources.length > 0) memory.keep(book.kept());
-      const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
-      const changed = [...shown, ...sources, ...all];
-      const changes = [...bySource(changed).values()].map(changeOf);
-      return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
+    withAlarms,
+    judgeBatteries() {
+      for (const change of state.snapshot()) if (change.kind === "battery") conditions.hear(change);
+      return withAlarms({ changes: [], events: [] });
     },
   };
+
+  function withAlarms(batch: Batch): Batch {
+    const shown: AlarmSource[] = [];
+    for (const change of batch.changes) {
+      conditions.hear(change);
+      noteShown(change, shown);
+    }
+    for (const event of batch.events) conditions.hearEvent(event);
+    const { sources, events } = book.take();
+    if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
+    if (sources.length > 0) memory.keep(book.kept());
+    const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
+    const changed = [...shown, ...sources, ...all];
+    const changes = [...bySource(changed).values()].map(changeOf);
+    return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
+  }
 }
 
 function bySource(sources: readonly AlarmSource[]): ReadonlyMap<string, AlarmSource> {

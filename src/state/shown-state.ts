@@ -31,6 +31,8 @@ export interface ShownState extends CurrentState {
    * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
    */
   withAlarms(batch: Batch): Batch;
+  /** The limits of batteries are others: what changes by that. */
+  judgeBatteries(): Batch;
   /** The changes after a hold of this robot, or (null) of all robots, has begun or ended. */
   holdsOf(robotId: RobotId | null): readonly StateChange[];
   /** Sets the counters of a station to 0. */

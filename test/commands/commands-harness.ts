@@ -10,6 +10,7 @@ import {
   intakeDefaults,
   type StationOptions,
 } from "../../src/commands/options.ts";
+import { rightsOf } from "../../src/commands/rights.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Alarm } from "../../src/domain/alarm.ts";
@@ -70,6 +71,8 @@ export interface CommandsHarness {
   send(operation: string, request: object, more?: Partial<Command>): Promise<Sent>;
   /** A dry run: what `send` would be refused with, or `checked`. */
   check(operation: string, request: object, more?: Partial<Command>): Promise<Outcome>;
+  /** Other rules hold from now on, and nobody has looked what follows from them. */
+  setRights(rules: DispatcherOptions["rights"]): void;
   call(place: number): Call;
   see(...changes: StateChange[]): Promise<void>;
   /** The same of events, as the fleet state makes them. */
@@ -132,7 +135,11 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
         });
       }),
   };
-  const options = { ...dispatcherDefaults, rights: everything, ...parts.options };
+  const options: { -readonly [Key in keyof DispatcherOptions]: DispatcherOptions[Key] } = {
+    ...dispatcherDefaults,
+    rights: everything,
+    ...parts.options,
+  };
   const catalogue = parts.catalogue ?? testCatalogue;
   const alarms = emptyAlarmBook(clock);
   const dispatcher = createDispatcher({
@@ -162,7 +169,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   });
   const intake = createIntake({
     options: { ...intakeDefaults, ...parts.intake },
-    rights: { rules: options.rights, accounts: options.accounts },
+    rights: rightsOf(options),
     catalogue,
     execution: dispatcher,
     audit: (record) => audit.push(record),
@@ -204,6 +211,9 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     audit,
     quality,
     held,
+    setRights(rules) {
+      options.rights = rules;
+    },
     async send(operation, request, more = {}) {
       const sent: Sent = { stages: [], outcome: null };
       void intake

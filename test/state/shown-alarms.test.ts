@@ -14,8 +14,10 @@ const robots = Array.from({ length: 1_000 }, (_, index) => `r${index}`);
 
 function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = silentLog) {
   const clock = createManualClock();
+  const known: StateChange[] = [];
+  const battery = { low: 20, critical: 10 };
   const state = {
-    snapshot: (): readonly StateChange[] => [],
+    snapshot: (): readonly StateChange[] => known,
     current: (change: StateChange) => change,
     robots: () => [],
   };
@@ -23,13 +25,13 @@ function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = sile
     state,
     holdState: () => ({ isHeld: false, by: [], isStored: true }),
     stations: [{ name: "dock", destinations: ["D1"] }],
-    battery: { low: 20, critical: 10 },
+    battery,
     dataDir,
     sessionId: "s1",
     clock,
     log,
   });
-  return { shown, clock, dataDir };
+  return { shown, clock, dataDir, known, battery };
 }
 
 const quality = (robotId: string, value: "good" | "lost"): StateChange => {
@@ -55,6 +57,26 @@ function shownBy({ changes }: Batch): Readonly<Record<string, readonly string[]>
     }),
   );
 }
+
+describe("limits of batteries that change", () => {
+  it("raise and end alarms by the values that are known", () => {
+    const { shown, known, battery } = shownState();
+    const value = { chargePercent: 40, state: "STATE_DISCHARGING" } as const;
+    const observed = { value, quality: "good", atMs: 0 } as never;
+    const charge = { kind: "battery", robotId: "r1", observed } as const;
+    shown.withAlarms(batch(quality("r1", "good"), charge));
+    known.push(charge);
+    expect(shownBy(shown.judgeBatteries())).toEqual({});
+    battery.low = 45;
+    expect(shownBy(shown.judgeBatteries())).toEqual({ r1: ["BATTERY_LOW"], all: ["BATTERY_LOW"] });
+    // Five percent more end it.
+    battery.low = 35;
+    expect(shownBy(shown.judgeBatteries())).toMatchObject({ r1: ["BATTERY_LOW"] });
+    battery.low = 34;
+    shown.judgeBatteries();
+    expect(shown.alarmBook.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
+  });
+});
 
 describe("a cut link", () => {
   it("is one alarm, and five messages at most, with 1,000 robots", () => {

@@ -47,6 +47,8 @@ export interface LeaseKeeper extends Stations {
   ended(job: Job, outcome: Outcome): void;
   /** Ends what has lapsed, and what a robot has left. To be called about once a second. */
   tick(): void;
+  /** Rights have changed: ends the leases that would not be granted now, and those of users that are gone. */
+  review(isGone: (owner: Source) => boolean): void;
   count(): number;
   /** Resolves when nothing is being written any more: before the journal is closed. */
   settled(): Promise<void>;
@@ -138,6 +140,24 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     },
     refusalFor: (robotId, source) => othersLease(book.leases(), robotId, source),
     ...createConveyorCalls(book),
+    ...createLeaseEnds(parts, book, rules, end),
+    count: () => book.leases().size,
+    settled,
+  };
+}
+
+/** Ends the leases that must not go on. */
+function createLeaseEnds(
+  { clock, stations, stopConveyors }: LeaseParts,
+  book: LeaseBook,
+  rules: LeaseRules,
+  end: (lease: Lease, reason: LeaseReason) => void,
+): Pick<LeaseKeeper, "tick" | "review"> {
+  function endAndStop(lease: Lease, reason: LeaseReason): void {
+    end(lease, reason);
+    if (lease.rolling.length > 0) stopConveyors(lease);
+  }
+  return {
     tick() {
       for (const lease of book.leases().values()) {
         if (book.isUnseen(lease.robotId)) continue;
@@ -145,13 +165,14 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
         if (!rules.isHere(lease.station, lease.robotId)) end(lease, "left");
         else if (!rules.isVisible(lease.robotId)) end(lease, "out_of_sight");
       }
-      for (const lease of lapsed(book.leases(), parts.stations, parts.clock.monotonicMs())) {
-        end(lease, "lapsed");
-        if (lease.rolling.length > 0) parts.stopConveyors(lease);
+      for (const lease of lapsed(book.leases(), stations, clock.monotonicMs())) endAndStop(lease, "lapsed");
+    },
+    review(isGone) {
+      for (const lease of book.leases().values()) {
+        const reason = isGone(lease.owner) ? "not_allowed" : rules.whyNotResumed(lease);
+        if (reason !== null) endAndStop(lease, reason);
       }
     },
-    count: () => book.leases().size,
-    settled,
   };
 }
 

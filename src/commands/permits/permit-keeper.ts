@@ -9,7 +9,7 @@ import type { Observations } from "../evidence/observations.ts";
 import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";
 import { gatewaySource, refusedRight, refusedStationUser, rightsAnywhere } from "../rights.ts";
-import { beaten, goalsOf, noPermit, type Permit, whyNotGiven, written } from "./permit.ts";
+import { beaten, goalsOf, noPermit, type Permit, revoked, whyNotGiven, written } from "./permit.ts";
 import { createPermitPauses, type PermitPauses } from "./permit-pauses.ts";
 
 export interface PermitKeeperParts
@@ -37,6 +37,8 @@ export interface PermitKeeper extends Permits {
   observed(changes: readonly StateChange[]): void;
   /** Finds permits whose heartbeat has lapsed. To be called about once a second. */
   tick(): void;
+  /** Rights have changed: permits are lost that their users may not give now. */
+  review(isGone: (owner: Source) => boolean): void;
   /** Stations that require a permit which is not given. */
   missing(): number;
 }
@@ -140,6 +142,15 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
       for (const guard of guards.values()) {
         look(guard, null);
         guard.pauses?.tick();
+      }
+    },
+    review(isGone) {
+      for (const guard of guards.values()) {
+        const owner = guard.permit.level?.owner;
+        if (owner === undefined) continue;
+        if (!isGone(owner) && refusedWrite(guard.station, owner) === null) continue;
+        guard.permit = revoked(guard.permit);
+        look(guard, null);
       }
     },
     missing: () => [...guards.values()].filter((guard) => whyNot(guard) !== null).length,

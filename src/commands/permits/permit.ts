@@ -6,7 +6,12 @@ import { goalsAhead } from "../../domain/station-sight.ts";
 /** What a station's PLC has written, and when it last showed that it runs. Times are monotonic. */
 export interface Permit {
   /** Null: nothing was written since the gateway started. */
-  readonly level: { readonly isGiven: boolean; readonly owner: Source } | null;
+  readonly level: {
+    readonly isGiven: boolean;
+    readonly owner: Source;
+    /** The owner may not give it any more. */
+    readonly isRevoked?: boolean;
+  } | null;
   /** The last heartbeat of each user of the station, by `sourceKey`. */
   readonly beats: ReadonlyMap<string, number>;
 }
@@ -18,6 +23,11 @@ export function written(permit: Permit, isGiven: boolean, owner: Source): Permit
   return { ...permit, level: { isGiven, owner } };
 }
 
+/** The configuration has taken the right from the user that wrote it: another word is needed. */
+export function revoked(permit: Permit): Permit {
+  return permit.level === null ? permit : { ...permit, level: { ...permit.level, isRevoked: true } };
+}
+
 export function beaten(permit: Permit, source: Source, nowMs: number): Permit {
   return { ...permit, beats: new Map(permit.beats).set(sourceKey(source), nowMs) };
 }
@@ -26,6 +36,8 @@ export function beaten(permit: Permit, source: Source, nowMs: number): Permit {
 export function whyNotGiven({ level, beats }: Permit, heartbeatMs: number, nowMs: number): string | null {
   if (level === null) return "Permit has not been written since the gateway started";
   if (!level.isGiven) return "Permit is FALSE";
+  if (level.isRevoked === true)
+    return `${level.owner.protocol} "${level.owner.name}", which wrote Permit, may not give it any more`;
   const beatAtMs = beats.get(sourceKey(level.owner));
   // A driver may repeat TRUE for a program that does not run: only a change of the heartbeat counts.
   if (beatAtMs === undefined) return "Heartbeat has not changed since the gateway started";

@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { fileAt, type NamedFiles } from "./named-files.ts";
+import { type ConfigPath, pathText } from "./problem.ts";
+import type { ConfigFile } from "./schema.ts";
+
+/** One key of the file, defaults included. A list is one setting. */
+export interface Setting {
+  readonly path: ConfigPath;
+  /** Changes with the value, and with the text of the file that the value names. */
+  readonly digest: string;
+}
+
+/** Everything that a configuration says, by `pathText`. It holds digests, no values: nothing of it is secret. */
+export type Settings = ReadonlyMap<string, Setting>;
+
+/** Files that the gateway reads again when they change: a reload has nothing to do with what is in them. */
+const followed: ReadonlySet<string> = new Set(["mqtt.ca", "mqtt.clientCertificate", "mqtt.clientKey"]);
+
+export function settingsOf(file: ConfigFile, files: NamedFiles): Settings {
+  const settings = new Map<string, Setting>();
+  for (const [path, value] of leaves(file, [])) {
+    const key = pathText(path);
+    const text = followed.has(key) ? "" : (fileAt(files, ...path)?.text ?? "");
+    const digest = createHash("sha256")
+      .update(JSON.stringify([value, text]))
+      .digest("base64");
+    settings.set(key, { path, digest });
+  }
+  return settings;
+}
+
+function* leaves(value: unknown, path: ConfigPath): Generator<readonly [ConfigPath, unknown]> {
+  if (value === undefined) return;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    yield [path, value];
+    return;
+  }
+  for (const [key, inner] of Object.entries(value)) yield* leaves(inner, [...path, key]);
+}

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type Differences, differencesOf } from "../../src/config/differences.ts";
+import { createLiveConfig } from "../../src/config/live-config.ts";
+import { isUnder, reloadRows } from "../../src/config/reload-rows.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { bare } from "../../src/config/schema-walk.ts";
+import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
+
+let folder: ConfigFolder;
+const plant = `${minimal}
+log: { level: info }
+opcua: { users: { line1: { password: one, role: operator } } }
+mqtt: { broker: embedded, users: { hmi: { password: two } } }
+stations: { S1: { destinations: [A], users: [line1] } }
+rights: [{ source: { protocol: mqtt, name: hmi }, role: operator }]
+`;
+
+beforeEach(async () => {
+  folder = await createConfigFolder();
+  await folder.write("one", "password one");
+  await folder.write("two", "password two");
+});
+afterEach(async () => {
+  await folder[Symbol.asyncDispose]();
+});
+
+async function settings(text: string) {
+  const loaded = await folder.load(text);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return loaded.settings;
+}
+
+/** What differs once a text of the file is another. */
+async function changed(from: string, to: string): Promise<Differences> {
+  expect(plant).toContain(from);
+  return differencesOf(await settings(plant), await settings(plant.replace(from, to)));
+}
+
+describe("what differs between two configurations", () => {
+  it("is nothing for the same file, and for one that names a default", async () => {
+    expect(await changed("", "")).toEqual({ live: [], needRestart: [] });
+    expect(await changed("log: { level: info }", "log: {}")).toEqual({ live: [], needRestart: [] });
+  });
+
+  it.each<[string, string, string, string[], string[]]>([
+    ["a value", "level: info", "level: debug", ["log.level"], []],
+    ["a list", "name: hmi }, role: operator", "name: hmi }, role: engineer", ["rights"], []],
+    ["a user's key", "one, role: operator", "one, role: engineer", ["opcua.users.line1.role"], []],
+    ["an entry", "{ line1:", "{ hmi: { password: two, role: observer }, line1:", ["opcua.users.hmi"], []],
+    ["a name with a dot", "{ hmi:", '{ "a.b": { password: two }, hmi:', ['mqtt.users["a.b"]'], []],
+    ["a station's users", ", users: [line1]", "", ["stations.S1.users"], []],
+    ["a station", "{ S1:", "{ S2: { destinations: [B] }, S1:", [], ["stations.S2"]],
+    ["a section", "log:", "web: {}\nlog:", [], ["web"]],
+    [
+      "both kinds",
+      "level: info }",
+      "level: warn }\nquality: { holdMs: 9000 }",
+      ["log.level"],
+      ["quality.holdMs"],
+    ],
+  ])("is named by path: %s", async (_what, from, to, live, needRestart) => {
+    expect(await changed(from, to)).toEqual({ live, needRestart });
+  });
+
+  it("is a file whose text is another, and nothing of the text is kept", async () => {
+    const before = await settings(plant);
+    await folder.write("one", "another password");
+    const after = await settings(plant);
+    expect(differencesOf(before, after)).toEqual({ live: ["opcua.users.line1.password"], needRestart: [] });
+    expect(JSON.stringify([...after])).not.toContain("another password");
+  });
+});
+
+describe("the rows of what a reload changes", () => {
+  it("have every key of the schema once, and no key that is not there", () => {
+    const keys = [...leaves(configSchema, [])];
+    expect(keys.length).toBeGreaterThan(100);
+    const rowsOf = (key: readonly string[]) => reloadRows.filter((row) => isUnder(row, key));
+    expect(keys.filter((key) => rowsOf(key).length !== 1).map((key) => key.join("."))).toEqual([]);
+    const unused = reloadRows.filter((row) => !keys.some((key) => isUnder(row, key)));
+    expect(unused).toEqual([]);
+  });
+});
+
+function* leaves(schema: z.core.$ZodType, path: readonly string[]): Generator<readonly string[]> {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodObject) {
+    for (const [key, child] of Object.entries(inner.def.shape)) yield* leaves(child, [...path, key]);
+  } else if (inner instanceof z.ZodRecord) yield* leaves(inner.def.valueType, [...path, "*"]);
+  else yield path;
+}
+
+describe("a live configuration", () => {
+  it("shows at once what was replaced, and keeps the rest", async () => {
+    const first = await folder.config(plant);
+    const live = createLiveConfig(first);
+    const { config } = live;
+    const hash = live.hash();
+    expect(config).toEqual(first);
+    const text = plant
+      .replace("one, role: operator", "one, role: engineer")
+      .replace("users: [line1]", "heartbeatMs: 2000")
+      .replace("rights:", "alarms: { battery: { low: 30 } }\nrights:");
+    const next = await folder.config(text);
+    live.replace(next);
+    expect(live.now()).toBe(next);
+    expect(live.hash()).not.toBe(hash);
+    expect(config).toEqual(next);
+    expect(config.opcua?.users[0]?.role).toBe("engineer");
+    expect(config.stations[0]).toMatchObject({ heartbeatMs: 2_000, users: undefined });
+    expect(config.alarms.battery.low).toBe(30);
+  });
+});
