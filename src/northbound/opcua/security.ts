@@ -90,8 +90,7 @@ export async function securityOptions(
     ],
     userManager: {
       isValidUserAsync(name, password, callback) {
-        const user = options.users.find((candidate) => candidate.name === name);
-        isUser(user, password).then(
+        isUser(() => options.users.find((user) => user.name === name), password).then(
           (valid) => callback(null, valid),
           (error: Error) => callback(error),
         );
@@ -208,7 +207,15 @@ function thumbprintOf(certificate: Buffer): string {
 /** Compared for users who do not exist, so that an answer takes as long for them. */
 const NOBODY = "";
 
-async function isUser(user: OpcUaUser | undefined, password: string): Promise<boolean> {
+async function isUser(find: () => OpcUaUser | undefined, password: string): Promise<boolean> {
+  const user = find();
   const matches = await isPassword(user?.secret.text ?? NOBODY, password);
-  return matches && user !== undefined;
+  // A reload may have taken the user, or its password, meanwhile.
+  return matches && user !== undefined && find()?.secret.text === user.secret.text;
+}
+
+/** The users whose log-on holds no more: they are gone, or have another password. */
+export function revokedUsers(before: readonly OpcUaUser[], now: readonly OpcUaUser[]): ReadonlySet<string> {
+  const kept = new Map(now.map(({ name, secret }) => [name, secret.text]));
+  return new Set(before.filter(({ name, secret }) => kept.get(name) !== secret.text).map(({ name }) => name));
 }

@@ -31,7 +31,7 @@ import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.t
 import type { OpcUaOptions } from "./options.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
-import { allowPasswordsOnly, giveAnonymousRole, securityOptions } from "./security.ts";
+import { allowPasswordsOnly, giveAnonymousRole, revokedUsers, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
@@ -43,6 +43,8 @@ const TEMPORARY = "with a certificate of this run only: the disk does not take o
 export interface OpcUaServer extends Component, Sink {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
+  /** `options.users` are others than before: closes the sessions of those that are gone, or log on otherwise. */
+  usersChanged(before: OpcUaOptions["users"]): void;
 }
 
 /**
@@ -78,6 +80,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   return {
     name: "opcua",
     url: () => url,
+    usersChanged: (before) => bounds?.end(revokedUsers(before, options.users)),
     write(batch) {
       gateway?.showLink(parts.clock.nowMs());
       for (const change of batch.changes) {

@@ -13,6 +13,7 @@ import { listenError } from "../../../platform/port-taken.ts";
 import type { EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
+import { createIdentities, type Identities } from "./identities.ts";
 import { createLogins } from "./logins.ts";
 import { readAllAtOnce } from "./read-all.ts";
 import { type Identity, mayPublish, mayRead, unusableName } from "./rights.ts";
@@ -25,6 +26,8 @@ export interface EmbeddedBroker extends Component {
   port(): number;
   /** A stream for the gateway itself, which may write everywhere. Throws while the broker is not up. */
   open(): Duplex;
+  /** `options.users` are others than before: ends the connections of those that are gone, or log in otherwise. */
+  usersChanged(before: EmbeddedBrokerOptions["users"]): void;
 }
 
 /** What the broker needs of the rest of the gateway. */
@@ -49,6 +52,7 @@ interface Running {
   readonly aedes: Aedes;
   readonly server: Server;
   readonly sockets: ClientSockets;
+  readonly identities: Identities;
 }
 
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
@@ -67,13 +71,14 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     name: "mqtt-broker",
     async run(signal, ready) {
       warnOfOptions(options, log);
-      const users = options.users.map(({ name }) => nameOf({ kind: "user", name }));
+      const users = () => options.users.map(({ name }) => nameOf({ kind: "user", name }));
+      const identities = createIdentities();
       const sockets = createClientSockets(parts.clock, log, users, signal);
-      const aedes = await createAedes(parts, own, sockets);
+      const aedes = await createAedes(parts, own, sockets, identities);
       const server = createListener(options, aedes, sockets, log);
       try {
         await listen(server, options);
-        running = { aedes, server, sockets };
+        running = { aedes, server, sockets, identities };
         ready();
         await aborted(signal);
       } finally {
@@ -97,6 +102,19 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       aedes.handle(far);
       return near;
     },
+    usersChanged(before) {
+      const kept = new Map(options.users.map(({ name, password }) => [name, password]));
+      const revoked = before.filter(({ name, password }) => kept.get(name) !== password);
+      for (const { name } of revoked) {
+        const ended = running?.identities.end(name) ?? 0;
+        if (ended > 0)
+          log.info(
+            { user: name, connections: ended },
+            "MQTT clients were disconnected: the configuration took their user, or its password",
+          );
+      }
+      warnOfNames(options.users, log);
+    },
     hang: () => closedPort(running?.server ?? null),
     health() {
       if (running === null) return { state: "down" };
@@ -107,11 +125,14 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
   };
 }
 
-async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: ClientSockets): Promise<Aedes> {
+async function createAedes(
+  parts: BrokerParts,
+  own: WeakSet<object>,
+  sockets: ClientSockets,
+  { set: setIdentity, of: identityOf }: Identities,
+): Promise<Aedes> {
   const { options, topics, log } = parts;
-  const identities = new WeakMap<Client, Identity>();
-  const identityOf = (client: Client) => identities.get(client) ?? nobody;
-  const logins = createLogins(options.users, options.anonymousLoopback);
+  const logins = createLogins(() => options.users, options.anonymousLoopback);
   const aedes = await Aedes.createBroker({
     concurrency: DELIVERIES_AT_ONCE,
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -129,7 +150,7 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
           return done(refused(2, "the client identifier belongs to another client"), false);
         if (client.conn instanceof Socket && !sockets.limits.loggedIn(client.conn, nameOf(identity)))
           return done(refused(3, "too many clients are connected"), false);
-        identities.set(client, identity);
+        setIdentity(client, identity);
         done(null, true);
       };
       if (own.has(client.conn)) return admit({ kind: "gateway" });
@@ -140,7 +161,7 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
       );
     },
     authorizePublish(client, packet, callback) {
-      const identity = client === null ? nobody : identityOf(client);
+      const identity = identityOf(client);
       if (mayPublish(identity, packet.topic, topics)) return callback(null);
       callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
     },
@@ -180,9 +201,6 @@ async function createAedes(parts: BrokerParts, own: WeakSet<object>, sockets: Cl
   );
   return aedes;
 }
-
-/** A client that has not logged in has no rights. */
-const nobody: Identity = { kind: "user", name: "" };
 
 function idBelongsToAnother(
   aedes: Aedes,
@@ -300,7 +318,11 @@ function warnOfOptions(options: EmbeddedBrokerOptions, log: Log): void {
       { host: options.host, port: options.port },
       "INSECURE: the embedded MQTT broker lets any program on this machine send commands under any client name",
     );
-  for (const { name } of options.users)
+  warnOfNames(options.users, log);
+}
+
+function warnOfNames(users: EmbeddedBrokerOptions["users"], log: Log): void {
+  for (const { name } of users)
     if (unusableName(name))
       log.warn(
         { user: name },

@@ -33,9 +33,8 @@ const UNFINISHED = 100;
 /** Longest user name in a log line. */
 const LONGEST_NAME = 128;
 
-/** @param known the users of the configuration, by the names that `loggedIn` gets */
-export function createClientLimits(clock: Clock, log: Log, known: readonly string[]): ClientLimits {
-  const kept = Math.min(KEPT_FOR_A_USER, Math.floor(CLIENTS / 2 / Math.max(1, known.length)));
+/** @param knownNow the users of the configuration, by the names that `loggedIn` gets */
+export function createClientLimits(clock: Clock, log: Log, knownNow: () => readonly string[]): ClientLimits {
   const users = new Map<Socket, string>();
   let clientsRefused = 0;
   let reason = "";
@@ -58,6 +57,8 @@ export function createClientLimits(clock: Clock, log: Log, known: readonly strin
     const counts = new Map<string, number>();
     for (const name of users.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
     const ofUser = counts.get(user) ?? 0;
+    const known = knownNow();
+    const kept = Math.min(KEPT_FOR_A_USER, Math.floor(CLIENTS / 2 / Math.max(1, known.length)));
     if (known.includes(user) && ofUser < kept) return null;
     const others = known.filter((name) => name !== user);
     const keptForOthers = others.reduce((sum, name) => sum + Math.max(0, kept - (counts.get(name) ?? 0)), 0);

@@ -23,12 +23,12 @@ const PACKET_LIMIT_BYTES = 320 * 1024;
 
 /**
  * Watches the sockets until the signal is aborted; `end` may be called after that. `users`: those of the
- * configuration.
+ * configuration, at this moment.
  */
 export function createClientSockets(
   clock: Clock,
   log: Log,
-  users: readonly string[],
+  users: () => readonly string[],
   signal: AbortSignal,
 ): ClientSockets {
   const sockets = new Set<Socket>();

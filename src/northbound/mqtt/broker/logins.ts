@@ -16,11 +16,17 @@ export interface Logins {
   identify(login: Login): Promise<Identity | null>;
 }
 
+function proofKey({ name, password }: BrokerUser): string {
+  return `${name} ${password}`;
+}
+
 /** A hash takes some 50 ms of a core, and who asks for one is not known yet: one at a time, and few wait. */
 const MOST_WAITING = 8;
 
-export function createLogins(users: readonly BrokerUser[], anonymousLoopback: boolean): Logins {
-  /** Digests of passwords that matched a hash, by user: who comes back does not wait behind others. */
+/** @param users those of this moment */
+export function createLogins(users: () => readonly BrokerUser[], anonymousLoopback: boolean): Logins {
+  const find = (name: string | undefined) => users().find((candidate) => candidate.name === name);
+  /** Digests of passwords that matched a hash, by that hash: who comes back does not wait behind others. */
   const proven = new Map<string, Buffer>();
   /** What is being found out, by user and digest: clients of one user often come together. */
   const pending = new Map<string, Promise<boolean>>();
@@ -28,9 +34,9 @@ export function createLogins(users: readonly BrokerUser[], anonymousLoopback: bo
 
   const matchesHash = async (user: BrokerUser, password: Uint8Array): Promise<boolean> => {
     const digest = digestOf(password);
-    const known = proven.get(user.name);
+    const known = proven.get(proofKey(user));
     if (known !== undefined && timingSafeEqual(known, digest)) return true;
-    const key = `${digest.toString("hex")} ${user.name}`;
+    const key = `${digest.toString("hex")} ${proofKey(user)}`;
     const asked = pending.get(key);
     if (asked !== undefined) return asked;
     if (pending.size >= MOST_WAITING) throw new Error("too many clients log in at once");
@@ -39,7 +45,7 @@ export function createLogins(users: readonly BrokerUser[], anonymousLoopback: bo
     last = answer.catch(() => {});
     try {
       const isRight = await answer;
-      if (isRight) proven.set(user.name, digest);
+      if (isRight) keepProof(user, digest);
       return isRight;
     } finally {
       pending.delete(key);
@@ -49,13 +55,23 @@ export function createLogins(users: readonly BrokerUser[], anonymousLoopback: bo
   const matches = (user: BrokerUser, password: Uint8Array): Promise<boolean> =>
     isPasswordHash(user.password) ? matchesHash(user, password) : isPassword(user.password, password);
 
+  /** Those of users that are gone are forgotten. */
+  function keepProof(user: BrokerUser, digest: Buffer): void {
+    const kept = new Set(users().map(proofKey));
+    for (const key of proven.keys()) if (!kept.has(key)) proven.delete(key);
+    proven.set(proofKey(user), digest);
+  }
+
   return {
     async identify({ username, password, remoteAddress }) {
-      const user = users.find((candidate) => candidate.name === username);
-      if (user !== undefined)
-        return password !== undefined && (await matches(user, password))
+      const user = find(username);
+      if (user !== undefined) {
+        const isRight = password !== undefined && (await matches(user, password));
+        // A reload may have taken the user, or its password, meanwhile.
+        return isRight && find(username)?.password === user.password
           ? { kind: "user", name: user.name }
           : null;
+      }
       return anonymousLoopback && isLoopback(remoteAddress) ? { kind: "anonymous" } : null;
     },
   };

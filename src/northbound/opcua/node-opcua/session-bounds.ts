@@ -22,6 +22,8 @@ export interface SessionBounds {
   readonly refusedCount: number;
   /** Who was refused lately and why, as a sentence; null: nobody. */
   problem(): string | null;
+  /** Closes the sessions of these users, with their subscriptions. */
+  end(users: ReadonlySet<string>): void;
 }
 
 /** Sessions that nobody has logged on to yet: in all, and of one client; each has this long. */
@@ -99,13 +101,8 @@ export function boundSessions(
 
   function mayActivate(session: Session, user: string): boolean {
     const others = sessionsOf(server).filter((other) => other !== session && other.status === "active");
-    if (
-      sessionShares.hasRoom(
-        user,
-        countByUser(others, () => 1),
-      )
-    )
-      return true;
+    const taken = countByUser(others, () => 1);
+    if (sessionShares.hasRoom(user, taken)) return true;
     const own = others.filter((other) => userOf(other.userIdentityToken) === user);
     const [idle] = own.filter(isIdle).sort((a, b) => b.clientLastContactTime - a.clientLastContactTime);
     if (idle !== undefined) {
@@ -167,7 +164,17 @@ export function boundSessions(
       return refusals.count;
     },
     problem: refusals.problem,
+    end: (users) => endSessions(server, users, log),
   };
+}
+
+function endSessions(server: OPCUAServer, users: ReadonlySet<string>, log: Log): void {
+  for (const session of sessionsOf(server)) {
+    const user = userOf(session.userIdentityToken);
+    if (!users.has(user)) continue;
+    close(server, session, true);
+    log.info({ user }, "an OPC UA session was closed: the configuration took its user, or its password");
+  }
 }
 
 /** Those without a user come on top for node-opcua; clients are told how many may have one. */
@@ -216,8 +223,14 @@ export function sessionsOf({ engine }: OPCUAServer): readonly Session[] {
   return Object.values(sessions);
 }
 
-function close({ engine }: OPCUAServer, session: Session): void {
-  Reflect.apply(Reflect.get(engine, "closeSession"), engine, [session.authenticationToken, false, "Timeout"]);
+/** @param isRevoked its subscriptions must not outlive it for another session of the user */
+function close({ engine }: OPCUAServer, session: Session, isRevoked = false): void {
+  const reason = isRevoked ? "Terminated" : "Timeout";
+  Reflect.apply(Reflect.get(engine, "closeSession"), engine, [
+    session.authenticationToken,
+    isRevoked,
+    reason,
+  ]);
 }
 
 /** The users of the subscriptions that outlived their session: node-opcua 2.182 keeps them apart. */

@@ -25,22 +25,19 @@ export interface UserShares {
  * bound for each. So one user never takes what another needs to begin.
  */
 export function shareAmongUsers(
-  { users, insecureLoopback }: Pick<OpcUaOptions, "users" | "insecureLoopback">,
-  { total, perUser, ofCommander, ofReader }: Capacity,
+  options: Pick<OpcUaOptions, "users" | "insecureLoopback">,
+  capacity: Capacity,
 ): UserShares {
-  const everybody = [
-    ...users,
-    ...(insecureLoopback === null ? [] : [{ name: ANONYMOUS, role: insecureLoopback.role }]),
-  ];
-  const commanders = everybody.filter(({ role }) => role !== READER).length;
-  const readers = everybody.length - commanders;
-  // All of these together leave a quarter for all.
-  const forCommander = Math.min(ofCommander, Math.floor(total / 2 / Math.max(1, commanders)));
-  const forReader = Math.min(ofReader, Math.floor(total / 4 / Math.max(1, readers)));
-  const own = new Map(everybody.map(({ name, role }) => [name, role === READER ? forReader : forCommander]));
+  const { total, perUser } = capacity;
+  let { users } = options;
+  let own = ownShares(options, capacity);
 
   return {
     hasRoom(user, taken) {
+      if (options.users !== users) {
+        users = options.users;
+        own = ownShares(options, capacity);
+      }
       const mine = taken.get(user) ?? 0;
       if (mine < (own.get(user) ?? 0)) return true;
       if (mine >= perUser) return false;
@@ -51,4 +48,21 @@ export function shareAmongUsers(
       return used < total;
     },
   };
+}
+
+/** What each user has for itself. */
+function ownShares(
+  { users, insecureLoopback }: Pick<OpcUaOptions, "users" | "insecureLoopback">,
+  { total, ofCommander, ofReader }: Capacity,
+): ReadonlyMap<string, number> {
+  const everybody = [
+    ...users,
+    ...(insecureLoopback === null ? [] : [{ name: ANONYMOUS, role: insecureLoopback.role }]),
+  ];
+  const commanders = everybody.filter(({ role }) => role !== READER).length;
+  const readers = everybody.length - commanders;
+  // All of these together leave a quarter for all.
+  const forCommander = Math.min(ofCommander, Math.floor(total / 2 / Math.max(1, commanders)));
+  const forReader = Math.min(ofReader, Math.floor(total / 4 / Math.max(1, readers)));
+  return new Map(everybody.map(({ name, role }) => [name, role === READER ? forReader : forCommander]));
 }

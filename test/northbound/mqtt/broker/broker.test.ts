@@ -78,7 +78,8 @@ describe("who comes in", () => {
   });
 
   test("logins that wait for a hash are few, and a known user passes them", async () => {
-    const { identify } = createLogins([{ name: "plc1", password: await hashPassword("one") }], false);
+    const users = [{ name: "plc1", password: await hashPassword("one") }];
+    const { identify } = createLogins(() => users, false);
     const log = (password: string) =>
       identify({ username: "plc1", password: Buffer.from(password), remoteAddress: "10.0.0.1" });
     expect(await log("one")).toEqual({ kind: "user", name: "plc1" });

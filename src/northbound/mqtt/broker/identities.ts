@@ -1,0 +1,38 @@
+import type { Client } from "aedes";
+import type { Identity } from "./rights.ts";
+
+/** Who the connections of the embedded broker are. */
+export interface Identities {
+  /** A client that has not logged in has no rights, and so has none (null). */
+  of(client: Client | null): Identity;
+  set(client: Client, identity: Identity): void;
+  /** Takes every right from the connections of a user, and ends them. Answers with how many there were. */
+  end(user: string): number;
+}
+
+const nobody: Identity = { kind: "user", name: "" };
+
+export function createIdentities(): Identities {
+  // A last will is judged when its connection is gone.
+  const identities = new WeakMap<Client, Identity>();
+  const open = new Set<Client>();
+  return {
+    of: (client) => (client === null ? nobody : (identities.get(client) ?? nobody)),
+    set(client, identity) {
+      identities.set(client, identity);
+      open.add(client);
+      client.conn.once("close", () => open.delete(client));
+    },
+    end(user) {
+      const ended = [...open].filter((client) => {
+        const identity = identities.get(client);
+        return identity?.kind === "user" && identity.name === user;
+      });
+      for (const client of ended) {
+        identities.delete(client);
+        client.conn.destroy();
+      }
+      return ended.length;
+    },
+  };
+}
