@@ -1,15 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createAlarmWatch } from "./alarm-watch.ts";
-import { auditTo } from "./commands/audit/audit.ts";
+import { type AuditSink, auditTo } from "./commands/audit/audit.ts";
 import { auditHealth } from "./commands/audit/audit-health.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
+import { rightsOf } from "./commands/rights.ts";
+import { createLiveConfig } from "./config/live-config.ts";
 import type { Config } from "./config/load.ts";
 import { createOwnCertificates } from "./config/own-certificates.ts";
 import type { Holds } from "./contracts/holds.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import type { Readings } from "./contracts/metrics.ts";
+import type { ReloadConfiguration } from "./contracts/reload.ts";
 import { createFanOut } from "./delivery/fan-out.ts";
 import { ofGateway } from "./domain/alarm.ts";
 import type { FleetUpdate } from "./domain/update.ts";
@@ -32,6 +35,8 @@ import { processHealth } from "./platform/process-health.ts";
 import { createReadiness } from "./platform/readiness.ts";
 import { runSupervised } from "./platform/supervisor.ts";
 import { createReadings } from "./readings.ts";
+import { type Consequence, createReload } from "./reload.ts";
+import { createReloadGate, goneUsers, layoutRefusals } from "./reload-gate.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
 import { createFleetState, type FleetState } from "./state/fleet-state.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
@@ -52,6 +57,11 @@ export interface Gateway {
   health(): Readonly<Record<string, Health>>;
   /** The part that hangs, now; null while all answer. */
   hang(): Hang | null;
+  /**
+   * Reads the configuration again, and takes what is new in it, or nothing. During the start it waits until
+   * the listeners are bound.
+   */
+  readonly reload: ReloadConfiguration;
 }
 
 const MAX_ROBOTS = 10_000;
@@ -83,13 +93,17 @@ interface Dependencies extends Omit<NorthboundParts, "metrics"> {
 }
 
 /** What a run is made of. */
-type RunParts = GatewayParts & Pick<NorthboundParts, "sessionId" | "outbox">;
+type RunParts = GatewayParts &
+  Pick<NorthboundParts, "sessionId" | "outbox" | "configHash" | "onReload" | "reload">;
 
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const sinks = new Map<string, Sink>();
+  const live = createLiveConfig(config);
+  const reloads = createReloadGate(live);
   let open: Pick<Dependencies, "health" | "hang"> | null = null;
   return {
+    reload: reloads.request,
     health: () => open?.health() ?? {},
     hang: () => open?.hang() ?? null,
     attach: (name, sink) => void sinks.set(name, sink),
@@ -99,6 +113,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       try {
         await runLocked(signal, ready);
       } finally {
+        reloads.end();
         await lock[Symbol.asyncDispose]();
       }
     },
@@ -109,7 +124,21 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
     const sessionId = randomUUID();
     const outbox = await stores.openOutbox({ ...parts, sessionId });
-    const { dependencies, fleet } = build(config, { ...parts, sessionId, outbox }, components, stores);
+    const consequences: Consequence[] = [];
+    const { dependencies, fleet, auditSink } = build(
+      live.config,
+      {
+        ...parts,
+        sessionId,
+        outbox,
+        configHash: live.hash,
+        onReload: (follow) => void consequences.push(follow),
+        reload: reloads.request,
+      },
+      components,
+      stores,
+      reloads.health,
+    );
     for (const [name, sink] of sinks) dependencies.fanOut.attachSink(name, sink, QUEUE);
     open = dependencies;
     let listening = () => {};
@@ -130,6 +159,16 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     components.push(...(await createNorthbounds({ ...dependencies, metrics })));
     components.push(commandIntake(dependencies, config.drainMs));
     logOutages({ ...parts, health: dependencies.health }, signal);
+    consequences.push(...coreConsequences(dependencies));
+    const reload = createReload({
+      ...parts,
+      source: parts.configuration ?? null,
+      live,
+      refusals: (next) => layoutRefusals(config, next),
+      consequences,
+      audit: auditSink,
+    });
+    signal.addEventListener("abort", reload.close, { once: true });
     // Now that somebody will hear of it: what a predecessor left behind ends here.
     await dependencies.dispatcher.start();
     const steps = components.map((component) => ({
@@ -142,6 +181,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       onReady() {
         listening();
         readiness.opened();
+        reloads.open(reload);
         ready();
       },
     });
@@ -163,7 +203,8 @@ function build(
   parts: RunParts,
   components: readonly Component[],
   stores: Stores,
-): { readonly dependencies: Dependencies; readonly fleet: FleetSession } {
+  configurationHealth: () => Health,
+): { readonly dependencies: Dependencies; readonly fleet: FleetSession; readonly auditSink: AuditSink } {
   const { clock, log, sessionId, outbox } = parts;
   const catalogue = createCatalogue();
   const meter = createMeter(catalogue.keys());
@@ -219,15 +260,14 @@ function build(
     eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
     auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
   });
-  const rights = { rules: config.dispatcher.rights, accounts: config.dispatcher.accounts };
   const intake = createIntake({
     ...commands,
     options: config.intake,
-    rights,
+    rights: rightsOf(config.dispatcher),
     execution: dispatcher,
   });
   const history = createHealthHistory(clock, () => ({
-    ...healthOf(components, { state, fanOut, audit, stores }),
+    ...healthOf(components, { state, fanOut, audit, stores, configurationHealth }),
     ...parts.ownHealth?.(),
   }));
   const dependencies: Dependencies = {
@@ -253,12 +293,27 @@ function build(
     certificates: createOwnCertificates(config),
     hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
   };
-  return { dependencies, fleet };
+  return { dependencies, fleet, auditSink: commands.audit };
+}
+
+/** What follows for commands and alarms when another configuration holds, after the northbounds. */
+function coreConsequences({ logLevels, dispatcher, shown, fanOut }: Dependencies): Consequence[] {
+  return [
+    (before, now) => {
+      if (now.log.level !== before.log.level) logLevels?.set(null, now.log.level, "a reload");
+    },
+    (before, now) => dispatcher.reviewRights(goneUsers(before, now)),
+    () => fanOut.offer(shown.judgeBatteries()),
+  ];
+}
+
+interface HealthParts extends Pick<Dependencies, "state" | "fanOut" | "audit" | "stores"> {
+  readonly configurationHealth: () => Health;
 }
 
 function healthOf(
   components: readonly Component[],
-  { state, fanOut, audit, stores }: Pick<Dependencies, "state" | "fanOut" | "audit" | "stores">,
+  { state, fanOut, audit, stores, configurationHealth }: HealthParts,
 ): Readonly<Record<string, Health>> {
   return {
     ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
@@ -267,6 +322,7 @@ function healthOf(
     audit: auditHealth(audit),
     stores: stores.health(),
     disk: stores.diskHealth(),
+    configuration: configurationHealth(),
     process: processHealth(),
   };
 }

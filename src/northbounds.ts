@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Dispatcher } from "./commands/dispatcher.ts";
 import type { Intake } from "./commands/intake/intake.ts";
-import { configHash } from "./config/config-hash.ts";
 import type { Config } from "./config/load.ts";
 import type { OwnCertificates } from "./config/own-certificates.ts";
 import type { OperationManual } from "./contracts/operation-manual.ts";
+import type { ReloadConfiguration } from "./contracts/reload.ts";
 import type { FanOut } from "./delivery/fan-out.ts";
 import type { QueueLimits } from "./delivery/feed.ts";
 import { createLinkRunner } from "./delivery/link-runner.ts";
@@ -32,6 +32,7 @@ import type { Hang } from "./platform/liveness.ts";
 import type { Log, LogLevels } from "./platform/log.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
 import type { Readiness } from "./platform/readiness.ts";
+import type { ConfigurationSource, Consequence } from "./reload.ts";
 import type { FleetState } from "./state/fleet-state.ts";
 import type { ShownState } from "./state/shown-state.ts";
 import type { Stores } from "./stores.ts";
@@ -46,11 +47,19 @@ export interface GatewayParts {
   readonly logLevels?: LogLevels;
   /** The health of what runs beside the gateway in its process, by name. */
   readonly ownHealth?: () => Readonly<Record<string, Health>>;
+  /** Absent where the configuration is not read again. */
+  readonly configuration?: ConfigurationSource;
 }
 
 /** Everything that the northbounds share. */
 export interface NorthboundParts extends GatewayParts {
+  /** What a reload can change is read through it at each use. */
   readonly config: Config;
+  /** Of the configuration that holds now. */
+  readonly configHash: () => string;
+  /** Calls this when a reload has changed the configuration. */
+  readonly onReload: (follow: Consequence) => void;
+  readonly reload: ReloadConfiguration;
   /** Names this run, so that what an earlier one left behind is known as such. */
   readonly sessionId: string;
   readonly catalogue: OperationManual;
@@ -103,7 +112,7 @@ async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<Com
       builtAt: builtAt(),
       sessionId,
       startedAtMs: clock.nowMs(),
-      configHash: configHash(parts.config),
+      configHash: parts.configHash,
       fleetLinkUp: parts.isFleetLinkUp,
     },
     commander: intake,
@@ -123,6 +132,7 @@ async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<Com
     chance,
     log,
   });
+  parts.onReload((before) => server.usersChanged(before.opcua?.users ?? []));
   fanOut.attachSink(server.name, server, QUEUE);
   return server;
 }
@@ -136,6 +146,10 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
     options.broker.kind === "embedded"
       ? createBroker({ options: options.broker, topics, clientId, clock, log })
       : null;
+  parts.onReload((before) => {
+    const was = before.mqtt?.broker;
+    if (was?.kind === "embedded") broker?.usersChanged(was.users);
+  });
   const link = createMqttLink({
     options,
     sessionId,
@@ -168,8 +182,10 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
 }
 
 function control(options: NonNullable<Config["control"]>, parts: NorthboundParts): Component {
-  const { dispatcher, intake, fanOut, sessionId, health, hang, readiness, metrics, clock, log } = parts;
+  const { dispatcher, intake, fanOut, sessionId, health, hang, readiness, metrics, reload, clock, log } =
+    parts;
   return createControlServer(options, {
+    reload,
     commander: intake,
     audit: intake,
     records: dispatcher,

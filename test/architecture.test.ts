@@ -59,6 +59,8 @@ const rooms: Readonly<Record<string, Rules>> = {
   "northbounds.ts": { "": "a part of the composition root: each northbound with what it needs" },
   "alarm-watch.ts": { "": "a part of the composition root: it looks at what several rooms know" },
   "readings.ts": { "": "a part of the composition root: what metrics read of each room" },
+  "reload.ts": { "": "a part of the composition root: what a reload changes is in several rooms" },
+  "reload-gate.ts": { "": "a part of the composition root: what a reload changes is in several rooms" },
   "stores.ts": { "": "a part of the composition root: what the stores of each room have in common" },
   cli: { "": "commands wire what they run" },
   "version.ts": {},

@@ -14,7 +14,7 @@ export class CallFailed extends Error {
 }
 
 interface GatewayRequest {
-  readonly method: "GET" | "PUT" | "DELETE";
+  readonly method: "GET" | "PUT" | "DELETE" | "POST";
   /** Its variable parts percent-encoded. */
   readonly path: string;
   readonly body?: JsonObject;

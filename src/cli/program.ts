@@ -12,6 +12,7 @@ import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
 import { logLevelCommand } from "./log-level.ts";
 import { passwdCommand } from "./passwd.ts";
+import { reloadCommand } from "./reload.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status/command.ts";
@@ -32,6 +33,7 @@ export function createProgram(): Command {
     .addCommand(logLevelCommand())
     .addCommand(callCommand())
     .addCommand(holdCommand())
+    .addCommand(reloadCommand())
     .addCommand(certsCommand())
     .addCommand(exportCommand())
     .addCommand(journalCommand())

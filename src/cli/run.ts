@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { Command } from "commander";
+import { loadConfig } from "../config/load.ts";
 import { secretsOf } from "../config/redact.ts";
+import { createCatalogue } from "../fleet/operations.ts";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
 import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
@@ -10,13 +12,13 @@ import { createLog } from "../platform/log.ts";
 import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { version } from "../version.ts";
-import { configurationOrExit } from "./configuration.ts";
+import { exitOnProblems, readConfiguration } from "./configuration.ts";
 import { exitCodes, fail } from "./exit.ts";
 import { rememberLines } from "./last-lines.ts";
 import { logDestination } from "./log-destination.ts";
 import { logWarnings } from "./node-warnings.ts";
 import { noticesOf } from "./service-notices.ts";
-import { ignoreHangup, stopSignal } from "./stop-signal.ts";
+import { hangups, stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate run`: the gateway alone, until SIGTERM. */
 export function runCommand(): Command {
@@ -26,12 +28,12 @@ export function runCommand(): Command {
     .action(async ({ config: path }: { config: string }) => {
       // First, so that a signal that comes while the gateway is loaded stops it too.
       const stop = stopSignal();
-      const hangup = ignoreHangup();
-      const config = await configurationOrExit(path);
+      const hangup = hangups();
+      const reading = await readConfiguration(path, process.env, "warning");
+      const config = exitOnProblems(path, reading);
       const destination = rememberLines(logDestination(process.env));
       const log = createLog(config.log.level, destination);
       logWarnings(log);
-      void hangup.then(() => log.warn({}, "SIGHUP is ignored: to read the configuration anew, start again"));
       const notices = noticesOf(process.env, systemClock, log, stop);
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
@@ -49,13 +51,16 @@ export function runCommand(): Command {
       });
       endOnCrash(crashes);
       const loop = watchLoop({ clock: systemClock, log, processorMs: processorMsOfProcess }, stop);
+      const read = () => loadConfig(path, process.env, createCatalogue());
       const gateway = createGateway(config, {
         clock: systemClock,
         chance: Math.random,
         log,
         logLevels: log.levels,
         ownHealth: () => ({ crashes: crashes.health(), loop: loop.health() }),
+        configuration: { settings: reading.settings, read },
       });
+      hangup.hear(() => void gateway.reload("SIGHUP"));
       notices.watch(gateway);
       try {
         await gateway.run(stop, () => {

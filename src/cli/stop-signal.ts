@@ -25,10 +25,19 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal 
 
 /**
  * Keeps SIGHUP from ending the process: systemd takes that for a clean end, and does not start the service
- * again. Resolves with the first one.
+ * again. What `hear` is given to is called for each one; those that came before count as one.
  */
-export function ignoreHangup(): Promise<void> {
-  return new Promise((resolve) => {
-    process.on("SIGHUP", () => resolve());
+export function hangups(): { hear(listener: () => void): void } {
+  let listener: (() => void) | null = null;
+  let isWaiting = false;
+  process.on("SIGHUP", () => {
+    if (listener === null) isWaiting = true;
+    else listener();
   });
+  return {
+    hear(first) {
+      listener = first;
+      if (isWaiting) first();
+    },
+  };
 }

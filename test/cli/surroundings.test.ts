@@ -28,16 +28,31 @@ const configure = (folder: string) =>
 const saying = (program: Program, part: string) => program.err.first(part, (line) => line.includes(part));
 
 describe("SIGHUP", () => {
-  test("does not end the gateway: one line says that it is ignored", async () => {
+  test("reads the configuration again: during the start, a thousand times, and before the end", async () => {
     const folder = newFolder();
-    const gateway = fleetgate(folder, "run", "--config", await configure(folder));
-    await saying(gateway, '"msg":"ready"');
+    const path = await configure(folder);
+    const gateway = fleetgate(folder, "run", "--config", path);
+    // Its log is not there yet, but its signal is heard: files are opened after that.
+    await vi.waitFor(() => expect(existsSync(join(folder, "data"))).toBe(true), { timeout: 45_000 });
     gateway.send("SIGHUP");
-    await saying(gateway, "SIGHUP is ignored");
+    await saying(gateway, '"msg":"the configuration was reloaded: nothing in it is new"');
+    expect(gateway.err.entries.findIndex((line) => line.includes("was reloaded"))).toBeGreaterThan(
+      gateway.err.entries.findIndex((line) => line.includes('"msg":"ready"')) - 2,
+    );
+    await writeConfiguration(folder, "plant", simulator.endpoints, ["cart-01"], BROKER_NOWHERE, {
+      alarms: { battery: { low: 30 } },
+    });
+    for (let count = 0; count < 1_000; count += 1) gateway.send("SIGHUP");
+    await saying(gateway, '"applied":["alarms.battery.low"]');
+    await writeFile(path, "{ gateway: ");
+    gateway.send("SIGHUP");
+    await saying(gateway, "the configuration was not reloaded: nothing has changed");
     gateway.send("SIGHUP");
     gateway.send("SIGTERM");
     expect(await gateway.ended).toEqual({ code: 0, signal: null });
-    expect(gateway.err.entries.filter((line) => line.includes("SIGHUP"))).toHaveLength(1);
+    const reloads = gateway.err.entries.filter((line) => line.includes('"by":["SIGHUP"]'));
+    expect(reloads.length).toBeLessThan(1_000);
+    expect(reloads.filter((line) => line.includes('"applied"'))).toHaveLength(1);
   });
 
   test.each(["demo", "simulate"])("ends %s in order, whose window was closed", async (command) => {

@@ -95,11 +95,18 @@ mission_by_mqtt() {
 
 mission_by_slot() { $plant slot cart-02 | grep '"status":"Good","outcome":3'; }
 
-hangup_is_survived() {
+reloads() {
     local before
     before=$(main_pid)
     systemctl kill -s HUP --kill-who=main fleetgate
-    eventually sh -c 'journalctl -u fleetgate --no-pager | grep -q "SIGHUP is ignored"'
+    eventually sh -c 'journalctl -u fleetgate --no-pager | grep -q "the configuration was reloaded"'
+    sudo systemctl reload fleetgate
+    cp -p /etc/fleetgate/fleetgate.yaml /etc/fleetgate/kept
+    echo 'log: { level: loud }' >>/etc/fleetgate/fleetgate.yaml
+    refuses sudo systemctl reload fleetgate
+    cp -p /etc/fleetgate/kept /etc/fleetgate/fleetgate.yaml
+    rm /etc/fleetgate/kept
+    sudo systemctl reload fleetgate
     [ "$(main_pid)" = "$before" ]
     healthy
 }
@@ -305,7 +312,7 @@ tarball() {
 }
 
 for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
-    hangup_is_survived says_how_it_is another_instance killed_and_restarted journal_survives_the_kill hung_and_restarted \
+    reloads says_how_it_is another_instance killed_and_restarted journal_survives_the_kill hung_and_restarted \
     a_mistake_fails_a_restart_at_once upgrade_keeps_the_journal downgrade_is_refused remove_keeps_data \
     backup_and_restore snapshot system_authorities purge_deletes tarball; do
     step $name

@@ -16,7 +16,7 @@ const names = [
 const read = (path: string) => readFileSync(path, "utf8").replace(/^#.*\n/gm, "");
 
 test("the template is the unit, but for what names the instance", () => {
-  const expected = names.reduce((text, [of, instance]) => text.replace(of, instance), read(unit));
+  const expected = names.reduce((text, [of, instance]) => text.replaceAll(of, instance), read(unit));
   expect(read(template)).toBe(expected);
 });
 

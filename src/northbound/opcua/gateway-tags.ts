@@ -14,7 +14,7 @@ export interface GatewayFacts {
   readonly sessionId: string;
   readonly startedAtMs: number;
   /** Changes with the configuration. */
-  readonly configHash: string;
+  configHash(): string;
   /** Whether the session to the fleet service is up. */
   fleetLinkUp(): boolean;
 }
@@ -77,7 +77,7 @@ export function addGatewayTags(
       tags.RobotsNotShown.set(figures.robotsNotShown, good, times);
       tags.Version.set(facts.version, good, times);
       tags.SessionId.set(facts.sessionId, good, times);
-      tags.ConfigHash.set(facts.configHash, good, times);
+      tags.ConfigHash.set(facts.configHash(), good, times);
       tags.ModelHash.set(facts.modelHash, good, times);
       tags.StartTime.set(startTime, good, times);
     },

@@ -15,6 +15,7 @@ import { addLogLevelRoutes, type LogLevelParts } from "./log-level.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { ControlOptions } from "./options.ts";
+import { addReloadRoute, type ReloadRouteParts } from "./reload.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
 import { addStatusRoute, type StatusRouteParts } from "./status.ts";
@@ -27,7 +28,8 @@ export interface ControlParts
     StatusRouteParts,
     AlarmRouteParts,
     TailParts,
-    LogLevelParts {
+    LogLevelParts,
+    ReloadRouteParts {
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
@@ -66,6 +68,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
       addLogLevelRoutes(server, parts);
       const tail = createTail(parts);
       addTailRoute(server, tail, parts);
+      addReloadRoute(server, parts);
       waiting = addCommandRoute(server, parts).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);

@@ -84,7 +84,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
       builtAt: new Date("2026-01-02T03:04:05Z"),
       sessionId: "s-1",
       startedAtMs: 0,
-      configHash: "c0ffee",
+      configHash: () => "c0ffee",
       fleetLinkUp: () => true,
     },
     clock: systemClock,

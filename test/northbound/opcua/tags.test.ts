@@ -30,7 +30,7 @@ const facts = {
   builtAt: new Date("2026-01-02T03:04:05Z"),
   sessionId: "s-9",
   startedAtMs: receivedAtMs,
-  configHash: "c0ffee",
+  configHash: () => "c0ffee",
   fleetLinkUp: () => isLinkUp,
 };
 let running: RunningServer;

@@ -102,6 +102,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
           return () => void tails.delete(sink);
         },
         eventJson: (event) => eventPayload(event, "s1"),
+        reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
         health: () => ({ fleet: { state: "up" } }),
         hang: () => null,
         readiness: isReady,

@@ -1,0 +1,55 @@
+import { Command, Option } from "commander";
+import { isJsonObject, type JsonObject } from "../platform/json.ts";
+import { askGateway, CallFailed } from "./control-client.ts";
+import { type ControlOptions, findSocket, print, report } from "./control-command.ts";
+import { exitCodes, fail } from "./exit.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+/** `fleetgate reload`: lets the gateway of this machine read its configuration again. */
+export function reloadCommand(): Command {
+  return new Command("reload")
+    .description("let the running gateway read its configuration again: all that is new in it, or nothing")
+    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
+    .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
+    .option("--json", "print a JSON object")
+    .addHelpText(
+      "after",
+      "\nExit code 0: what is new holds. 78: refused, and nothing has changed. 1: no gateway answers.\n" +
+        "\nExample: fleetgate reload --config /etc/fleetgate/fleetgate.yaml",
+    )
+    .action(async (options: ControlOptions) => {
+      try {
+        process.exitCode = await run(options);
+      } catch (error) {
+        if (error instanceof CallFailed) process.exitCode = report(error);
+        else fail(error, () => "");
+      }
+    });
+}
+
+async function run(options: ControlOptions): Promise<number> {
+  const request = { method: "POST", path: "/api/v1/reload" } as const;
+  const { status, body } = await askGateway(await findSocket(options), request, stopSignal());
+  if (!Array.isArray(body.applied) || !Array.isArray(body.refused))
+    throw new CallFailed(`the gateway answered ${status}: ${String(body.detail ?? "")}`, status >= 500);
+  const exitCode = body.refused.length === 0 ? exitCodes.ok : exitCodes.config;
+  if (options.json === true) return print(JSON.stringify(body), exitCode);
+  for (const line of lines(body.warnings)) process.stderr.write(`warning: ${line}\n`);
+  for (const line of lines(body.refused)) process.stderr.write(`${line}\n`);
+  if (body.refused.length > 0) {
+    process.stderr.write("fleetgate: the configuration was not reloaded; nothing has changed\n");
+    return exitCode;
+  }
+  if (body.applied.length === 0) return print("nothing in the configuration is new", exitCode);
+  return print(`in use now: ${body.applied.join(", ")}`, exitCode);
+}
+
+/** Each key with what is said of it. */
+function lines(list: unknown): readonly string[] {
+  const entries: readonly unknown[] = Array.isArray(list) ? list : [];
+  return entries.filter(isJsonObject).map(lineOf);
+}
+
+function lineOf({ path, reason }: JsonObject): string {
+  return path === "" ? String(reason) : `${String(path)}: ${String(reason)}`;
+}

@@ -1,0 +1,66 @@
+import type { LiveConfig } from "./config/live-config.ts";
+import type { Config } from "./config/load.ts";
+import type { ReloadConfiguration, ReloadRefusal } from "./contracts/reload.ts";
+import { type Source, sourceKey } from "./domain/command.ts";
+import { offersConfirm } from "./northbound/opcua/plant-layout.ts";
+import type { Health } from "./platform/component.ts";
+import type { Reload } from "./reload.ts";
+
+/** Keeps requests until the gateway can reload. */
+export interface ReloadGate {
+  readonly request: ReloadConfiguration;
+  open(reload: Reload): void;
+  /** The gateway has ended: what still waits is refused. */
+  end(): void;
+  health(): Health;
+}
+
+export function createReloadGate(live: Pick<LiveConfig, "hash">): ReloadGate {
+  let settle: (reload: Reload | null) => void = () => {};
+  const opened = new Promise<Reload | null>((resolve) => {
+    settle = resolve;
+  });
+  let health: () => Health = () => ({ state: "up" });
+  return {
+    async request(by) {
+      const reload = await opened;
+      if (reload !== null) return reload.request(by);
+      const refused = [{ path: "", reason: "the gateway has ended" }];
+      return { applied: [], refused, warnings: [], hash: live.hash() };
+    },
+    open(reload) {
+      health = reload.health;
+      settle(reload);
+    },
+    end: () => settle(null),
+    health: () => health(),
+  };
+}
+
+/** Whether a source is a user that a configuration had, and the next one has not. */
+export function goneUsers(before: Config, now: Config): (source: Source) => boolean {
+  const kept = new Set(usersOf(now).map(sourceKey));
+  const gone = new Set(
+    usersOf(before)
+      .map(sourceKey)
+      .filter((key) => !kept.has(key)),
+  );
+  return (source) => gone.has(sourceKey(source));
+}
+
+function usersOf({ dispatcher, mqtt }: Config): readonly Source[] {
+  const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users : [];
+  return [
+    ...dispatcher.accounts.map(({ source }) => source),
+    ...clients.map(({ name }) => ({ protocol: "mqtt", name }) as const),
+  ];
+}
+
+/** Slots have the tags of a confirmation since the start, or have not. */
+export function layoutRefusals(first: Config, next: Config): readonly ReloadRefusal[] {
+  if (first.opcua === null || next.opcua === null) return [];
+  if (offersConfirm(first.opcua.users) === offersConfirm(next.opcua.users)) return [];
+  const reason =
+    "restart to change it: slots get the tags of a confirmation with the first user that has confirm, and lose them with the last";
+  return [{ path: "opcua.users", reason }];
+}

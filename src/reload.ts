@@ -1,0 +1,187 @@
+import type { AuditSink } from "./commands/audit/audit.ts";
+import { differencesOf } from "./config/differences.ts";
+import type { LiveConfig } from "./config/live-config.ts";
+import type { Config, LoadResult } from "./config/load.ts";
+import type { ConfigProblem } from "./config/problem.ts";
+import type { Settings } from "./config/settings.ts";
+import type { ReloadConfiguration, ReloadRefusal, ReloadResult } from "./contracts/reload.ts";
+import { clip } from "./domain/clip.ts";
+import type { Clock } from "./platform/clock.ts";
+import type { Health } from "./platform/component.ts";
+import { describeError, type Log } from "./platform/log.ts";
+
+/** Where the configuration comes from, for a gateway that can read it again. */
+export interface ConfigurationSource {
+  /** What the configuration says that the gateway was made of. */
+  readonly settings: Settings;
+  /** Reads and checks the file and all that it names. Never rejects for what stands in them. */
+  read(): Promise<LoadResult>;
+}
+
+/** What a part does when another configuration holds. Synchronous. */
+export type Consequence = (before: Config, now: Config) => void;
+
+export interface ReloadParts {
+  /** Null: the gateway was made of no file. */
+  readonly source: ConfigurationSource | null;
+  readonly live: LiveConfig;
+  /** Why a part of the gateway cannot take what may be changed otherwise. Changes nothing. */
+  readonly refusals: (next: Config) => readonly ReloadRefusal[];
+  /** What follows, once the new configuration holds. Each is called, in order. */
+  readonly consequences: readonly Consequence[];
+  readonly audit: AuditSink;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Reads the configuration again while the gateway runs. */
+export interface Reload {
+  readonly request: ReloadConfiguration;
+  /** The gateway stops: nothing is changed any more. */
+  close(): void;
+  health(): Health;
+}
+
+const RESTART = "restart to change it";
+const MOST_ASKERS = 16;
+const MOST_SHOWN = 20;
+
+/** A reading that has not begun: who comes while one is under way shares it. */
+interface Next {
+  readonly askers: Set<string>;
+  readonly result: Promise<ReloadResult>;
+}
+
+export function createReload(parts: ReloadParts): Reload {
+  const { source, live, log } = parts;
+  let settings = source?.settings ?? null;
+  let isClosed = false;
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Next | null = null;
+  let reloads = 0;
+  let refusals = 0;
+  let problem: string | null = null;
+
+  async function readAndApply(): Promise<Omit<ReloadResult, "hash">> {
+    if (source === null || settings === null)
+      return refusedAs("this gateway was not made of a configuration file");
+    if (isClosed) return refusedAs("the gateway stops");
+    const read = await source.read();
+    // Nothing waits from here on: no command sees a part of the new configuration.
+    if (isClosed) return refusedAs("the gateway stops");
+    if (!read.ok) return { applied: [], refused: read.problems.map(shown), warnings: [] };
+    const warnings = [...read.warnings, ...read.outdated].map(shown);
+    const { live: applied, needRestart } = differencesOf(settings, read.settings);
+    const refused = [
+      ...needRestart.map((path) => ({ path, reason: RESTART })),
+      ...parts.refusals(read.config),
+    ];
+    if (refused.length > 0) return { applied: [], refused, warnings };
+    if (applied.length > 0) apply(read.config);
+    settings = read.settings;
+    return { applied, refused: [], warnings };
+  }
+
+  function apply(config: Config): void {
+    const before = live.now();
+    live.replace(config);
+    for (const follow of parts.consequences) {
+      try {
+        follow(before, config);
+      } catch (error) {
+        log.error({ err: error }, "what follows from the new configuration failed in one part");
+      }
+    }
+  }
+
+  async function run({ askers }: { readonly askers: ReadonlySet<string> }): Promise<ReloadResult> {
+    const hashBefore = live.hash();
+    let found: Omit<ReloadResult, "hash">;
+    try {
+      found = await readAndApply();
+    } catch (error) {
+      found = refusedAs(`the file cannot be read: ${describeError(error)}`);
+    }
+    const result = { ...found, hash: live.hash() };
+    reloads += 1;
+    if (result.refused.length > 0) refusals += 1;
+    problem = isClosed ? null : problemOf(result);
+    tell(parts, [...askers], hashBefore, result, isClosed);
+    return result;
+  }
+
+  return {
+    request(by) {
+      next ??= begin();
+      if (next.askers.size < MOST_ASKERS) next.askers.add(by);
+      return next.result;
+    },
+    close() {
+      isClosed = true;
+    },
+    health() {
+      const figures = { reloads, reloadsRefused: refusals };
+      return problem === null ? { state: "up", figures } : { state: "degraded", detail: problem, figures };
+    },
+  };
+
+  function begin(): Next {
+    const askers = new Set<string>();
+    const result = last.then(() => {
+      next = null;
+      return run({ askers });
+    });
+    last = result;
+    return { askers, result };
+  }
+}
+
+/** Says in the log, and in the audit log while it is open, what became of a reload. */
+function tell(
+  { audit, clock, log }: ReloadParts,
+  by: readonly string[],
+  hashBefore: string,
+  { applied, refused, hash, warnings }: ReloadResult,
+  isClosed: boolean,
+): void {
+  const fields = { by, hashBefore, hash };
+  const isRefused = refused.length > 0;
+  for (const { path, reason } of warnings) log.warn({ path, reason }, "the configuration is unwise");
+  if (isRefused) {
+    const shown = { refused: refused.slice(0, MOST_SHOWN).map(lineOf), problems: refused.length };
+    log.error({ ...fields, ...shown }, "the configuration was not reloaded: nothing has changed");
+  } else if (applied.length === 0) log.info(fields, "the configuration was reloaded: nothing in it is new");
+  else log.info({ ...fields, applied }, "the configuration was reloaded");
+  if (isClosed) return;
+  audit({
+    at: new Date(clock.nowMs()).toISOString(),
+    event: "reload",
+    by,
+    outcome: isRefused ? "refused" : "succeeded",
+    applied,
+    refused: refused.slice(0, MOST_SHOWN),
+    hash_before: hashBefore,
+    hash,
+  });
+}
+
+function refusedAs(reason: string): Omit<ReloadResult, "hash"> {
+  return { applied: [], refused: [{ path: "", reason }], warnings: [] };
+}
+
+function shown({ path, line, message }: ConfigProblem): ReloadRefusal {
+  return { path, reason: line === null ? message : `${message} (line ${line})` };
+}
+
+function lineOf({ path, reason }: ReloadRefusal): string {
+  return path === "" ? reason : `${path}: ${reason}`;
+}
+
+const LONGEST_PROBLEM = 400;
+
+/** What differs from the file on the disk; null when nothing does. */
+function problemOf({ refused }: ReloadResult): string | null {
+  if (refused.length === 0) return null;
+  const lines = refused.slice(0, MOST_SHOWN).map(lineOf).join("; ");
+  return clip(`the configuration file is not what the gateway runs with: ${lines}`, LONGEST_PROBLEM);
+}
