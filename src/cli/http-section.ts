@@ -14,6 +14,7 @@ export const httpSection = [
   "| `PUT /api/v1/hold` | the same | the same for all robots |",
   '| `DELETE /api/v1/robots/{robot}/lease` | | ends the lease of a robot, for engineers; the answer is `{"station","owner"}` as it was, or nulls |',
   "| `GET /api/v1/alarms` | | the alarms that stand, the most urgent first ([operate.md](operate.md#alarms)) |",
+  "| `POST /api/v1/reload` | | reads the configuration again ([operate.md](operate.md#changing-the-configuration)) |",
   '| `PUT /api/v1/alarms/{id}/acknowledgement` | | acknowledges an alarm; the answer is `{"id","acknowledged_by"}` |',
   "| `GET /api/v1/tail` | | events as they happen, a line of JSON each ([operate.md](operate.md#live)) |",
   '| `GET /api/v1/log-level`, `PUT /api/v1/log-level` | `{"component"?,"level"}` | the levels of the log, and another level until the next start ([operate.md](operate.md#log-levels)) |',

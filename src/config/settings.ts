@@ -10,7 +10,9 @@ export interface Setting {
   readonly digest: string;
 }
 
-/** Everything that a configuration says, by `pathText`. It holds digests, no values: nothing of it is secret. */
+/**
+ * Everything that a configuration says, by `pathText`. It holds digests, no values: nothing of it is secret.
+ */
 export type Settings = ReadonlyMap<string, Setting>;
 
 /** Files that the gateway reads again when they change: a reload has nothing to do with what is in them. */

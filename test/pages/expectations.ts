@@ -171,6 +171,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/daemon/opcua-drops.test.ts", has: "FLEETGATE_DROPS" },
   ],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
+  [/^sudo systemctl reload fleetgate$/, booted("sudo systemctl reload fleetgate\n")],
   [/^sudo systemctl restart fleetgate$/, booted("sudo systemctl restart fleetgate\n")],
   [/^sudo install .*backup\.tar\.gz$/, booted("sudo install -m 0600 /dev/null fleetgate-backup.tar.gz\n")],
   [/^sudo install .*\.crt$/, booted("sudo install -m 0644 /etc/fleetgate/fleet-ca.pem /usr/local/share")],

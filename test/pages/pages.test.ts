@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { reloadRows } from "../../src/config/reload-rows.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
 import { gatewayErrors } from "../../src/domain/errors.ts";
 import { anchors, pages } from "./page.ts";
@@ -41,6 +42,14 @@ it("one page lists every alarm with its severity and delays", () => {
     ([, code, severity, delays]) => [code, severity, delays],
   );
   expect(listed.sort()).toEqual(known.sort());
+});
+
+it("one page lists every key that a reload changes, and no other", () => {
+  const [, section = ""] = readFileSync("docs/operate.md", "utf8").split("### What needs no restart");
+  const [rows = ""] = section.split("\n\nAll other keys");
+  const listed = Array.from(rows.matchAll(/^\| (`[^|]+`) \|/gm), ([, keys = ""]) => keys.split(", ")).flat();
+  const live = reloadRows.filter(({ takes }) => takes === "reload").map(({ path }) => `\`${path}\``);
+  expect(listed.sort()).toEqual(live.sort());
 });
 
 it("every link of a page leads to a file, and to a heading of it", () => {

@@ -7,7 +7,8 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
 
 /**
- * One line of the audit log: a command, as a rule, and what became of it. snake_case, as everything that is published.
+ * One line of the audit log: a command, as a rule, and what became of it. snake_case, as everything that is
+ * published.
  */
 export interface AuditRecord {
   readonly at: string;

@@ -43,7 +43,9 @@ const TEMPORARY = "with a certificate of this run only: the disk does not take o
 export interface OpcUaServer extends Component, Sink {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
-  /** `options.users` are others than before: closes the sessions of those that are gone, or log on otherwise. */
+  /**
+   * `options.users` are others than before: closes the sessions of those that are gone, or log on otherwise.
+   */
   usersChanged(before: OpcUaOptions["users"]): void;
 }
 

@@ -26,7 +26,9 @@ export interface EmbeddedBroker extends Component {
   port(): number;
   /** A stream for the gateway itself, which may write everywhere. Throws while the broker is not up. */
   open(): Duplex;
-  /** `options.users` are others than before: ends the connections of those that are gone, or log in otherwise. */
+  /**
+   * `options.users` are others than before: ends the connections of those that are gone, or log in otherwise.
+   */
   usersChanged(before: EmbeddedBrokerOptions["users"]): void;
 }
 
