@@ -164,6 +164,7 @@ function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
     openBroker: broker?.open ?? null,
     topicsFiles:
       broker === null ? (name) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null,
+    arrivals: broker?.arrivals ?? null,
     onDuplicate: (holds, text) => shown.alarmBook.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;

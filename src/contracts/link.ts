@@ -7,6 +7,20 @@ export interface Batch {
   readonly events: readonly FleetEvent[];
 }
 
+/** Those for whom events are, if the server itself keeps none: an event has arrived when they have it. */
+export interface EventSubscribers {
+  /** Whether one is there that acknowledges events. */
+  areThere(): boolean;
+  /** `look` is called when that changes, until the result is called. */
+  watch(look: () => void): () => void;
+  /**
+   * Resolves with how many of the events, from the first, have arrived. Rejects when the connection is lost.
+   */
+  deliver(events: readonly FleetEvent[]): Promise<number>;
+  /** Shows an event that waits to those who acknowledge nothing. */
+  show(event: FleetEvent): void;
+}
+
 /** An open connection of a client northbound. */
 export interface Connection extends AsyncDisposable {
   /** Resolves when the batch is handed over (events: acknowledged). One write at a time. */
@@ -18,6 +32,8 @@ export interface Connection extends AsyncDisposable {
    * and the next one opened at once. Left out: it never would.
    */
   readonly movesOn?: Promise<void>;
+  /** Left out: `write` hands over events, and the server keeps them. */
+  readonly subscribers?: EventSubscribers;
 }
 
 /** A northbound that connects to somebody else's server. Reconnecting is the link runner's job. */

@@ -1,5 +1,6 @@
-import type { Connection } from "../contracts/link.ts";
+import type { Connection, EventSubscribers } from "../contracts/link.ts";
 import { type Clock, every } from "../platform/clock.ts";
+import type { Slice } from "./feed.ts";
 import type { Outlet } from "./outlet.ts";
 
 export interface ConnectionServiceOptions {
@@ -23,43 +24,63 @@ export function serveConnection(
   options: ConnectionServiceOptions,
 ): Promise<Error | null> {
   const { outlet, clock, drainMs } = options;
+  const { subscribers } = connection;
+  const isDrained = () => outlet.eventsQueued() === 0 || subscribers?.areThere() === false;
   return new Promise((resolve) => {
     const over = new AbortController();
+    let unwatch = () => {};
     const end = (cause: Error | null) => {
       if (over.signal.aborted) return;
       over.abort();
+      unwatch();
       signal.removeEventListener("abort", onStop);
       outlet.close();
       resolve(cause);
     };
     const onStop = () => {
-      if (outlet.eventsQueued() === 0) return end(null);
+      if (isDrained()) return end(null);
       over.signal.addEventListener(
         "abort",
         clock.after(drainMs, () => end(null)),
       );
     };
 
-    outlet.open();
+    outlet.open(subscribers === undefined);
+    if (subscribers !== undefined) {
+      const look = () => {
+        outlet.setEventsOpen(subscribers.areThere(), subscribers.show);
+        if (signal.aborted && isDrained()) end(null);
+      };
+      unwatch = subscribers.watch(look);
+      look();
+    }
     signal.addEventListener("abort", onStop, { once: true });
     if (signal.aborted) onStop();
     connection.lost.then(end, (error: unknown) => end(asError(error)));
     void connection.movesOn?.then(() => end(null));
-    write(connection, signal, over.signal, options, end).then(
+    write(connection, { stop: signal, over: over.signal, isDrained, end }, options).then(
       () => end(null),
       (error: unknown) => end(asError(error)),
     );
   });
 }
 
+/** How long a connection is written to. */
+interface Term {
+  readonly stop: AbortSignal;
+  readonly over: AbortSignal;
+  /** Whether no event is left that could be handed over. */
+  readonly isDrained: () => boolean;
+  readonly end: (cause: Error | null) => void;
+}
+
 /** Writes slice by slice. Resolves when there is nothing left to do, rejects when a write failed. */
 async function write(
   connection: Connection,
-  stop: AbortSignal,
-  over: AbortSignal,
+  { stop, over, isDrained, end }: Term,
   { outlet, clock, writeTimeoutMs, onWritten }: ConnectionServiceOptions,
-  end: (cause: Error) => void,
 ): Promise<void> {
+  const { subscribers } = connection;
   let startedMs: number | null = null;
   // One timer for all writes: one for each would cost more than most writes do.
   every(clock, writeTimeoutMs / 4, over, () => {
@@ -70,12 +91,26 @@ async function write(
     const slice = await outlet.next();
     if (slice === null) return;
     startedMs = clock.monotonicMs();
-    await connection.write(slice);
+    await connection.write(subscribers === undefined ? slice : { changes: slice.changes, events: [] });
     startedMs = null;
     // Also if the connection is closed by now: what was acknowledged is not sent again.
-    outlet.release(slice);
+    if (subscribers === undefined) outlet.release(slice);
+    else deliver(slice, subscribers);
     onWritten();
-    if (stop.aborted && outlet.eventsQueued() === 0) return;
+    if (stop.aborted && isDrained()) return;
+  }
+
+  /** Not awaited: state must not wait for a subscriber. */
+  function deliver(slice: Slice, to: EventSubscribers): void {
+    outlet.releaseChanges(slice);
+    if (slice.events.length === 0) return;
+    to.deliver(slice.events).then(
+      (arrived) => {
+        outlet.releaseEvents(slice, arrived);
+        if (stop.aborted && isDrained()) end(null);
+      },
+      (error: unknown) => end(asError(error)),
+    );
   }
 }
 

@@ -21,12 +21,20 @@ export interface EventQueue {
   readonly dropped: number;
   /** Whether `peek` would give something now. */
   hasReady(): boolean;
-  /** The northbound is reached from now on, or is not. */
-  setOpen(isOpen: boolean): void;
+  /** What `peek` returned last, and was not released, has not arrived: it waits again. */
+  recall(): void;
+  /**
+   * Events can be handed over from now on, or cannot. `show` is given each event that waits because nobody
+   * has subscribed to it; left out: the northbound is not reached.
+   */
+  setOpen(isOpen: boolean, show?: ShowEvent): void;
   /** The northbound has all state: what happened before may follow. */
   stateIsTold(): void;
   figures(): Readonly<Record<string, number>>;
 }
+
+/** Shows an event to those who acknowledge nothing. */
+export type ShowEvent = (event: FleetEvent) => void;
 
 /** An event in the queue. */
 export interface QueuedEvent {
@@ -99,6 +107,7 @@ export function createEventQueue(limit: number): EventQueue {
     hasReady: () => robots.queues.length + commands.queues.length > 0,
     // What waits in memory is of this run, and goes with the state.
     setOpen() {},
+    recall() {},
     stateIsTold() {},
     figures: () => ({}),
   };

@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecurringProblem } from "../platform/recurring-problem.ts";
 import { createChangeQueue } from "./change-queue.ts";
-import { createEventQueue, type EventQueue, type QueuedEvent } from "./event-queue.ts";
+import { createEventQueue, type EventQueue, type QueuedEvent, type ShowEvent } from "./event-queue.ts";
 
 /** Of the source or robot whose events are lost, in a log line. */
 const LONGEST_NAME = 128;
@@ -44,8 +44,17 @@ export interface Feed {
   take(): Slice;
   /** This slice has arrived. */
   release(slice: Slice): void;
-  /** The northbound is reached from now on, or is not. Begins again from a snapshot; events stay. */
+  /** Its changes have arrived. Until `releaseEvents` no further events are handed over. */
+  releaseChanges(slice: Slice): void;
+  /** So many of its events, from the first, have arrived. The others wait again. */
+  releaseEvents(slice: Slice, arrived: number): void;
+  /**
+   * The northbound is reached from now on, or is not. Begins again from a snapshot; events stay, and are not
+   * handed over before `setEventsOpen`.
+   */
   setOpen(isOpen: boolean): void;
+  /** See `EventQueue.setOpen`. */
+  setEventsOpen(isOpen: boolean, show?: ShowEvent): void;
   hasWork(): boolean;
   eventsQueued(): number;
   /** Whether events were lost within the last half minute. */
@@ -69,11 +78,21 @@ export function createFeed(
 ): Feed {
   const changes = createChangeQueue(limits.changes, state);
   let droppedWhenLogged = 0;
+  /** The slice of which only the changes are known to have arrived. */
+  let underWay: Slice | null = null;
   const losing = createRecurringProblem(clock, () => {
     const lost = events.dropped - droppedWhenLogged;
     droppedWhenLogged = events.dropped;
     log.info({ northbound: name, lost }, "events are not lost any more");
   });
+
+  function releaseEvents(slice: Slice, arrived: number): void {
+    events.release(slice.held.slice(0, arrived));
+    // Those of a connection that is closed by now wait already.
+    if (underWay !== slice) return;
+    underWay = null;
+    if (arrived < slice.held.length) events.recall();
+  }
 
   return {
     pushChange: changes.push,
@@ -87,18 +106,29 @@ export function createFeed(
       const taken: StateChange[] = [];
       changes.take(limits.perTurn, taken);
       if (!changes.isInSnapshot) events.stateIsTold();
-      const held = events.peek(limits.perTurn);
+      const held = underWay === null ? events.peek(limits.perTurn) : [];
       return { changes: taken, events: held.map(({ event }) => event), held };
     },
     release(slice) {
       changes.arrived(slice.changes);
       events.release(slice.held);
     },
+    releaseChanges(slice) {
+      changes.arrived(slice.changes);
+      if (slice.held.length > 0) underWay = slice;
+    },
+    releaseEvents,
     setOpen(isOpen) {
       changes.restart();
-      events.setOpen(isOpen);
+      underWay = null;
+      if (!isOpen) events.setOpen(false);
     },
-    hasWork: () => changes.length > 0 || events.hasReady(),
+    setEventsOpen(isOpen, show) {
+      events.setOpen(isOpen, show);
+      // A snapshot that is not through says so itself, when it is.
+      if (isOpen && !changes.isInSnapshot) events.stateIsTold();
+    },
+    hasWork: () => changes.length > 0 || (underWay === null && events.hasReady()),
     eventsQueued: () => events.length,
     isLosing: losing.isRecurring,
     figures: () => ({

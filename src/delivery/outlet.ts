@@ -1,15 +1,24 @@
+import type { ShowEvent } from "./event-queue.ts";
 import { type Feed, isEmpty, type Slice } from "./feed.ts";
 
 /** The end of a queue from which one link runner reads. */
 export interface Outlet {
-  /** The connection is up: changes come from now on, beginning with a snapshot. */
-  open(): void;
+  /**
+   * The connection is up: changes come from now on, beginning with a snapshot. Events come too, unless told.
+   */
+  open(areEventsOpen?: boolean): void;
+  /** Events come from now on, or wait. `show` is given each one that begins to wait. */
+  setEventsOpen(isOpen: boolean, show: ShowEvent): void;
   /** The connection is closed: events are kept, changes are not. A reader that waits in `next` gets null. */
   close(): void;
   /** Waits for the next turn in which there is something to take; null once the outlet is closed. */
   next(): Promise<Slice | null>;
   /** The slice has arrived. Otherwise its events come again after the next `open`. */
   release(slice: Slice): void;
+  /** Its changes have arrived; the next slice has no events before `releaseEvents`. */
+  releaseChanges(slice: Slice): void;
+  /** So many of its events, from the first, have arrived. The others come again. */
+  releaseEvents(slice: Slice, arrived: number): void;
   /** How many events wait. */
   eventsQueued(): number;
   figures(): Readonly<Record<string, number>>;
@@ -33,9 +42,15 @@ export function createOutlet(
   }
 
   const outlet: Outlet = {
-    open() {
+    open(areEventsOpen = true) {
       feed.setOpen(true);
+      if (areEventsOpen) feed.setEventsOpen(true);
       isOpen = true;
+    },
+    setEventsOpen(areOpen, show) {
+      if (!isOpen) return;
+      feed.setEventsOpen(areOpen, show);
+      schedule();
     },
     close() {
       isOpen = false;
@@ -52,6 +67,11 @@ export function createOutlet(
       });
     },
     release: feed.release,
+    releaseChanges: feed.releaseChanges,
+    releaseEvents(slice, arrived) {
+      feed.releaseEvents(slice, arrived);
+      schedule();
+    },
     eventsQueued: feed.eventsQueued,
     figures: feed.figures,
   };

@@ -1,4 +1,4 @@
-import type { Batch, Link } from "../../src/contracts/link.ts";
+import type { Batch, EventSubscribers, Link } from "../../src/contracts/link.ts";
 import { short } from "./fake-state.ts";
 
 /** A server in memory that refuses, breaks and stalls on demand. */
@@ -8,6 +8,8 @@ export interface InMemoryLink extends Link {
   readonly counts: { connects: number; attempts: number; disposals: number; mostAtOnce: number };
   /** How the server treats connections and writes. */
   behaviour: "serves" | "refuses" | "stalls" | "fails_writes";
+  /** Who takes events, from the next connection on; undefined: the server. */
+  subscribers: EventSubscribers | undefined;
   /** Ends the open connection. */
   breakOff(cause: string): void;
   /** Tells that the open connection would rather be another. */
@@ -41,6 +43,7 @@ export function createInMemoryLink(name = "mqtt"): InMemoryLink {
     received,
     counts,
     behaviour: "serves",
+    subscribers: undefined,
     async connect() {
       counts.attempts += 1;
       if (link.behaviour === "refuses") throw new Error("connection refused");
@@ -55,6 +58,7 @@ export function createInMemoryLink(name = "mqtt"): InMemoryLink {
         write,
         lost,
         movesOn,
+        ...(link.subscribers === undefined ? {} : { subscribers: link.subscribers }),
         async [Symbol.asyncDispose]() {
           counts.disposals += 1;
         },

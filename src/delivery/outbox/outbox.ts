@@ -4,13 +4,13 @@ import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
-import { type EventQueue, type QueuedEvent, withoutAnswer } from "../event-queue.ts";
+import { type EventQueue, type QueuedEvent, type ShowEvent, withoutAnswer } from "../event-queue.ts";
 import { type DropBook, dropEvent, openDropBook } from "./drop-book.ts";
 import { Entries, type Entry } from "./entry.ts";
 import { createHandOver, type HandOver } from "./hand-over.ts";
 import { createLines, type Lines } from "./lines.ts";
 import type { OutboxOptions } from "./options.ts";
-import type { StoredDrop } from "./records.ts";
+import { AWAITED_KEY, type StoredDrop } from "./records.ts";
 import { openRunRecord, type RunRecord } from "./run-record.ts";
 import { openStoredEvents, type StoredEvents } from "./stored-events.ts";
 import { openToldMemory, type ToldMemory } from "./told-memory.ts";
@@ -72,6 +72,9 @@ class StoredOutbox implements Outbox {
   #nextNumber = 1;
   #dropped = 0;
   #wake = () => {};
+  #show: ShowEvent | null = null;
+  /** Somebody has taken events from this store, and may come back for more. */
+  #isAwaited: boolean;
 
   constructor(parts: OutboxParts) {
     const { options, store, sessionId, clock } = parts;
@@ -89,6 +92,7 @@ class StoredOutbox implements Outbox {
     });
     this.#run = openRunRecord(store, clock);
     this.#stored = openStoredEvents(store, sessionId, clock);
+    this.#isAwaited = store.get(AWAITED_KEY) === true;
   }
 
   async load(): Promise<void> {
@@ -157,15 +161,23 @@ class StoredOutbox implements Outbox {
     return this.#handOver.hasReady();
   }
 
-  setOpen(isOpen: boolean): void {
-    this.#handOver.setOpen(isOpen);
-    if (isOpen) return;
-    // What was under way and is not known to have arrived waits again, if there is room for it.
+  recall(): void {
     for (const entry of this.#handOver.recall()) {
       if (!entry.isUnderWay) continue;
       entry.isUnderWay = false;
+      // There is no room for it any more.
       if (this.#limbo.delete(entry)) this.#drop(entry, "too_many");
     }
+  }
+
+  setOpen(isOpen: boolean, show?: ShowEvent): void {
+    this.#handOver.setOpen(isOpen);
+    this.#show = show ?? null;
+    if (isOpen) {
+      this.#await();
+      return;
+    }
+    this.recall();
     for (const lines of [this.#robots, this.#commands]) lines.endLive();
   }
 
@@ -213,8 +225,25 @@ class StoredOutbox implements Outbox {
     return event.kind === "command" ? [this.#run.note(event.atMs)] : this.told.note(event);
   }
 
+  #await(): void {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
+    this.#writer.note({ key: AWAITED_KEY, value: true });
+  }
+
+  /** Nobody is there to acknowledge it. @returns whether it waits for somebody */
+  #showAndKeep(entry: Entry, show: ShowEvent): boolean {
+    if (entry.event !== null && !entry.hasLeft) show(entry.event);
+    const lines = this.#linesOf(entry);
+    if (this.#isAwaited || entry.hasLeft || lines.hasHistory(entry.key)) return true;
+    lines.leave(entry);
+    this.#end(entry);
+    return false;
+  }
+
   #onSettled(entries: readonly Entry[]): void {
     for (const entry of entries) {
+      if (this.#show !== null && !this.#handOver.isOpen() && !this.#showAndKeep(entry, this.#show)) continue;
       const lines = this.#linesOf(entry);
       const mustWait = lines.hasHistory(entry.key) || this.#drops.has(entry.key);
       lines.line(entry, mustWait || !this.#handOver.isOpen());

@@ -33,6 +33,8 @@ export interface StoredRun {
 }
 
 export const RUN_KEY = "run";
+/** There when events were taken from this store once. */
+export const AWAITED_KEY = "awaited";
 
 /** The ranges of the three kinds of records, each up to the character behind its slash. */
 export const EVENTS = { from: "e/", to: "e0" };

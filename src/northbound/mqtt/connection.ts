@@ -9,7 +9,7 @@ import { type Acks, createAcks } from "./acks.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
 import type { LimitedClient } from "./client/limited-client.ts";
-import { writeEvents } from "./events.ts";
+import { createEventWriter, type EventArrivals } from "./event-writer.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { openLeftoverChains } from "./leftover-chains.ts";
 import { openLeftoverTopics } from "./leftover-topics.ts";
@@ -47,6 +47,8 @@ export interface ConnectionParts {
   readonly record: PublishedTopics | null;
   /** Whether no other gateway with the same id is known at the broker. */
   readonly isAlone: () => boolean;
+  /** Who has events at the gateway's own broker; null where the broker keeps them. */
+  readonly arrivals: EventArrivals | null;
   /** This status was published. */
   readonly noteStatus: (payload: string) => void;
 }
@@ -119,14 +121,16 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     earlier?.note(change);
     leftovers?.note(change);
   };
+  const events = createEventWriter(client, loss, parts);
 
   return {
     lost: loss.lost,
     async write(batch) {
       await writeChanges(client, loss, acks, batch.changes, write);
       values.flush();
-      if (batch.events.length > 0) await writeEvents(client, loss, parts, batch.events);
+      if (batch.events.length > 0) await events.write(batch.events);
     },
+    ...(parts.arrivals === null ? {} : { subscribers: events.to(parts.arrivals) }),
     async [Symbol.asyncDispose]() {
       life.abort();
       if (loss.cause() !== null) return;

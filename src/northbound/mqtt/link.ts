@@ -12,6 +12,7 @@ import { createLimitReport } from "./client/limit-report.ts";
 import { createCommandDesk } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
+import type { EventArrivals } from "./event-writer.ts";
 import type { HealthReport } from "./health.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
 import { createTopicRecords, type TopicsFiles } from "./published-topics.ts";
@@ -37,6 +38,8 @@ export interface MqttParts {
   readonly health: () => HealthReport;
   /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
   readonly openBroker: OpenBroker | null;
+  /** Who has its events (`EmbeddedBroker.arrivals`); null with an external one, which keeps them. */
+  readonly arrivals: EventArrivals | null;
   /** Where published topics are recorded; null with the embedded broker, which forgets them itself. */
   readonly topicsFiles: TopicsFiles | null;
   /** Another gateway with this one's id has come to the broker, or gone. */
@@ -77,17 +80,14 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   });
   const recordOf = createTopicRecords(parts, topics.taskChainFilter);
   const connectionParts: Omit<ConnectionParts, "record"> = {
+    ...parts,
     topics,
-    sessionId,
     gatewayId: options.gatewayId,
     stateQos: options.stateQos,
     refreshMs: expires ? options.refreshMs : null,
     tags: options.tags,
     robots: options.placement.robots,
     ages: new Map(),
-    clock,
-    log: parts.log,
-    health: parts.health,
     counts,
     isAlone: () => duplicates.problem() === null,
     noteStatus,

@@ -86,6 +86,8 @@ export interface Topics {
   gatewayEvent(kind: EventKind): string;
   taskChain(chainId: number): string;
   map(mapId: number): string;
+  /** The subscriptions that hear every event: of robots, and of no single one. */
+  readonly eventFilters: readonly [string, string];
   /** The subscription that hears every task chain. */
   readonly taskChainFilter: string;
   /** The chain that a topic is of; null for a topic that is of none. */
@@ -179,6 +181,7 @@ export function createTopics(
     gatewayEvent: (kind) => fill(under(templates.gatewayEvent), "kind", kind),
     taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
     map: (mapId) => fill(under(templates.map), "map", String(mapId)),
+    eventFilters: [filterOf(under(templates.event)), filterOf(under(templates.gatewayEvent))],
     taskChainFilter: filterOf(under(templates.taskChain)),
     readTaskChain(topic) {
       const { chain = "" } = taskChainLevels(topic) ?? {};

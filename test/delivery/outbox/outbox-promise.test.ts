@@ -9,12 +9,17 @@ const MANY = 60;
 /** What may happen to an outbox, its disk and its reader. */
 type Step =
   | { readonly kind: "event"; readonly robot: number }
-  | { readonly kind: "take"; readonly arrives: boolean }
+  | { readonly kind: "take"; readonly arrives: "all" | "first" | "none" }
   | { readonly kind: "sync" | "tidy" | "crash" | "open" | "close" | "late" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.nat(3).map((robot): Step => ({ kind: "event", robot })) },
-  { weight: 4, arbitrary: fc.boolean().map((arrives): Step => ({ kind: "take", arrives })) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .constantFrom("all" as const, "first" as const, "none" as const)
+      .map((arrives): Step => ({ kind: "take", arrives })),
+  },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "sync" }) },
   {
     weight: 4,
@@ -35,14 +40,17 @@ async function play(steps: readonly Step[], maxEvents: number) {
   let isOpen = false;
   let number = 0;
 
-  function hear(arrives: boolean): void {
+  function hear(arrives: "all" | "first" | "none"): void {
     const held = scene.box.peek(3);
     for (const { event } of held) {
       if (event.kind === "dropped") drops.set(event.eventId, event.count);
       else heard.push({ robot: event.robotId, number: Number(event.eventId) });
     }
-    if (arrives) scene.box.release(held);
-    else {
+    if (arrives === "all") scene.box.release(held);
+    else if (arrives === "first") {
+      scene.box.release(held.slice(0, 1));
+      scene.box.recall();
+    } else {
       scene.close();
       isOpen = false;
       unanswered.push(held);
@@ -80,7 +88,7 @@ async function play(steps: readonly Step[], maxEvents: number) {
   await scene.tidy();
   for (const each of queued) durable.add(each);
   scene.open();
-  while (scene.box.length > 0) hear(true);
+  while (scene.box.length > 0) hear("all");
   return { durable, heard, dropped: [...drops.values()].reduce((sum, count) => sum + count, 0) };
 }
 

@@ -43,6 +43,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     health: () => ({}),
     openBroker: null,
     topicsFiles: null,
+    arrivals: null,
     onDuplicate: () => {},
     ...changes,
   });

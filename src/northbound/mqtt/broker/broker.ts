@@ -13,6 +13,8 @@ import { listenError } from "../../../platform/port-taken.ts";
 import type { EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
+import { createEventArrivals, type EventArrivals, type EventTraffic } from "./event-arrivals.ts";
+import { tellTraffic } from "./event-traffic.ts";
 import { createIdentities, type Identities } from "./identities.ts";
 import { createLogins } from "./logins.ts";
 import { readAllAtOnce } from "./read-all.ts";
@@ -30,6 +32,7 @@ export interface EmbeddedBroker extends Component {
    * `options.users` are others than before: ends the connections of those that are gone, or log in otherwise.
    */
   usersChanged(before: EmbeddedBrokerOptions["users"]): void;
+  readonly arrivals: EventArrivals;
 }
 
 /** What the broker needs of the rest of the gateway. */
@@ -60,6 +63,7 @@ interface Running {
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
   const { options, log } = parts;
+  const arrivals = createEventArrivals(parts.topics.eventFilters, parts.clock);
   let running: Running | null = null;
   /** The streams that `open` made. A client on one of them is the gateway itself. */
   const own = new WeakSet<object>();
@@ -76,7 +80,8 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const users = () => options.users.map(({ name }) => nameOf({ kind: "user", name }));
       const identities = createIdentities();
       const sockets = createClientSockets(parts.clock, log, users, signal);
-      const aedes = await createAedes(parts, own, sockets, identities);
+      const aedes = await createAedes(parts, own, { sockets, identities, arrivals });
+      arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, log);
       try {
         await listen(server, options);
@@ -117,10 +122,11 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       }
       warnOfNames(options.users, log);
     },
+    arrivals,
     hang: () => closedPort(running?.server ?? null),
     health() {
       if (running === null) return { state: "down" };
-      const figures = running.sockets.figures();
+      const figures = { ...running.sockets.figures(), eventSubscribers: arrivals.subscribers() };
       const detail = running.sockets.limits.problem();
       return detail === null ? { state: "up", figures } : { state: "degraded", detail, figures };
     },
@@ -130,8 +136,15 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
 async function createAedes(
   parts: BrokerParts,
   own: WeakSet<object>,
-  sockets: ClientSockets,
-  { set: setIdentity, of: identityOf }: Identities,
+  {
+    sockets,
+    identities: { set: setIdentity, of: identityOf },
+    arrivals,
+  }: {
+    readonly sockets: ClientSockets;
+    readonly identities: Identities;
+    readonly arrivals: EventTraffic;
+  },
 ): Promise<Aedes> {
   const { options, topics, log } = parts;
   const logins = createLogins(() => options.users, options.anonymousLoopback);
@@ -164,6 +177,7 @@ async function createAedes(
     },
     authorizePublish(client, packet, callback) {
       const identity = identityOf(client);
+      if (identity.kind === "gateway") arrivals.published(packet);
       if (mayPublish(identity, packet.topic, topics)) return callback(null);
       callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
     },
@@ -171,9 +185,18 @@ async function createAedes(
       // Filters are judged by what they deliver: "#" is everything that the client may read.
       callback(null, client.connected || client.connecting ? subscription : null);
     },
-    authorizeForward: (client, packet) => (mayRead(identityOf(client), packet.topic, topics) ? packet : null),
+    authorizeForward(client, packet) {
+      if (!mayRead(identityOf(client), packet.topic, topics)) return null;
+      arrivals.forwarding(client, packet);
+      return packet;
+    },
   });
-  aedes.on("client", (client) => paceReplay(client, sockets));
+  aedes.on("client", (client) => {
+    paceReplay(client, sockets);
+    if (identityOf(client).kind === "gateway") arrivals.gatewayConnected();
+    else if (client.conn instanceof Socket) arrivals.connected(client, client.conn);
+  });
+  tellTraffic(aedes, arrivals);
   aedes.on("subscribe", (subscriptions, client) => {
     if (identityOf(client).kind !== "gateway") return;
     // MQTT 3.1.1 hides from a subscriber that a new message was sent with the retain flag; the

@@ -10,9 +10,11 @@ export interface SlowClients {
   watch(socket: Socket): void;
   /** Calls `proceed` when the socket has room for one more retained message; never if it closes before. */
   whenRoom(socket: Socket, proceed: () => void): void;
+  /** Ends the connection of a client that holds up others. */
+  disconnect(socket: Socket, reason: string): void;
   /** Bytes that wait for all clients. */
   backlogBytes(): number;
-  /** How many clients were disconnected because they did not read. */
+  /** How many clients were disconnected because they did not read, or did not acknowledge. */
   disconnected(): number;
 }
 
@@ -40,7 +42,7 @@ export function createSlowClients(clock: Clock, signal: AbortSignal): SlowClient
   function disconnect(socket: Socket, reason: string): void {
     if (socket.destroyed) return;
     disconnected += 1;
-    socket.destroy(new Error(`disconnected, because it does not read: ${reason}`));
+    socket.destroy(new Error(`disconnected: ${reason}`));
   }
 
   function neverBlock(socket: Socket): void {
@@ -50,7 +52,7 @@ export function createSlowClients(clock: Clock, signal: AbortSignal): SlowClient
       if (socket.writableEnded) return true;
       Reflect.apply(write, socket, parts);
       if (socket.writableLength > BACKLOG_LIMIT_BYTES)
-        disconnect(socket, `more than ${BACKLOG_LIMIT_BYTES} bytes wait for it`);
+        disconnect(socket, `it does not read, more than ${BACKLOG_LIMIT_BYTES} bytes wait for it`);
       return true;
     };
   }
@@ -62,7 +64,10 @@ export function createSlowClients(clock: Clock, signal: AbortSignal): SlowClient
       progress.sentBytes = sentBytes;
       progress.sinceMs = nowMs;
     } else if (nowMs - progress.sinceMs >= STALL_LIMIT_MS) {
-      disconnect(socket, `${waitingBytes} bytes wait for it, none was taken for ${STALL_LIMIT_MS} ms`);
+      disconnect(
+        socket,
+        `it does not read, of ${waitingBytes} bytes none was taken for ${STALL_LIMIT_MS} ms`,
+      );
     }
   }
 
@@ -81,7 +86,7 @@ export function createSlowClients(clock: Clock, signal: AbortSignal): SlowClient
     if (longest === null || backlogBytes() <= ALL_BACKLOGS_LIMIT_BYTES) return;
     disconnect(
       longest,
-      `more than ${ALL_BACKLOGS_LIMIT_BYTES} bytes wait for all clients, most of them for it`,
+      `it does not read, more than ${ALL_BACKLOGS_LIMIT_BYTES} bytes wait for all clients, most for it`,
     );
   });
 
@@ -98,6 +103,7 @@ export function createSlowClients(clock: Clock, signal: AbortSignal): SlowClient
         if (!socket.destroyed && socket.writableLength < REPLAY_BACKLOG_BYTES) proceed();
       });
     },
+    disconnect,
     backlogBytes,
     disconnected: () => disconnected,
   };

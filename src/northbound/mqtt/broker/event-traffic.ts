@@ -1,0 +1,49 @@
+import type { Writable } from "node:stream";
+import type { Aedes, Client } from "aedes";
+import type { EventTraffic } from "./event-arrivals.ts";
+
+/** The part of aedes' store that its types do not have. */
+interface Persistence {
+  /** Asked when a client has acknowledged a message. */
+  outgoingClearMessageId(client: Client, packet: { readonly messageId?: number }): Promise<unknown>;
+  /** The retained messages of new subscriptions, which aedes pipes to the client. */
+  createRetainedStreamCombi(filters: readonly string[]): RetainedStream;
+}
+
+interface RetainedStream {
+  pipe(to: Writable): Writable;
+}
+
+/** Tells what becomes of events at aedes 1.2. */
+export function tellTraffic(aedes: Aedes, traffic: EventTraffic): void {
+  const { persistence } = aedes as unknown as { readonly persistence: Persistence };
+  aedes.on("publish", ({ payload }) => {
+    if (typeof payload !== "string") traffic.written(payload);
+  });
+  aedes.on("unsubscribe", (_filters, client) => traffic.subscriptionsChanged(client));
+
+  // State comes first: a subscription counts when its retained messages were sent. aedes asks for them in
+  // the same turn of the event loop in which it tells of the subscription.
+  let subscribing: Client | null = null;
+  aedes.on("subscribe", (_subscriptions, client) => {
+    subscribing = client;
+  });
+  const retained = persistence.createRetainedStreamCombi.bind(persistence);
+  persistence.createRetainedStreamCombi = (filters) => {
+    const client = subscribing;
+    const stream = retained(filters);
+    const pipe = stream.pipe.bind(stream);
+    stream.pipe = (to) => {
+      if (client !== null) to.once("finish", () => traffic.subscriptionsChanged(client));
+      return pipe(to);
+    };
+    return stream;
+  };
+
+  // The event `ack` of aedes does not say which message was acknowledged, for it keeps none.
+  const clear = persistence.outgoingClearMessageId.bind(persistence);
+  persistence.outgoingClearMessageId = (client, packet) => {
+    traffic.acknowledged(client, packet.messageId);
+    return clear(client, packet);
+  };
+}

@@ -1,0 +1,127 @@
+import type { EventSubscribers } from "../../contracts/link.ts";
+import type { FleetEvent } from "../../domain/event.ts";
+import { namingTopic } from "./client/broker-problem.ts";
+import { type LimitedClient, PacketTooLarge } from "./client/limited-client.ts";
+import type { Loss } from "./loss.ts";
+import { eventPayload } from "./payloads.ts";
+import type { Topics } from "./topics.ts";
+
+/** Who has the events that the gateway publishes at its own broker (`broker/event-arrivals.ts`). */
+export interface EventArrivals {
+  /** How many clients are there that acknowledge events. */
+  subscribers(): number;
+  /** `look` is called when the first has come, or the last has gone, until the result is called. */
+  watch(look: () => void): () => void;
+  /** Whether the event of this packet identifier has arrived. */
+  arrived(messageId: number): Promise<boolean>;
+}
+
+/** Publishes events. */
+export interface EventWriter {
+  /** Resolves when the broker has acknowledged them. */
+  write(events: readonly FleetEvent[]): Promise<void>;
+  /** Hands them over to the subscribers of a broker that keeps none. */
+  to(arrivals: EventArrivals): EventSubscribers;
+}
+
+export interface EventWriterParts {
+  readonly topics: Topics;
+  readonly sessionId: string;
+  readonly counts: { events: number };
+}
+
+type Published = (error: Error | null | undefined, messageId: number | null) => void;
+
+const EVENTS_IN_FLIGHT = 64;
+
+export function createEventWriter(client: LimitedClient, loss: Loss, parts: EventWriterParts): EventWriter {
+  const { topics, sessionId, counts } = parts;
+
+  function publish(event: FleetEvent, qos: 0 | 1, done: Published): void {
+    const { robotId, kind } = event;
+    const topic = robotId === "" ? topics.gatewayEvent(kind) : topics.robot(robotId).event(kind);
+    counts.events += 1;
+    client.publish(topic, eventPayload(event, sessionId), { qos }, (error, packet) => {
+      namingTopic(topic, (named) => {
+        if (!(named instanceof PacketTooLarge)) done(named, packet?.messageId ?? null);
+        // Not tried again: the broker takes it in no connection.
+        else if (kind === "dropped") done(null, null);
+        else publish(leftOut(event), qos, done);
+      })(error);
+    });
+  }
+
+  /** Resolves with its packet identifier; null: no broker takes it. */
+  async function publishOne(event: FleetEvent): Promise<number | null> {
+    let messageId: number | null = null;
+    await loss.orElse((done) =>
+      publish(event, 1, (error, id) => {
+        messageId = id;
+        done(error);
+      }),
+    );
+    return messageId;
+  }
+
+  async function deliverOne(event: FleetEvent, arrivals: EventArrivals): Promise<boolean> {
+    const messageId = await publishOne(event);
+    if (messageId === null) return true;
+    let hasArrived = false;
+    await loss.orElse((done) => {
+      void arrivals.arrived(messageId).then((has) => {
+        hasArrived = has;
+        done();
+      });
+    });
+    return hasArrived;
+  }
+
+  return {
+    async write(events) {
+      for (const window of windowsOf(events)) await Promise.all(window.map(publishOne));
+    },
+    to: (arrivals) => ({
+      areThere: () => arrivals.subscribers() > 0,
+      watch: (look) => arrivals.watch(look),
+      async deliver(events) {
+        let arrived = 0;
+        for (const window of windowsOf(events)) {
+          const have = await Promise.all(window.map((event) => deliverOne(event, arrivals)));
+          const missing = have.indexOf(false);
+          if (missing !== -1) return arrived + missing;
+          arrived += have.length;
+        }
+        return arrived;
+      },
+      show(event) {
+        if (loss.cause() === null) publish(event, 0, () => {});
+      },
+    }),
+  };
+}
+
+function windowsOf(events: readonly FleetEvent[]): readonly (readonly FleetEvent[])[] {
+  const count = Math.ceil(events.length / EVENTS_IN_FLIGHT);
+  return Array.from({ length: count }, (_value, index) =>
+    events.slice(index * EVENTS_IN_FLIGHT, (index + 1) * EVENTS_IN_FLIGHT),
+  );
+}
+
+/** What tells of an event that is larger than the broker takes. A repeat has the same id. */
+function leftOut(event: FleetEvent): FleetEvent {
+  const { eventId, atMs, historical, sessionId } = event;
+  const isOfCommand = event.kind === "command";
+  return {
+    kind: "dropped",
+    eventId: `${eventId}.dropped`,
+    robotId: isOfCommand ? "" : event.robotId,
+    atMs,
+    source: isOfCommand ? event.command.source : null,
+    count: 1,
+    fromMs: atMs,
+    toMs: atMs,
+    reason: "too_large",
+    ...(historical === undefined ? {} : { historical }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+  };
+}
