@@ -18,6 +18,7 @@ import { tellTraffic } from "./event-traffic.ts";
 import { createIdentities, type Identities } from "./identities.ts";
 import { createLogins } from "./logins.ts";
 import { readAllAtOnce } from "./read-all.ts";
+import { createRepeats } from "./repeats.ts";
 import { type Identity, mayPublish, mayRead, unusableName } from "./rights.ts";
 
 /**
@@ -187,11 +188,14 @@ async function createAedes(
     },
     authorizeForward(client, packet) {
       if (!mayRead(identityOf(client), packet.topic, topics)) return null;
+      if (repeats.isRepeat(client, packet)) return null;
       arrivals.forwarding(client, packet);
       return packet;
     },
   });
+  const repeats = createRepeats(aedes.id);
   aedes.on("client", (client) => {
+    repeats.takeOver(client);
     paceReplay(client, sockets);
     if (identityOf(client).kind === "gateway") arrivals.gatewayConnected();
     else if (client.conn instanceof Socket) arrivals.connected(client, client.conn);
