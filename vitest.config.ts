@@ -19,6 +19,7 @@ const long = [
   "test/faults/network.test.ts",
   "test/daemon/decidability.test.ts",
   "test/daemon/outbox-crash.test.ts",
+  "test/daemon/outbox-embedded.test.ts",
 ];
 
 /**

@@ -11,6 +11,8 @@ export interface Batch {
 export interface EventSubscribers {
   /** Whether one is there that acknowledges events. */
   areThere(): boolean;
+  /** Whether one is coming, and gets state first: events wait for it. */
+  areComing(): boolean;
   /** `look` is called when that changes, until the result is called. */
   watch(look: () => void): () => void;
   /**

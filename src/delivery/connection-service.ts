@@ -48,7 +48,8 @@ export function serveConnection(
     outlet.open(subscribers === undefined);
     if (subscribers !== undefined) {
       const look = () => {
-        outlet.setEventsOpen(subscribers.areThere(), subscribers.show);
+        const show = subscribers.areComing() ? undefined : subscribers.show;
+        outlet.setEventsOpen(subscribers.areThere(), show);
         if (signal.aborted && isDrained()) end(null);
       };
       unwatch = subscribers.watch(look);

@@ -25,7 +25,7 @@ export interface EventQueue {
   recall(): void;
   /**
    * Events can be handed over from now on, or cannot. `show` is given each event that waits because nobody
-   * has subscribed to it; left out: the northbound is not reached.
+   * has subscribed to it; left out: somebody will have it.
    */
   setOpen(isOpen: boolean, show?: ShowEvent): void;
   /** The northbound has all state: what happened before may follow. */

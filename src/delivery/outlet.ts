@@ -8,7 +8,7 @@ export interface Outlet {
    */
   open(areEventsOpen?: boolean): void;
   /** Events come from now on, or wait. `show` is given each one that begins to wait. */
-  setEventsOpen(isOpen: boolean, show: ShowEvent): void;
+  setEventsOpen(isOpen: boolean, show: ShowEvent | undefined): void;
   /** The connection is closed: events are kept, changes are not. A reader that waits in `next` gets null. */
   close(): void;
   /** Waits for the next turn in which there is something to take; null once the outlet is closed. */

@@ -19,9 +19,11 @@ function createSubscribers() {
   const shown: string[] = [];
   const sent: string[] = [];
   let areThere = false;
+  let areComing = false;
   let arrive: (count: number) => void = () => {};
   const subscribers: EventSubscribers = {
     areThere: () => areThere,
+    areComing: () => areComing,
     watch(look) {
       looks.add(look);
       return () => void looks.delete(look);
@@ -39,8 +41,13 @@ function createSubscribers() {
     shown,
     sent,
     watching: () => looks.size,
+    come() {
+      areComing = true;
+      for (const look of looks) look();
+    },
     set(are: boolean) {
       areThere = are;
+      areComing = false;
       for (const look of looks) look();
     },
     arrive: (count: number) => arrive(count),
@@ -102,6 +109,19 @@ it("keeps events for subscribers that have been there, and shows them meanwhile"
   fanOut.offer(events("e3"));
   await settle();
   expect(sent).toEqual(["e1 historical", "e2 historical", "e3"]);
+});
+
+it("keeps events for the first subscriber from when it begins to come", async () => {
+  const { fanOut, settle, come, set, sent, shown } = await setUp();
+  fanOut.offer(events("e1"));
+  await settle();
+  come();
+  fanOut.offer(events("e2"));
+  await settle();
+  expect([sent, shown]).toEqual([[], ["e1"]]);
+  set(true);
+  await settle();
+  expect(sent).toEqual(["e2 historical"]);
 });
 
 it("tells state while events wait for their acknowledgement", async () => {

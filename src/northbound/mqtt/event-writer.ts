@@ -10,7 +10,9 @@ import type { Topics } from "./topics.ts";
 export interface EventArrivals {
   /** How many clients are there that acknowledge events. */
   subscribers(): number;
-  /** `look` is called when the first has come, or the last has gone, until the result is called. */
+  /** Whether one is coming, which is sent the state first. */
+  areComing(): boolean;
+  /** `look` is called when the first comes or has come, or the last has gone, until the result is called. */
   watch(look: () => void): () => void;
   /** Whether the event of this packet identifier has arrived. */
   arrived(messageId: number): Promise<boolean>;
@@ -82,6 +84,7 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
     },
     to: (arrivals) => ({
       areThere: () => arrivals.subscribers() > 0,
+      areComing: () => arrivals.areComing(),
       watch: (look) => arrivals.watch(look),
       async deliver(events) {
         let arrived = 0;

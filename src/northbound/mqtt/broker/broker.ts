@@ -189,8 +189,7 @@ async function createAedes(
     authorizeForward(client, packet) {
       if (!mayRead(identityOf(client), packet.topic, topics)) return null;
       if (repeats.isRepeat(client, packet)) return null;
-      arrivals.forwarding(client, packet);
-      return packet;
+      return arrivals.forward(client, packet) ? packet : null;
     },
   });
   const repeats = createRepeats(aedes.id);

@@ -7,7 +7,9 @@ import { filtersMeet } from "./filters.ts";
 export interface EventArrivals {
   /** How many clients are there that subscribe to events with QoS 1 or 2. */
   subscribers(): number;
-  /** `look` is called when the first has come, or the last has gone, until the result is called. */
+  /** Whether one has subscribed that is not sent all state yet: it does not count before. */
+  areComing(): boolean;
+  /** `look` is called when the first comes or has come, or the last has gone, until the result is called. */
   watch(look: () => void): () => void;
   /**
    * Whether an event has arrived: each client that it was sent to with QoS 1 has acknowledged it, or has
@@ -29,9 +31,17 @@ export interface EventTraffic {
   written(payload: object): void;
   /** A client has connected that is not the gateway. */
   connected(client: Client, socket: Socket): void;
-  /** aedes is about to send the client a message: it gets its packet identifier here. */
-  forwarding(client: Client, packet: ForwardedPacket): void;
+  /**
+   * aedes is about to send the client a message: an event gets its packet identifier here.
+   *
+   * @returns whether it may: an event that is shown with QoS 0 comes again to those that acknowledge, in
+   * order
+   */
+  forward(client: Client, packet: ForwardedPacket): boolean;
   acknowledged(client: Client, messageId: number | undefined): void;
+  /** It has subscribed, and is not sent the retained messages yet. */
+  subscribed(client: Client): void;
+  /** It was sent the retained messages, or has unsubscribed. */
   subscriptionsChanged(client: Client): void;
   /** Looks for clients that acknowledge nothing, until the signal is aborted. */
   watchClients(signal: AbortSignal, disconnect: (socket: Socket, reason: string) => void): void;
@@ -104,8 +114,12 @@ class Arrivals implements EventArrivals, EventTraffic {
   readonly #clients = new Map<Client, Subscriber>();
   /** Those that subscribe to events. */
   readonly #there = new Set<Subscriber>();
+  /** Those that have subscribed to their first events, and are not sent all state yet. */
+  readonly #coming = new Set<Subscriber>();
   /** By payload: all copies of a packet share it. */
   readonly #deliveries = new WeakMap<object, Delivery>();
+  /** Payloads of events that were published with QoS 0. */
+  readonly #shown = new WeakSet<object>();
   /** By the gateway's packet identifier. */
   readonly #asked = new Map<number, Delivery>();
   /** Identifiers of clients that were disconnected because they acknowledged nothing. */
@@ -121,6 +135,10 @@ class Arrivals implements EventArrivals, EventTraffic {
 
   subscribers(): number {
     return this.#there.size;
+  }
+
+  areComing(): boolean {
+    return this.#coming.size > 0;
   }
 
   watch(look: () => void): () => void {
@@ -139,8 +157,9 @@ class Arrivals implements EventArrivals, EventTraffic {
   }
 
   published({ payload, messageId, qos, retain, topic }: PublishedPacket): void {
-    if (qos !== 1 || retain || messageId === undefined || typeof payload === "string") return;
-    if (!this.#isEvent(topic)) return;
+    if (retain || typeof payload === "string" || !this.#isEvent(topic)) return;
+    if (qos === 0) this.#shown.add(payload);
+    if (qos !== 1 || messageId === undefined) return;
     const delivery = newDelivery();
     this.#deliveries.set(payload, delivery);
     this.#asked.set(messageId, delivery);
@@ -167,17 +186,26 @@ class Arrivals implements EventArrivals, EventTraffic {
     socket.once("close", () => this.#gone(subscriber));
   }
 
-  forwarding(client: Client, packet: ForwardedPacket): void {
+  forward(client: Client, packet: ForwardedPacket): boolean {
     const subscriber = this.#clients.get(client);
-    const delivery = this.#deliveryOf(packet);
-    if (packet !== this.#withQos || subscriber === undefined || delivery === undefined) return;
-    if (subscriber.client.closed || subscriber.client.subscriptions[packet.topic]?.qos === 0) return;
+    const { payload, topic } = packet;
+    if (subscriber === undefined || typeof payload === "string") return true;
+    if (this.#shown.has(payload)) return !acknowledges(subscriber, topic);
+    const delivery = this.#deliveries.get(payload);
+    if (delivery !== undefined && packet === this.#withQos && acknowledges(subscriber, topic))
+      this.#send(packet, delivery, subscriber);
+    return true;
+  }
+
+  #send(packet: ForwardedPacket, delivery: Delivery, subscriber: Subscriber): void {
+    delivery.sent += 1;
+    // It is about to go, and has not got it.
+    if (subscriber.client.closed) return;
     const id = nextId(subscriber);
     packet.messageId = id;
     if (subscriber.open.size === 0) subscriber.sinceMs = this.#clock.monotonicMs();
     subscriber.open.set(id, delivery);
     delivery.open.add(subscriber);
-    delivery.sent += 1;
   }
 
   acknowledged(client: Client, messageId: number | undefined): void {
@@ -196,9 +224,15 @@ class Arrivals implements EventArrivals, EventTraffic {
   subscriptionsChanged(client: Client): void {
     const subscriber = this.#clients.get(client);
     if (subscriber === undefined) return;
-    const { closed, subscriptions } = subscriber.client;
-    const hears = Object.entries(subscriptions).some(([filter, { qos }]) => qos > 0 && this.#isEvent(filter));
-    this.#setThere(subscriber, hears && !closed);
+    this.#coming.delete(subscriber);
+    this.#setThere(subscriber, this.#hearsEvents(subscriber));
+  }
+
+  subscribed(client: Client): void {
+    const subscriber = this.#clients.get(client);
+    if (subscriber === undefined || this.#there.has(subscriber) || !this.#hearsEvents(subscriber)) return;
+    this.#coming.add(subscriber);
+    if (this.#there.size === 0) this.#tell();
   }
 
   watchClients(signal: AbortSignal, disconnect: (socket: Socket, reason: string) => void): void {
@@ -224,18 +258,33 @@ class Arrivals implements EventArrivals, EventTraffic {
     if (!isWritten) return;
     const isWaitedFor = [...open].some(({ isSilent }) => !isSilent);
     if (acknowledged > 0 && !isWaitedFor) settle(true);
-    else if (open.size === 0) settle(sent === 0 && this.#there.size > 0);
+    else if (open.size === 0) settle(sent === 0 && this.#areOthersThere());
+  }
+
+  /** aedes knows of a client's end before its socket tells. */
+  #areOthersThere(): boolean {
+    return [...this.#there].some(({ client }) => !client.closed);
   }
 
   #setThere(subscriber: Subscriber, is: boolean): void {
     const were = this.#there.size > 0;
     if (is) this.#there.add(subscriber);
     else this.#there.delete(subscriber);
-    if (this.#there.size > 0 !== were) for (const look of this.#looks) look();
+    if (this.#there.size === 0 || !were) this.#tell();
+  }
+
+  #tell(): void {
+    for (const look of this.#looks) look();
+  }
+
+  #hearsEvents({ client: { closed, subscriptions } }: Subscriber): boolean {
+    if (closed) return false;
+    return Object.entries(subscriptions).some(([filter, { qos }]) => qos > 0 && this.#isEvent(filter));
   }
 
   #gone(subscriber: Subscriber): void {
     this.#clients.delete(subscriber.client);
+    this.#coming.delete(subscriber);
     this.#setThere(subscriber, false);
     for (const delivery of subscriber.open.values()) {
       delivery.open.delete(subscriber);

@@ -27,6 +27,7 @@ export function tellTraffic(aedes: Aedes, traffic: EventTraffic): void {
   let subscribing: Client | null = null;
   aedes.on("subscribe", (_subscriptions, client) => {
     subscribing = client;
+    traffic.subscribed(client);
   });
   const retained = persistence.createRetainedStreamCombi.bind(persistence);
   persistence.createRetainedStreamCombi = (filters) => {

@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromJson } from "@bufbuild/protobuf";
+import mqtt from "mqtt";
+import { expect, vi } from "vitest";
+import { Refusal } from "../../src/simulator/refusal.ts";
+import { MissionSchema } from "../../src/wire/fleet/v1/mission_pb.js";
+import { contractScenario, createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
+import type { Published } from "../support/recording-relay.ts";
+import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
+import { judgeCommands, judgeMissions, unfinishedMissions } from "./outbox-rounds.ts";
+
+const ROBOTS = 40;
+const LOAD_MS = 25;
+const COMMAND_SHARE = 0.2;
+/** Real time before a fault, at least: any moment is to be met. */
+export const CALM_MS = 300;
+/** Before a kill: what has happened then may not be on the disk. With the time of two looks. */
+const DURABLE_MS = 200;
+/** After a start: until the streams of all robots are open. */
+const SEEN_MS = 2_000;
+const LAST_EVENTS_MS = 30_000;
+const LAST_WORDS = 4_000;
+
+/** Where the gateway and its clients find the broker. */
+export interface BrokerPlace {
+  /** `mqtt.broker` of the gateway. */
+  readonly broker: string;
+  /** The port for clients. */
+  readonly port: number;
+  /** Resolves when the events may begin. */
+  readonly ready?: () => Promise<void>;
+  /** Other sections of the configuration. */
+  readonly sections?: Readonly<Record<string, unknown>>;
+}
+
+/** A gateway under load, which ends and starts on demand. */
+export interface OutboxScene {
+  /** Ends the gateway by `kill -9`, or in order, and starts it again. `between` happens while it is away. */
+  restartGateway(how: "killed" | "stopped", between?: () => Promise<void>): Promise<void>;
+  /** Ends the load, waits for the last events and holds all of them against what happened. */
+  judge(published: readonly Published[]): Promise<void>;
+}
+
+/** The simulator, a gateway on the disk of `folder`, missions of other clients and commands of one. */
+export async function startOutboxScene(
+  place: BrokerPlace,
+  folder: string,
+  chance: () => number,
+  cleanups: Array<() => Promise<unknown>>,
+): Promise<OutboxScene> {
+  expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
+  const fresh = createRobotPool();
+  const robots = Array.from({ length: ROBOTS }, () => fresh("base"));
+  const scenario = { kind: "given", scenario: contractScenario() } as const;
+  const simulator = await startSimulator({ scenario, timeFactor: 60 });
+  cleanups.push(() => simulator.stop());
+  const ids = robots.map(({ id }) => id);
+  const { endpoints } = simulator;
+  const config = await writeConfiguration(folder, "outbox", endpoints, ids, place.broker, place.sections);
+  const url = `mqtt://127.0.0.1:${place.port}`;
+  const client = mqtt.connect(url, { reconnectPeriod: 100, queueQoSZero: false });
+  client.on("error", () => {});
+  cleanups.push(() => client.endAsync(true));
+
+  async function startGateway(): Promise<Daemon> {
+    const started = startDaemon(config);
+    cleanups.push(() => started.kill());
+    await started.says(READY);
+    return started;
+  }
+  let daemon = await startGateway();
+  await place.ready?.();
+  const missions = watchMissions(simulator);
+  cleanups.push(async () => missions.stop());
+  const load = createLoad(simulator, robots, client, chance);
+  cleanups.push(async () => load.stop());
+  const auditPath = join(folder, "data", "audit", "audit.jsonl");
+  // On a busy machine the first command may come late: the rounds are to find some.
+  await vi.waitFor(() => expect(existsSync(auditPath)).toBe(true), 60_000);
+
+  return {
+    async restartGateway(how, between = async () => {}) {
+      const endedAtMs = Date.now();
+      if (how === "killed") await daemon.kill();
+      else {
+        const code = await daemon.stop();
+        expect(code, daemon.said().slice(-LAST_WORDS)).toBe(0);
+      }
+      await between();
+      daemon = await startGateway();
+      missions.gap(endedAtMs, Date.now());
+    },
+    async judge(published) {
+      load.stop();
+      const record = () => simulator.control.record(0);
+      const readAudit = () => readFileSync(auditPath, "utf8").trim().split("\n");
+      await vi.waitFor(() => {
+        expect(unfinishedMissions(published, record(), missions.isMissed)).toEqual([]);
+        expect(judgeCommands(published, readAudit())).toEqual([]);
+      }, LAST_EVENTS_MS);
+      expect(await daemon.stop()).toBe(0);
+      const verdict = judgeMissions(published, record());
+      const audit = readAudit();
+      if (process.env.OUTBOX_FIGURES !== undefined)
+        process.stderr.write(
+          `${JSON.stringify({ ...verdict, faults: verdict.faults.length, commands: audit.length })}\n`,
+        );
+      expect(verdict.faults).toEqual([]);
+      expect(judgeCommands(published, audit)).toEqual([]);
+      expect(verdict.missions).toBeGreaterThan(20);
+      // Else this would show nothing of outages, nor of what a gateway misses while it is down.
+      expect(verdict.historical).toBeGreaterThan(0);
+      expect(verdict.jumps).toBeGreaterThan(0);
+    },
+  };
+}
+
+/** A folder of the test's own. */
+export async function makeFolder(cleanups: Array<() => Promise<unknown>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-outbox-"));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Missions of other clients, and commands of one that goes on whatever happens to its broker. */
+function createLoad(
+  simulator: RunningSimulator,
+  robots: readonly TestRobot[],
+  client: mqtt.MqttClient,
+  chance: () => number,
+) {
+  let commands = 0;
+
+  function strike(): void {
+    const robot = robots[Math.floor(chance() * robots.length)];
+    if (robot === undefined) throw new Error("there are no robots");
+    const goal = { pose: { xMeters: 3 * chance(), yMeters: 0, headingRadians: 0 } };
+    const mission = { baseMission: { navigateMission: { goal } } };
+    if (chance() < COMMAND_SHARE) {
+      commands += 1;
+      const command = { id: `c${commands}`, expires_in_ms: 5_000, request: { robotId: robot.id, mission } };
+      client.publish("fleetgate/outbox/clients/scada/command/CreateMission", JSON.stringify(command));
+      return;
+    }
+    try {
+      simulator.control.startMission(robot.id, "touchscreen", fromJson(MissionSchema, mission));
+    } catch (error) {
+      // The robot is busy.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+
+  const timer = setInterval(strike, LOAD_MS);
+  return { stop: () => clearInterval(timer) };
+}
+
+/**
+ * When, by this machine's clock, each mission came to the state that it has, and when no gateway was there.
+ */
+function watchMissions(simulator: RunningSimulator) {
+  const changedAtMs = new Map<string, number>();
+  const gaps: Array<{ readonly fromMs: number; readonly toMs: number }> = [];
+  let seq = 0;
+  const look = () => {
+    for (const entry of simulator.control.record(seq)) {
+      seq = entry.seq;
+      if (entry.fact.what === "mission") changedAtMs.set(entry.fact.missionId, Date.now());
+    }
+  };
+  const timer = setInterval(look, LOAD_MS);
+  return {
+    stop: () => clearInterval(timer),
+    gap: (fromMs: number, toMs: number) => void gaps.push({ fromMs, toMs }),
+    isMissed(missionId: string) {
+      const atMs = changedAtMs.get(missionId) ?? 0;
+      return gaps.some(({ fromMs, toMs }) => atMs > fromMs - DURABLE_MS && atMs < toMs + SEEN_MS);
+    },
+  };
+}
