@@ -45,6 +45,20 @@ function isCommandLine(text: string): boolean {
   return program.test(text.replace(assigned, "")) || shellFunction.test(text);
 }
 
+/** The indented blocks of a page, each as its reader copies it. What a script has made is left out. */
+export function codeBlocks(page: string): readonly string[] {
+  const text = (pages.get(page) ?? "").replace(/<!-- Made by[\s\S]*?up to here\. -->/g, "");
+  const blocks = text.match(/(?<=^\n)(?: {4}.*\n(?:\n(?= {4}))*)+/gm) ?? [];
+  return blocks.map((block) => block.replace(/^ {4}/gm, ""));
+}
+
+/** The block of a page that begins with a line. */
+export function blockOf(page: string, first: string): string {
+  const block = codeBlocks(page).find((text) => text.startsWith(first));
+  if (block === undefined) throw new Error(`${page} has no block that begins with ${first}`);
+  return block;
+}
+
 /**
  * The topics of a page, under the base, with what stands in for a level in angle brackets. A filter with a
  * wildcard is no topic.

@@ -8,7 +8,7 @@ import { writeConfiguration } from "../daemon/daemon.ts";
 import { startMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startSimulator } from "../support/simulator.ts";
-import { pages } from "./page.ts";
+import { blockOf } from "./page.ts";
 import { type Started, startShell, writeShims } from "./shell.ts";
 
 export const PAGE = "docs/scada.md";
@@ -32,18 +32,6 @@ const ROBOTS = ["cart-01", "cart-02", "cart-03"];
 const DAY_MS = 86_400_000;
 /** The gateway's certificate ends within 60 days: an alarm of the gateway itself. */
 const ISSUED_DAYS_AGO = 370;
-
-/** The block of a page that begins with a line. */
-function blockOf(page: string, first: string): string {
-  const lines = (pages.get(page) ?? "").split("\n");
-  const begin = lines.findIndex((line) => line.startsWith(`    ${first}`));
-  if (begin < 0) throw new Error(`${page} has no block that begins with ${first}`);
-  const end = lines.findIndex((line, place) => place > begin && line !== "" && !line.startsWith("    "));
-  return lines
-    .slice(begin, end)
-    .map((line) => line.slice(4))
-    .join("\n");
-}
 
 export async function openPlantShell(users: readonly string[]): Promise<PlantShell> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-plant-"));
