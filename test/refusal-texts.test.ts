@@ -25,8 +25,8 @@ const places = [
   "src/cli/call-request.ts",
 ];
 
-/** These refuse in words of the places above. */
-const otherRefusers = ["src/cli/call.ts", "src/domain/outcome.ts"];
+/** These refuse in words of the places above, or a log-on, which is no command. */
+const otherRefusers = ["src/cli/call.ts", "src/domain/outcome.ts", "src/northbound/opcua/log-on-gate.ts"];
 
 /** Sentences for somebody else than a command's sender, by the call that they stand in. */
 const toOthers =

@@ -137,6 +137,21 @@ describe("keys that contradict or need each other", () => {
       "opcua.insecureLoopback: lets everybody in",
     ],
     [
+      "a user of OPC UA who cannot log on",
+      `${minimal}opcua: { users: { a: { role: observer } } }\n`,
+      "opcua.users.a: cannot log on: give it a password, or the thumbprint of a certificate",
+    ],
+    [
+      "a thumbprint that is none",
+      `${minimal}opcua: { users: { a: { role: observer, certificate: "CN=admin" } } }\n`,
+      "opcua.users.a.certificate: write the thumbprint of a certificate: 40 hexadecimal digits (SHA-1), or 64",
+    ],
+    [
+      "a certificate of two users, however it is written",
+      `${minimal}opcua: { users: { a: { role: observer, certificate: "${"ab".repeat(20)}" }, b: { role: observer, certificate: "${"AB:".repeat(20)}" } } }\n`,
+      "opcua.users.b.certificate: is the certificate of a already",
+    ],
+    [
       "an alias twice",
       `${minimal}opcua: { robots: { a: { alias: X }, b: { alias: X } } }\n`,
       "opcua.robots.b.alias: is the name of a already",

@@ -1,6 +1,6 @@
 import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
-import type { OpcUaSection } from "./opcua.ts";
+import { type OpcUaSection, thumbprintIn } from "./opcua.ts";
 
 /** Connections whose session has no user yet (northbound/opcua, session bounds), and some that only ask. */
 const SPARE_CONNECTIONS = 60;
@@ -10,6 +10,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   const findings: Finding[] = [
     ...aliasFindings(opcua),
     ...numberFindings(opcua),
+    ...userFindings(opcua),
     ...together(opcua, ["opcua"], "certificate", "key"),
   ];
   const open = opcua.insecureLoopback !== undefined;
@@ -48,6 +49,23 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
         ),
       );
     }
+  }
+  return findings;
+}
+
+/** How a user logs on; a certificate is one user's. */
+function userFindings({ users }: OpcUaSection): readonly Finding[] {
+  const owners = new Map<string, string>();
+  const findings: Finding[] = [];
+  for (const [name, { password, certificate }] of Object.entries(users)) {
+    const path = ["opcua", "users", name];
+    if (password === undefined && certificate === undefined)
+      findings.push(wrong(path, "cannot log on: give it a password, or the thumbprint of a certificate"));
+    if (certificate === undefined) continue;
+    const thumbprint = thumbprintIn(certificate);
+    const owner = owners.get(thumbprint);
+    if (owner === undefined) owners.set(thumbprint, name);
+    else findings.push(wrong([...path, "certificate"], `is the certificate of ${owner} already`));
   }
   return findings;
 }

@@ -85,7 +85,16 @@ export const opcuaSection = z
           password: file(
             "userPassword",
             "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
-          ),
+          ).optional(),
+          certificate: z
+            .string()
+            .regex(/^\s*(?:[0-9A-Fa-f][\s:]*){40}(?:(?:[0-9A-Fa-f][\s:]*){24})?$/, {
+              error: "write the thumbprint of a certificate: 40 hexadecimal digits (SHA-1), or 64 (SHA-256)",
+            })
+            .optional()
+            .describe(
+              "Thumbprint of the certificate by which the user logs on instead (X.509): SHA-1 or SHA-256. Its common name does not count.",
+            ),
           role: z.enum(roles).describe("What the user may see and write."),
           number: z
             .int()
@@ -217,17 +226,25 @@ function authorities(files: NamedFiles): OpcUaAuthorities {
 }
 
 function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
-  return Object.entries(section.users).map(([name, { role, number, confirm, dryRun }]) => {
+  return Object.entries(section.users).map(([name, user]) => {
+    const { role, number, confirm, dryRun, password, certificate } = user;
     const text = fileAt(files, "opcua", "users", name, "password")?.text ?? "";
+    const kind = isPasswordHash(text) ? "scrypt" : "plain";
     return {
       name,
       role,
       number: number ?? null,
       confirms: confirm,
       isDryRun: dryRun,
-      secret: { kind: isPasswordHash(text) ? "scrypt" : "plain", text },
+      secret: password === undefined ? { kind: "none" } : { kind, text },
+      ...(certificate === undefined ? {} : { certificate: thumbprintIn(certificate) }),
     };
   });
+}
+
+/** As tools show it, with colons or spaces, in either case. */
+export function thumbprintIn(text: string): string {
+  return text.replaceAll(/[\s:]/g, "").toLowerCase();
 }
 
 function knownRobots(

@@ -10,7 +10,11 @@ export interface OpcUaUser {
    */
   readonly secret:
     | { readonly kind: "scrypt"; readonly text: string }
-    | { readonly kind: "plain"; readonly text: string };
+    | { readonly kind: "plain"; readonly text: string }
+    /** Nobody logs on as this user with a password. */
+    | { readonly kind: "none" };
+  /** Thumbprint of the certificate by which it logs on: SHA-1 or SHA-256, hexadecimal in lower case. */
+  readonly certificate?: string;
   readonly role: Role;
   /** Names it in a slot's `AcceptedByNo`, for PLCs without strings; null: it has none. */
   readonly number: number | null;

@@ -13,6 +13,7 @@ import {
   resolveNodeId,
   SecurityPolicy,
   UserNameIdentityToken,
+  type UserTokenPolicy,
   UserTokenType,
   WellKnownRoles,
 } from "node-opcua";
@@ -147,16 +148,21 @@ function refuseUnsafe(options: OpcUaOptions): void {
   }
 }
 
+/** What node-opcua offers by itself, by endpoint. */
+const offered = new WeakMap<object, readonly UserTokenPolicy[]>();
+
 /**
- * Users log on with passwords only: a user certificate would become the user that its common name names
- * without anybody having asked the list of users. To be called when the endpoints exist.
+ * Offers certificates of users only where some user has one. To be called when the endpoints exist, and when
+ * the users have changed.
  */
-export function allowPasswordsOnly(server: OPCUAServer): void {
+export function offerLogOns(server: OPCUAServer, { users }: OpcUaOptions): void {
+  const hasCertificates = users.some(({ certificate }) => certificate !== undefined);
   for (const endpoint of server.endpoints) {
     for (const description of endpoint.endpointDescriptions()) {
-      const policies = description.userIdentityTokens ?? [];
-      description.userIdentityTokens = policies.filter(
-        (policy) => policy.tokenType !== UserTokenType.Certificate,
+      const all = offered.get(description) ?? description.userIdentityTokens ?? [];
+      offered.set(description, all);
+      description.userIdentityTokens = all.filter(
+        ({ tokenType }) => hasCertificates || tokenType !== UserTokenType.Certificate,
       );
     }
   }
@@ -185,7 +191,12 @@ const thumbprints = new WeakMap<Buffer, string>();
  * The client's address, and its certificate by the thumbprint that OPC UA tools show (SHA-1, hexadecimal).
  */
 function originOf({ session }: ISessionContext): NonNullable<Account["origin"]> {
-  const channel = session?.channel;
+  return originOfChannel(session?.channel);
+}
+
+export function originOfChannel(
+  channel: { readonly clientCertificate: Buffer | null } | undefined,
+): NonNullable<Account["origin"]> {
   const address =
     channel !== undefined && "remoteAddress" in channel && typeof channel.remoteAddress === "string"
       ? { address: channel.remoteAddress }
@@ -208,14 +219,24 @@ function thumbprintOf(certificate: Buffer): string {
 const NOBODY = "";
 
 async function isUser(find: () => OpcUaUser | undefined, password: string): Promise<boolean> {
-  const user = find();
-  const matches = await isPassword(user?.secret.text ?? NOBODY, password);
+  const secret = secretOf(find());
+  const matches = await isPassword(secret ?? NOBODY, password);
   // A reload may have taken the user, or its password, meanwhile.
-  return matches && user !== undefined && find()?.secret.text === user.secret.text;
+  return matches && secret !== null && secretOf(find()) === secret;
 }
 
-/** The users whose log-on holds no more: they are gone, or have another password. */
+/** What a user's password is compared with; null: it has none. */
+function secretOf(user: OpcUaUser | undefined): string | null {
+  return user === undefined || user.secret.kind === "none" ? null : user.secret.text;
+}
+
+/** The users whose log-on holds no more: they are gone, or have another password or certificate. */
 export function revokedUsers(before: readonly OpcUaUser[], now: readonly OpcUaUser[]): ReadonlySet<string> {
-  const kept = new Map(now.map(({ name, secret }) => [name, secret.text]));
-  return new Set(before.filter(({ name, secret }) => kept.get(name) !== secret.text).map(({ name }) => name));
+  const kept = new Map(now.map((user) => [user.name, user]));
+  const isRevoked = (user: OpcUaUser) => {
+    const after = kept.get(user.name);
+    const hasOther = user.certificate !== undefined && user.certificate !== after?.certificate;
+    return after === undefined || secretOf(after) !== secretOf(user) || hasOther;
+  };
+  return new Set(before.filter(isRevoked).map(({ name }) => name));
 }

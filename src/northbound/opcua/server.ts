@@ -24,6 +24,7 @@ import { containEventFilters } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
+import { checkLogOns } from "./node-opcua/log-ons.ts";
 import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
 import { endRejectedClients } from "./node-opcua/rejected-clients.ts";
 import { serverLoad } from "./node-opcua/server-load.ts";
@@ -31,7 +32,7 @@ import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.t
 import type { OpcUaOptions } from "./options.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
-import { allowPasswordsOnly, giveAnonymousRole, revokedUsers, securityOptions } from "./security.ts";
+import { giveAnonymousRole, offerLogOns, revokedUsers, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
@@ -82,7 +83,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   return {
     name: "opcua",
     url: () => url,
-    usersChanged: (before) => bounds?.end(revokedUsers(before, options.users)),
+    usersChanged(before) {
+      if (server !== null) offerLogOns(server, options);
+      bounds?.end(revokedUsers(before, options.users));
+    },
     write(batch) {
       gateway?.showLink(parts.clock.nowMs());
       for (const change of batch.changes) {
@@ -163,7 +167,7 @@ interface Opened {
 
 async function openServer(
   options: OpcUaOptions,
-  { clock, log, facts }: OpcUaParts,
+  { clock, log, audit, facts }: OpcUaParts,
   pkiFolder: string,
   signal: AbortSignal,
 ): Promise<Opened> {
@@ -179,7 +183,7 @@ async function openServer(
   });
   try {
     await server.initialize();
-    allowPasswordsOnly(server);
+    offerLogOns(server, options);
     giveAnonymousRole(server, options);
     answerWithAskedAddress(server);
     answerInLocales(server, FLEET_NAMESPACE_INDEX, germanOf);
@@ -189,6 +193,8 @@ async function openServer(
     boundContinuationPoints();
     containEventFilters();
     showSampleRate(server);
+    // Before the bounds of sessions, which ask for the user.
+    checkLogOns(server, options, { clock, log, audit });
     const bounds = boundSessions(server, options, clock, log);
     endRejectedClients(server, clientCertificates, clock, log, signal);
     if (options.certificate === null) {

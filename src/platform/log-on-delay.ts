@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { BoundedMap } from "./bounded-map.ts";
+import type { Clock } from "./clock.ts";
+
+/** Makes guessing passwords slow. Nobody is locked out: a delay ends, and it is for one user at one place. */
+export interface LogOnDelays {
+  /** How long the next attempt has to wait, in milliseconds. */
+  waitMs(...who: readonly string[]): number;
+  /** An attempt has failed. Returns how many have in a row, and how long the next one waits. */
+  failed(...who: readonly string[]): { readonly count: number; readonly delayMs: number };
+  succeeded(...who: readonly string[]): void;
+}
+
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
+/** A person who mistypes now and then begins anew. */
+const FORGOTTEN_AFTER_MS = 600_000;
+/** Of all users and places; the oldest is evicted. */
+const MOST = 1_000;
+
+export function createLogOnDelays(clock: Clock): LogOnDelays {
+  const failures = new BoundedMap<string, { readonly count: number; readonly atMs: number }>(MOST);
+
+  const delayOf = (count: number) => Math.min(FIRST_MS * 2 ** Math.min(count - 1, 10), LONGEST_MS);
+
+  function recent(key: string): { readonly count: number; readonly atMs: number } | undefined {
+    const known = failures.get(key);
+    return known === undefined || clock.monotonicMs() - known.atMs > FORGOTTEN_AFTER_MS ? undefined : known;
+  }
+
+  return {
+    waitMs(...who) {
+      const known = recent(keyOf(who));
+      return known === undefined ? 0 : Math.max(0, known.atMs + delayOf(known.count) - clock.monotonicMs());
+    },
+    failed(...who) {
+      const key = keyOf(who);
+      const count = (recent(key)?.count ?? 0) + 1;
+      failures.set(key, { count, atMs: clock.monotonicMs() });
+      return { count, delayMs: delayOf(count) };
+    },
+    succeeded: (...who) => void failures.delete(keyOf(who)),
+  };
+}
+
+/** Of one length, whatever a stranger calls itself. */
+function keyOf(who: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(who)).digest("base64");
+}
