@@ -108,32 +108,32 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
 
   [
-    /^sudo fleetgate check .* --online$/,
+    /^(sudo )?fleetgate check (.* )?--online$/,
     { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--online"' },
   ],
   [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
   [
-    /^sudo fleetgate certs list /,
+    /^(sudo )?fleetgate certs list\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "list"' },
   ],
   [
-    /^sudo fleetgate certs approve /,
+    /^(sudo )?fleetgate certs approve\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "approve"' },
   ],
   [
-    /^sudo fleetgate certs show /,
+    /^(sudo )?fleetgate certs show\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "show"' },
   ],
   [
-    /^sudo fleetgate certs request /,
+    /^(sudo )?fleetgate certs request\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "request"' },
   ],
   [
-    /^sudo fleetgate certs import /,
+    /^(sudo )?fleetgate certs import\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "import"' },
   ],
   [
-    /^sudo fleetgate certs renew /,
+    /^(sudo )?fleetgate certs renew\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "renew"' },
   ],
   [
