@@ -1,6 +1,7 @@
 import type { QueuedEvent } from "../../../src/delivery/event-queue.ts";
 import { type Outbox, openOutbox } from "../../../src/delivery/outbox/outbox.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
+import { refusal } from "../../../src/domain/outcome.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { type Store, StoreFailed } from "../../../src/platform/store.ts";
 import { createLossyDisk } from "../../commands/lossy-store.ts";
@@ -105,4 +106,18 @@ export function short({ event }: QueuedEvent): string {
 /** An event of a robot; which alarm it is does not matter here. */
 export function alarm(eventId: string, robotId = "r1", atMs = 0): FleetEvent {
   return { ...alarmEvent(eventId, robotId), atMs };
+}
+
+/** The end of a command, with an answer of the service. */
+export function command(requestId: string, atMs = 0): FleetEvent {
+  return {
+    kind: "command",
+    eventId: requestId,
+    robotId: "",
+    atMs,
+    command: { source: { protocol: "mqtt", name: "scada" }, requestId },
+    operation: "GetOnlineRobots",
+    from: "received",
+    outcome: { ...refusal("QUEUE_FULL", ""), responseJson: "a long list" },
+  };
 }
