@@ -31,7 +31,7 @@ import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
 import { mergedHealth } from "./platform/merged-health.ts";
 import { logOutages } from "./platform/outage-log.ts";
-import { processHealth } from "./platform/process-health.ts";
+import { createProcessHealth } from "./platform/process-health.ts";
 import { createReadiness } from "./platform/readiness.ts";
 import { runSupervised } from "./platform/supervisor.ts";
 import { createReadings } from "./readings.ts";
@@ -76,6 +76,7 @@ const STOP_TIMEOUT_MS = 1_500;
 const AUDIT_READ_BYTES = 16_000_000;
 const LINK_DOWN = "the gateway has no session to the fleet service";
 const COMMANDS = "commands";
+const processHealth = createProcessHealth();
 const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
 
@@ -266,10 +267,8 @@ function build(
     rights: rightsOf(config.dispatcher),
     execution: dispatcher,
   });
-  const history = createHealthHistory(clock, () => ({
-    ...healthOf(components, { state, fanOut, audit, stores, configurationHealth }),
-    ...parts.ownHealth?.(),
-  }));
+  const held = { ...parts, state, fanOut, audit, stores, configurationHealth };
+  const history = createHealthHistory(clock, () => healthOf(components, held));
   const dependencies: Dependencies = {
     ...parts,
     config,
@@ -307,13 +306,13 @@ function coreConsequences({ logLevels, dispatcher, shown, fanOut }: Dependencies
   ];
 }
 
-interface HealthParts extends Pick<Dependencies, "state" | "fanOut" | "audit" | "stores"> {
+interface HealthParts extends Pick<Dependencies, "state" | "fanOut" | "audit" | "stores" | "ownHealth"> {
   readonly configurationHealth: () => Health;
 }
 
 function healthOf(
   components: readonly Component[],
-  { state, fanOut, audit, stores, configurationHealth }: HealthParts,
+  { state, fanOut, audit, stores, configurationHealth, ownHealth }: HealthParts,
 ): Readonly<Record<string, Health>> {
   return {
     ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
@@ -324,6 +323,7 @@ function healthOf(
     disk: stores.diskHealth(),
     configuration: configurationHealth(),
     process: processHealth(),
+    ...ownHealth?.(),
   };
 }
 

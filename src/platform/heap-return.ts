@@ -1,4 +1,4 @@
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type Clock, every } from "./clock.ts";
 import type { Log } from "./log.ts";
@@ -69,14 +69,14 @@ export function processHeap(): Pick<HeapReturnParts, "look" | "collect"> {
   return {
     collect() {
       gc();
-      const isSmall = process.memoryUsage().heapUsed < LARGEST_EMPTIED_BYTES;
+      const isSmall = getHeapStatistics().used_heap_size < LARGEST_EMPTIED_BYTES;
       if (KEEPS_FREED_PAGES && isSmall) gc({ type: "major", execution: "sync", flavor: "last-resort" });
     },
     look() {
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, before);
       before = now;
-      return { heapBytes: process.memoryUsage().heapTotal, busy: utilization };
+      return { heapBytes: getHeapStatistics().total_heap_size, busy: utilization };
     },
   };
 }

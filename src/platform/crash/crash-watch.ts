@@ -3,6 +3,7 @@ import { type Clock, every } from "../clock.ts";
 import type { Health } from "../component.ts";
 import type { JsonObject } from "../json.ts";
 import { describeError, type Log } from "../log.ts";
+import { rssBytes } from "../process-health.ts";
 import { type CrashFolder, type Life, reportName } from "./crash-folder.ts";
 import { hideSecrets, hideSecretsIn } from "./hide-secrets.ts";
 
@@ -108,13 +109,13 @@ export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
 }
 
 function lifeOf({ version, bootId, secrets, ...parts }: CrashWatchParts, startedAt: string): Life {
-  const { rss, heapUsed } = process.memoryUsage();
+  const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics();
   const health = Object.entries(parts.health()).map(
     ([name, { state, detail }]) => [name, detail === undefined ? state : `${state}: ${detail}`] as const,
   );
   const shown = {
     health: Object.fromEntries(health),
-    memory: { rss, heapUsed, heapLimit: getHeapStatistics().heap_size_limit },
+    memory: { rss: rssBytes(), heapUsed, heapLimit },
     log: [...parts.lastLines()],
   };
   return {
