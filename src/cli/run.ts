@@ -39,11 +39,12 @@ export function runCommand(): Command {
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
+      const secrets = [...secretsOf(config)];
       const crashes = createCrashWatch({
         folder: createCrashFolder(join(config.gateway.dataDir, "crash")),
         version,
         bootId: bootIdOfMachine(),
-        secrets: secretsOf(config),
+        secrets,
         lastLines: destination.lastLines,
         health: () => gateway.health(),
         clock: systemClock,
@@ -51,7 +52,13 @@ export function runCommand(): Command {
       });
       endOnCrash(crashes);
       const loop = watchLoop({ clock: systemClock, log, processorMs: processorMsOfProcess }, stop);
-      const read = () => loadConfig(path, process.env, createCatalogue());
+      const read = async () => {
+        const loaded = await loadConfig(path, process.env, createCatalogue());
+        // A report of a crash must not show those of a later file either.
+        const found = loaded.ok ? secretsOf(loaded.config) : [];
+        secrets.push(...found.filter((secret) => !secrets.includes(secret)));
+        return loaded;
+      };
       const gateway = createGateway(config, {
         clock: systemClock,
         chance: Math.random,
