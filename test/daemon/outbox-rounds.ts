@@ -93,7 +93,9 @@ export function judgeCommands(published: readonly Published[], auditLines: reado
     told.set(command_id, (told.get(command_id) ?? new Set()).add(to));
   }
   return auditLines.flatMap((line) => {
-    const { protocol, user, request_id, outcome } = JSON.parse(line) as Record<string, string>;
+    const { protocol, user, request_id, outcome, code } = JSON.parse(line) as Record<string, string>;
+    // Such a refusal is answered, and is no event (`conclusion.ts`).
+    if (code === "SHUTTING_DOWN") return [];
     const id = `${protocol}:${user}/${request_id}`;
     if (told.get(id)?.has(outcome ?? "")) return [];
     return [

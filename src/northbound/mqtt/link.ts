@@ -67,7 +67,6 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     topic: topics.status,
     payload: statusPayload("offline", options.gatewayId, sessionId, null),
   };
-  const expires = options.broker.kind === "external" && options.protocolVersion === 5;
   let latestStatus = "";
   const noteStatus = (payload: string) => {
     latestStatus = payload;
@@ -84,7 +83,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     topics,
     gatewayId: options.gatewayId,
     stateQos: options.stateQos,
-    refreshMs: expires ? options.refreshMs : null,
+    refreshMs: refreshOf(options),
     tags: options.tags,
     robots: options.placement.robots,
     ages: new Map(),
@@ -156,6 +155,11 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       return { state: connected ? "degraded" : "down", detail, figures };
     },
   };
+}
+
+/** State expires with MQTT 5 only. */
+function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number | null {
+  return broker.kind === "external" && protocolVersion === 5 ? refreshMs : null;
 }
 
 /** Gives up when it is aborted, or when no answer has come in time. */
