@@ -33,7 +33,7 @@ export interface LeveledLog extends Log {
 
 /** Lines without a component of their own. */
 const ROOT = "gateway";
-const CHANGED = "log level changed until the next start";
+const CHANGED = "log level changed";
 
 /** JSON lines on `destination` (standard error unless told), an error's causes included. */
 export function createLog(level: LogLevel, destination?: DestinationStream): LeveledLog {

@@ -17,7 +17,7 @@ it("changes the level of a component, or of all, for loggers that are there and 
   log.debug({}, "unheard");
   session.info({}, "of an older session");
   expect(said()).toEqual([
-    "log level changed until the next start",
+    "log level changed",
     "of fleet",
     "of a session",
     "of another logger",
@@ -26,7 +26,7 @@ it("changes the level of a component, or of all, for loggers that are there and 
   expect(log.levels.set(null, "silent", "cli:bob")).toBe(true);
   log.error({}, "unheard");
   mqtt.error({}, "unheard");
-  expect(said()).toEqual(["log level changed until the next start"]);
+  expect(said()).toEqual(["log level changed"]);
   expect(log.levels.list()).toEqual({ gateway: "silent", fleet: "silent", mqtt: "silent" });
   expect(log.levels.set("flet", "debug", "cli:bob")).toBe(false);
   expect(said()).toEqual([]);
