@@ -1,12 +1,14 @@
 /** What could move the cursor, change colours, or turn the order of what follows on a terminal. */
 const notPlain = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
 
-/**
- * A text of somebody else for a terminal: what does not print is shown as `\u001b`. Of a longer one, the
- * first `most` characters.
- */
-export function plain(text: string, most = Number.POSITIVE_INFINITY): string {
-  const shown = text.replace(notPlain, escaped);
+/** A text of somebody else for a terminal: what does not print is shown as `\u001b`. */
+export function plain(text: string): string {
+  return text.replace(notPlain, escaped);
+}
+
+/** The first characters of it, at most so many. */
+export function plainStart(text: string, most: number): string {
+  const shown = plain(text);
   return shown.length <= most ? shown : `${shown.slice(0, most)}…`;
 }
 

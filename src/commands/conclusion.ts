@@ -80,17 +80,13 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
 
   /**
    * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
-   * failed. The sender of a stop waits for a slow disk no longer than a second: a stop may be repeated.
+   * failed.
    */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
     if (!isRecorded(job, outcome)) return;
-    const failed = (cause: unknown) =>
-      log.error({ err: cause, command: job.id }, "an outcome could not be recorded");
-    const entry = recordOf(job, outcome, finalAtMs);
-    const written =
-      job.command.effect === "stops"
-        ? parts.journal.writeInTime(entry).then((reason) => reason !== null && failed(reason))
-        : parts.journal.write(entry).catch(failed);
+    const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).catch((error: unknown) => {
+      log.error({ err: error, command: job.id }, "an outcome could not be recorded");
+    });
     // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
     if (outcome.code !== "JOURNAL_FAILED") await written;
   }

@@ -14,7 +14,7 @@ export interface WatchedDaemon {
   says(what: string, is: (line: string) => boolean): Promise<string>;
   /** Has Node write a diagnostic report, and resolves with it. */
   report(): Promise<string>;
-  /** Has it crash by an exception that nobody catches. Resolves with the diagnostic report that it leaves. */
+  /** Has it crash by an exception that nobody catches. Resolves with its own report of the crash. */
   crash(): Promise<string>;
   kill(): Promise<void>;
 }
@@ -38,7 +38,6 @@ export function watchDaemon(folder: string, ...args: readonly string[]): Watched
       "--report-on-signal",
       `--report-signal=${REPORT_SIGNAL}`,
       "--report-on-fatalerror",
-      "--report-uncaught-exception",
       `--report-directory=${folder}`,
       "--trace-warnings",
       "--trace-uncaught",
@@ -80,9 +79,11 @@ export function watchDaemon(folder: string, ...args: readonly string[]): Watched
     says: (what, is) => lines.first(what, is),
     report: () => reportAfter(REPORT_SIGNAL),
     async crash() {
-      const report = await reportAfter(CRASH_SIGNAL);
+      const from = lines.entries.length;
+      child.kill(CRASH_SIGNAL);
+      const line = await lines.first("a crash", (each) => each.includes("the gateway crashes"), from);
       await gone;
-      return report;
+      return readFile((JSON.parse(line) as { readonly report: string }).report, "utf8");
     },
     async kill() {
       child.kill("SIGKILL");

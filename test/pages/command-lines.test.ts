@@ -88,9 +88,15 @@ async function runLine(line: CommandLine, follow: (started: Started, prints: Reg
 
 test.each([...pages.keys()])("the command lines of %s do what the page says", async (page) => {
   const followed: Array<readonly [Started, RegExp]> = [];
+  const causes: CommandLine[] = [];
   await mqtt.on("robots/cart-01/availability", (text) => text === "good");
-  for (const line of commandLines(page))
+  for (const line of commandLines(page)) {
     await runLine(line, (started, prints) => followed.push([started, prints]));
+    const expectation = expectationOf(line);
+    if (expectation.kind === "follows" && expectation.cause !== undefined)
+      causes.push({ ...line, line: expectation.cause });
+  }
+  for (const cause of causes) await shell.start(cause).ended;
   for (const [started, prints] of followed) await started.out.first(`${prints}`, (text) => prints.test(text));
   for (const [started] of followed) await started.stop();
 });

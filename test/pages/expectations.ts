@@ -10,8 +10,11 @@ export type Expectation =
       /** Run after it, so that the next line finds what its page says. */
       readonly undo?: string;
     }
-  /** It follows something: it runs until it has printed this, which a later line of the page may cause. */
-  | { readonly kind: "follows"; readonly prints: RegExp }
+  /**
+   * It follows something: it runs until it has printed this. A later line of the page causes it, or `cause`,
+   * which is run when all lines have begun.
+   */
+  | { readonly kind: "follows"; readonly prints: RegExp; readonly cause?: string }
   /** Another test runs it: `file` has this text. */
   | { readonly kind: "elsewhere"; readonly file: string; readonly has: string }
   | { readonly kind: "not run"; readonly because: string };
@@ -79,7 +82,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/fleetgate log-level all info$/, { kind: "ends", code: 0, prints: /^all components log at info until / }],
   [
     /fleetgate tail$/,
-    { kind: "follows", prints: /^\S+ \S+ {2}\S+ +(mission|alarm|command|conveyor|lease|hold|state) / },
+    {
+      kind: "follows",
+      prints: /^\S+ \S+ {2}cart-01 +hold /,
+      cause: "fleetgate hold cart-01 && fleetgate hold cart-01 --release",
+    },
   ],
   [
     /fleetgate alarms list$/,
@@ -112,6 +119,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--online"' },
   ],
   [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
+  [
+    /^sudo fleetgate reload --config FILE$/,
+    { kind: "elsewhere", file: "test/daemon/reload.test.ts", has: '"reload"' },
+  ],
   [
     /^(sudo )?fleetgate certs list\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "list"' },

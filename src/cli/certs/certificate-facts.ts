@@ -11,7 +11,7 @@ import {
 } from "@peculiar/x509";
 import { certificatesIn } from "../../platform/pem.ts";
 
-/** What a certificate says. Its texts are a stranger's: show them through `plain`. */
+/** What a certificate says. Its texts are a stranger's: show them through `plainStart`. */
 export interface CertificateFacts {
   /** SHA-1 of the DER form in hexadecimal, as OPC UA tools show it. */
   readonly thumbprint: string;

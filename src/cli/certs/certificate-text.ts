@@ -1,4 +1,4 @@
-import { plain } from "../plain-text.ts";
+import { plainStart } from "../plain-text.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
 import type { Damaged, Inventory, Listed } from "./inventory.ts";
 import type { Moved } from "./move.ts";
@@ -29,12 +29,12 @@ function shortText({ place, configKey, path, since, facts, warnings }: Listed): 
   const days = daysLeft < 0 ? "expired" : `${daysLeft} days left`;
   const lines = [
     `  ${thumbprint}  until ${validTo.slice(0, 10)} (${days})`,
-    `    ${plain(subject, 200) || "(without a subject)"}`,
-    ...(applicationUri === null ? [] : [`    ${plain(applicationUri, 200)}`]),
-    ...(configKey === null ? [] : [`    ${configKey}: ${plain(path, 400)}`]),
+    `    ${plainStart(subject, 200) || "(without a subject)"}`,
+    ...(applicationUri === null ? [] : [`    ${plainStart(applicationUri, 200)}`]),
+    ...(configKey === null ? [] : [`    ${configKey}: ${plainStart(path, 400)}`]),
     ...(place === "rejected" && since !== null ? [`    since ${minuteText(since)}`] : []),
     ...ownLines(place, facts),
-    ...warnings.map((warning) => `    ! ${plain(warning, 400)}`),
+    ...warnings.map((warning) => `    ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -43,12 +43,12 @@ function ownLines(place: Listed["place"], { validFrom, names, key, keyUsage }: C
   if (place !== "own" && place !== "next") return [];
   return [
     `    valid from ${validFrom.slice(0, 10)}; ${key}; ${keyUsage.join(", ") || "no key usage"}`,
-    `    names ${plain(names.join(", "), 1_000) || "no host"}`,
+    `    names ${plainStart(names.join(", "), 1_000) || "no host"}`,
   ];
 }
 
 function damageText({ path, problem }: Damaged): string {
-  return `  ! ${plain(path, 400)}: ${plain(problem, 400)}\n`;
+  return `  ! ${plainStart(path, 400)}: ${plainStart(problem, 400)}\n`;
 }
 
 function minuteText(iso: string): string {
@@ -80,9 +80,9 @@ export function fullText(listed: readonly Listed[]): string {
     ["signed by", facts.signature],
     ["authority", facts.isAuthority ? "yes: it signs other certificates" : "no"],
   ];
-  const text = rows.map(([name, value]) => `${name.padEnd(12)}${plain(value, 1_000)}\n`).join("");
+  const text = rows.map(([name, value]) => `${name.padEnd(12)}${plainStart(value, 1_000)}\n`).join("");
   const warnings = [...new Set(listed.flatMap((each) => each.warnings))];
-  return `${text}${warnings.map((warning) => `! ${plain(warning, 400)}\n`).join("")}`;
+  return `${text}${warnings.map((warning) => `! ${plainStart(warning, 400)}\n`).join("")}`;
 }
 
 /** What became of a certificate that was approved or rejected. */
@@ -93,10 +93,10 @@ export function movedText(
   const isIn = to === "trusted";
   const done = isIn ? "is let in" : "is refused, and its sessions end within seconds";
   const lines = [
-    `${thumbprint}  ${plain(subject, 200)}`,
+    `${thumbprint}  ${plainStart(subject, 200)}`,
     isNew ? `  ${done}` : `  was ${isIn ? "let in" : "refused"} already; nothing was changed`,
     ...(isIn && isAuthority ? ["  ! it is an authority: every client that it signs is let in too"] : []),
-    ...(isIn ? warnings : []).map((warning) => `  ! ${plain(warning, 400)}`),
+    ...(isIn ? warnings : []).map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -108,7 +108,7 @@ export function placedText({ facts, warnings }: Placed, isNext: boolean): string
     isNext
       ? "  is the next one. Let clients trust it (fleetgate certs show --pem prints it), then: fleetgate certs renew --activate"
       : "  is in use within seconds by a gateway that runs, else from its start. Open connections keep the one before, own/certs/previous.pem",
-    ...warnings.map((warning) => `  ! ${plain(warning, 400)}`),
+    ...warnings.map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
 }

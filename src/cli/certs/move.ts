@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { NotPossible } from "../exit.ts";
-import { plain } from "../plain-text.ts";
+import { plainStart } from "../plain-text.ts";
 import type { Listed } from "./inventory.ts";
 import { select } from "./selection.ts";
 import { isConfigured, places } from "./store.ts";
@@ -96,14 +96,14 @@ export async function giveToOwner(path: string, folder: string): Promise<void> {
     (error: unknown) => {
       const isLink = error instanceof Error && "code" in error && error.code === "ELOOP";
       throw isLink
-        ? new NotPossible(`${plain(path, 400)} is a link: put the file itself into ${dirname(path)}`)
+        ? new NotPossible(`${plainStart(path, 400)} is a link: put the file itself into ${dirname(path)}`)
         : error;
     },
   );
   try {
     const [about, wanted] = [await file.stat(), await stat(folder)];
     if (!about.isFile() || about.nlink > 1)
-      throw new NotPossible(`${plain(path, 400)} is no file of its own: copy it, and remove it`);
+      throw new NotPossible(`${plainStart(path, 400)} is no file of its own: copy it, and remove it`);
     const isOthers = about.uid !== wanted.uid || about.gid !== wanted.gid;
     if (isOthers && process.getuid?.() === 0) await file.chown(wanted.uid, wanted.gid);
     await file.chmod(wanted.mode & READ_AND_WRITE);

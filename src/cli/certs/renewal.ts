@@ -5,7 +5,7 @@ import { contentOf, missingNames } from "../../northbound/opcua/certificate-cont
 import { selfSigned, signingRequest } from "../../northbound/opcua/made-certificate.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { NotPossible } from "../exit.ts";
-import { plain } from "../plain-text.ts";
+import { plainStart } from "../plain-text.ts";
 import { applicationWarnings, type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
 import { configuredOf, notAllowed, type Whose } from "./inventory.ts";
 import { giveToOwner } from "./move.ts";
@@ -118,7 +118,7 @@ function chainOf(content: Buffer, file: string, { key, content: wanted }: Identi
   const [leaf, ...issuers] = readChain(content, file);
   if (leaf === undefined) throw new NotPossible(`${file} holds no certificate`);
   const facts = factsOf(leaf, nowMs);
-  const refuse = (problem: string) => new NotPossible(`${plain(file, 400)} ${problem}`);
+  const refuse = (problem: string) => new NotPossible(`${plainStart(file, 400)} ${problem}`);
   if (!leaf.publicKey.equals(createPublicKey(createPrivateKey(key)))) {
     throw refuse(
       "is for another key: the first certificate must be the answer to fleetgate certs request, its issuers after it",
@@ -126,22 +126,22 @@ function chainOf(content: Buffer, file: string, { key, content: wanted }: Identi
   }
   if (facts.applicationUri !== wanted.applicationUri) {
     throw refuse(
-      `is for ${facts.applicationUri === null ? "no application" : plain(facts.applicationUri, 200)}: its subjectAltName must have the URI ${wanted.applicationUri} of the request`,
+      `is for ${facts.applicationUri === null ? "no application" : plainStart(facts.applicationUri, 200)}: its subjectAltName must have the URI ${wanted.applicationUri} of the request`,
     );
   }
   for (const certificate of [leaf, ...issuers]) {
     const { validFrom, validTo, subject } = factsOf(certificate, nowMs);
-    if (Date.parse(validTo) <= nowMs) throw refuse(`has expired on ${validTo}: ${plain(subject, 200)}`);
+    if (Date.parse(validTo) <= nowMs) throw refuse(`has expired on ${validTo}: ${plainStart(subject, 200)}`);
     if (Date.parse(validFrom) > nowMs)
       throw refuse(
-        `is not valid before ${validFrom}: ${plain(subject, 200)}; is this machine's clock right?`,
+        `is not valid before ${validFrom}: ${plainStart(subject, 200)}; is this machine's clock right?`,
       );
   }
   let signed = leaf;
   for (const issuer of issuers) {
     if (!signed.checkIssued(issuer) || !signed.verify(issuer.publicKey)) {
       throw refuse(
-        `is no chain: ${plain(factsOf(signed, nowMs).subject, 200)} is not signed by ${plain(factsOf(issuer, nowMs).subject, 200)}, which follows it`,
+        `is no chain: ${plainStart(factsOf(signed, nowMs).subject, 200)} is not signed by ${plainStart(factsOf(issuer, nowMs).subject, 200)}, which follows it`,
       );
     }
     signed = issuer;
@@ -153,7 +153,7 @@ function readChain(content: Buffer, file: string): readonly X509Certificate[] {
   try {
     return certificatesOf(content);
   } catch {
-    throw new NotPossible(`${plain(file, 400)} holds no certificate that can be read (PEM or DER)`);
+    throw new NotPossible(`${plainStart(file, 400)} holds no certificate that can be read (PEM or DER)`);
   }
 }
 

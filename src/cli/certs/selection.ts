@@ -1,5 +1,5 @@
 import { exitCodes, NotPossible } from "../exit.ts";
-import { plain } from "../plain-text.ts";
+import { plainStart } from "../plain-text.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
 
 /** Something that has a certificate. */
@@ -17,7 +17,7 @@ export function select<T extends Candidate>(candidates: readonly T[], wanted: st
   const prefix = wanted.replaceAll(/[\s:]/g, "").toLowerCase();
   if (!/^[0-9a-f]+$/.test(prefix) || prefix.length < SHORTEST_PREFIX) {
     throw new NotPossible(
-      `${JSON.stringify(plain(wanted, 80))} is no thumbprint: give at least its first ${SHORTEST_PREFIX} hexadecimal digits, as fleetgate certs list shows them`,
+      `${JSON.stringify(plainStart(wanted, 80))} is no thumbprint: give at least its first ${SHORTEST_PREFIX} hexadecimal digits, as fleetgate certs list shows them`,
       exitCodes.usage,
     );
   }
@@ -29,7 +29,7 @@ export function select<T extends Candidate>(candidates: readonly T[], wanted: st
     throw new NotPossible(`no certificate has the thumbprint ${prefix}: fleetgate certs list shows all`);
   if (different.size > 1) {
     const lines = [...different.values()].map(
-      ({ thumbprint, subject }) => `\n  ${thumbprint}  ${plain(subject, 200)}`,
+      ({ thumbprint, subject }) => `\n  ${thumbprint}  ${plainStart(subject, 200)}`,
     );
     throw new NotPossible(`${prefix} fits ${different.size} certificates; give more of it:${lines.join("")}`);
   }

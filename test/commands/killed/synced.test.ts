@@ -52,7 +52,7 @@ function ended(lines: readonly string[]): readonly string[] {
 function unsynced(calls: readonly string[]): readonly string[] {
   const fileOf = (pattern: RegExp) =>
     calls.flatMap((line) => (pattern.test(line) ? [/ = (\d+)$/.exec(line)?.[1] ?? ""] : []));
-  const data = new Set(fileOf(/journal\/data\.mdb", O_RDWR/));
+  const data = new Set(fileOf(/journal\/data\.mdb", O_RDWR\|O_CREAT/));
   const meta = new Set(fileOf(/journal\/data\.mdb", .*O_DSYNC/));
   const [service = ""] = fileOf(/\/service"/);
   expect([data.size, meta.size, service !== ""], "the journal and the service are there").toEqual([
