@@ -102,7 +102,12 @@ export async function filesUnder(folder: string): Promise<ReadonlyMap<string, st
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    found.set(relative(folder, path), await readFile(path, "latin1"));
+    // A file that is replaced meanwhile is found under its own name.
+    const text = await readFile(path, "latin1").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    });
+    if (text !== null) found.set(relative(folder, path), text);
   }
   return found;
 }
