@@ -43,7 +43,7 @@ export function createLogOnDelays(clock: Clock): LogOnDelays {
   };
 }
 
-/** Of one length, whatever a stranger calls itself. */
+/** Of one length, also for long names of strangers. */
 function keyOf(who: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(who)).digest("base64");
 }

@@ -10,7 +10,7 @@ export interface ReloadRouteParts {
 
 /**
  * `POST /api/v1/reload` reads the configuration again. 200 with what was applied; 409 when it was refused,
- * and nothing has changed. It needs no right: whoever reaches the socket may signal the process too.
+ * and nothing has changed. It needs no right: every user who reaches the socket may signal the process too.
  */
 export function addReloadRoute(server: FastifyInstance, { reload }: ReloadRouteParts): void {
   server.post("/api/v1/reload", async ({ headers }, reply) => {
