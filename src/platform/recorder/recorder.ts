@@ -1,0 +1,165 @@
+import { join } from "node:path";
+import type { Cancel, Clock } from "../clock.ts";
+import { aborted, type Component, type Health } from "../component.ts";
+import type { FreeBytes } from "../disk-space.ts";
+import { messageOf } from "../error-text.ts";
+import type { Log } from "../log.ts";
+import { makeFolder } from "../make-folder.ts";
+import { createAlarmSaves } from "./alarm-saves.ts";
+import { createChunks } from "./chunks.ts";
+import type { RecorderOptions } from "./options.ts";
+import { removeOldest, type SavedBy, savedPath } from "./saved.ts";
+import { createSegments, type SavedRecording } from "./segments.ts";
+import type { Tape } from "./tape.ts";
+
+export interface RecorderParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly freeBytes: FreeBytes;
+  /** The version of the gateway. */
+  readonly version: string;
+}
+
+/** Keeps the last minutes on the disk, and saves them when it is asked to. */
+export interface Recorder extends Component {
+  readonly tape: Tape;
+  /** Saves the last minutes. Rejects with an error whose message is for people. */
+  save(cause: string): Promise<SavedRecording>;
+  /** An alarm was raised: saves soon, once for all that come until then, and not again for a while. */
+  alarm(cause: string): void;
+}
+
+const WRITE_WITHIN_MS = 1_000;
+/** The journal and other programs come first: with less room, nothing is recorded. */
+const MEGABYTE = 1024 * 1024;
+const LEAST_FREE_BYTES = 64 * MEGABYTE;
+const RETRY_MS = 60_000;
+
+export function createRecorder(options: RecorderOptions, parts: RecorderParts): Recorder {
+  const { clock, log, freeBytes, version } = parts;
+  const { folder, saved: keep } = options;
+  const savedFolder = join(folder, "saved");
+  const chunks = createChunks(clock);
+  const segments = createSegments(options, version, clock);
+  const counts = { bytes: 0, saved: 0, saveFailures: 0 };
+  let isRunning = false;
+  /** Why nothing is recorded. */
+  let problem: string | null = null;
+  let retryAtMs = 0;
+  let cancelWrite: Cancel | null = null;
+  let working: Promise<unknown> = Promise.resolve();
+
+  /** One thing at a time: nothing is removed while it is being saved. */
+  function afterwards<T>(task: () => Promise<T>): Promise<T> {
+    const done = working.then(task);
+    working = done.catch(() => {});
+    return done;
+  }
+
+  function scheduleWrite(): void {
+    if (cancelWrite !== null || !isRunning) return;
+    cancelWrite = clock.after(WRITE_WITHIN_MS, () => {
+      cancelWrite = null;
+      void afterwards(drain);
+    });
+  }
+
+  async function drain(): Promise<void> {
+    for (let chunk = chunks.take(); chunk !== null; chunk = chunks.take()) {
+      try {
+        needRoom(folder, freeBytes, chunk.bytes.length);
+        await segments.append(chunk.bytes);
+        counts.bytes += chunk.bytes.length;
+        if (problem !== null) log.info({ folder }, "recording goes on");
+        problem = null;
+      } catch (error) {
+        chunks.lost(chunk);
+        await fail(error);
+        return;
+      }
+    }
+  }
+
+  /** Nothing is recorded for a while; what is said of it is said once. */
+  async function fail(error: unknown): Promise<void> {
+    const reason = messageOf(error);
+    if (problem === null) log.warn({ err: error, folder }, "recording stops: nothing else does");
+    problem = reason;
+    retryAtMs = clock.monotonicMs() + RETRY_MS;
+    chunks.clear();
+    await segments.close().catch(() => {});
+  }
+
+  async function saveAs(by: SavedBy, cause: string): Promise<SavedRecording> {
+    await drain();
+    needRoom(folder, freeBytes, segments.bytes());
+    await makeFolder(savedFolder);
+    await removeOldest(savedFolder, by, keep - 1);
+    const found = await segments.save(savedPath(savedFolder, by, clock.nowMs()), cause);
+    if (found === null) throw new Error(problem ?? "nothing was recorded yet");
+    counts.saved += 1;
+    log.info({ path: found.path, bytes: found.bytes, cause }, "a recording was saved");
+    return found;
+  }
+
+  function save(by: SavedBy, cause: string): Promise<SavedRecording> {
+    return afterwards(() => saveAs(by, cause)).catch((error: unknown) => {
+      counts.saveFailures += 1;
+      throw error;
+    });
+  }
+
+  const alarms = createAlarmSaves(clock, (cause) => {
+    save("alarm", cause).catch((err: unknown) =>
+      log.warn({ err, cause }, "an alarm's recording was not saved"),
+    );
+  });
+  const isOff = () => !isRunning || (problem !== null && clock.monotonicMs() < retryAtMs);
+
+  return {
+    name: "recorder",
+    tape: {
+      get isOn() {
+        return isRunning;
+      },
+      get segment() {
+        return segments.begun();
+      },
+      write(kind, parts) {
+        if (isOff()) chunks.drop();
+        else if (chunks.write(kind, parts)) scheduleWrite();
+      },
+    },
+    save: (cause) => save("user", cause),
+    alarm(cause) {
+      if (isRunning) alarms.raised(cause);
+    },
+    health: () => healthOf(isRunning, problem, { ...counts, ...chunks.figures() }),
+    async run(signal, ready) {
+      isRunning = true;
+      ready();
+      await aborted(signal);
+      isRunning = false;
+      cancelWrite?.();
+      alarms.close();
+      await afterwards(drain);
+      await segments.close();
+    },
+  };
+}
+
+function healthOf(
+  isRunning: boolean,
+  problem: string | null,
+  figures: Readonly<Record<string, number>>,
+): Health {
+  if (problem === null) return { state: isRunning ? "up" : "down", figures };
+  return { state: "degraded", detail: `nothing is recorded: ${problem}`, figures };
+}
+
+/** Throws when too little room is left for so many bytes. */
+function needRoom(folder: string, freeBytes: FreeBytes, bytes: number): void {
+  const free = freeBytes(folder);
+  if (free === null || free >= LEAST_FREE_BYTES + bytes) return;
+  throw new Error(`the disk of ${folder} has only ${Math.floor(free / MEGABYTE)} MB left`);
+}

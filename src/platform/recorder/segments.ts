@@ -1,0 +1,187 @@
+import { type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { putInPlace } from "../kept-file.ts";
+import { makeFolder } from "../make-folder.ts";
+import { wholeEntriesEnd } from "./entry.ts";
+import type { RecorderOptions } from "./options.ts";
+import { ENDING, headerBytes, NoRecording, readHeader } from "./recording.ts";
+
+/** A recording that was saved. */
+export interface SavedRecording {
+  readonly path: string;
+  readonly bytes: number;
+  /** Wall time of its first segment's beginning. */
+  readonly fromMs: number;
+}
+
+/**
+ * The last minutes on the disk: numbered files that are only appended to, of which the oldest is removed. One
+ * call at a time. Each method rejects with the disk's error.
+ */
+export interface Segments {
+  /** Appends whole entries; begins a segment when the last is full or old. Syncs nothing. */
+  append(chunk: Buffer): Promise<void>;
+  /** Joins the segments to the file `path`. Null: there are none. */
+  save(path: string, cause: string): Promise<SavedRecording | null>;
+  /** Counts the segments that were begun. */
+  begun(): number;
+  /** Of all segments. */
+  bytes(): number;
+  close(): Promise<void>;
+}
+
+interface Segment {
+  readonly path: string;
+  bytes: number;
+  /** On the monotonic clock; of a run before, as far as the wall clock tells. */
+  readonly startedAtMs: number;
+}
+
+/** A segment is the part that is lost at the old end. */
+const SEGMENTS = 16;
+const NAME = /^segment-(\d+)\.fgrec$/;
+const OWNER_ONLY = 0o600;
+
+/** @param gateway its version */
+export function createSegments(
+  { folder, maxBytes, keepMs }: Pick<RecorderOptions, "folder" | "maxBytes" | "keepMs">,
+  gateway: string,
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
+): Segments {
+  const segmentBytes = Math.floor(maxBytes / SEGMENTS);
+  const segmentMs = keepMs / SEGMENTS;
+  let segments: Segment[] | null = null;
+  let handle: FileHandle | null = null;
+  let number = 0;
+  let begun = 0;
+
+  /** What an earlier run has left belongs to the last minutes too. */
+  async function found(): Promise<Segment[]> {
+    await makeFolder(folder);
+    const numbers = (await readdir(folder)).flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number);
+    const left: Segment[] = [];
+    for (const each of numbers.sort((a, b) => a - b)) {
+      number = Math.max(number, each);
+      const path = join(folder, `segment-${each}${ENDING}`);
+      const startedAtMs = await startOf(path, clock);
+      if (startedAtMs === null) await rm(path, { force: true });
+      else left.push({ path, bytes: (await stat(path)).size, startedAtMs });
+    }
+    return left;
+  }
+
+  async function begin(list: Segment[]): Promise<FileHandle> {
+    await handle?.close();
+    handle = null;
+    number += 1;
+    const path = join(folder, `segment-${number}${ENDING}`);
+    const file = await open(path, "w", OWNER_ONLY);
+    handle = file;
+    const header = headerBytes({ gateway, startedAt: new Date(clock.nowMs()).toISOString() });
+    list.push({ path, bytes: header.length, startedAtMs: clock.monotonicMs() });
+    begun += 1;
+    await file.write(header);
+    return file;
+  }
+
+  /** Makes room for so many bytes, and forgets what is too old. */
+  async function evict(list: Segment[], bytes: number): Promise<void> {
+    const oldestMs = clock.monotonicMs() - keepMs;
+    let total = bytes + sizeOf(list);
+    for (let first = list[0]; first !== undefined; first = list[0]) {
+      if (total <= maxBytes && first.startedAtMs >= oldestMs) return;
+      if (list.length === 1) {
+        await handle?.close();
+        handle = null;
+      }
+      await rm(first.path, { force: true });
+      total -= first.bytes;
+      list.shift();
+    }
+  }
+
+  return {
+    async append(chunk) {
+      segments ??= await found();
+      const list = segments;
+      await evict(list, chunk.length);
+      const last = list.at(-1);
+      const isDue =
+        last === undefined ||
+        last.bytes + chunk.length > segmentBytes ||
+        clock.monotonicMs() - last.startedAtMs >= segmentMs;
+      const file = handle === null || isDue ? await begin(list) : handle;
+      const current = list.at(-1);
+      const { bytesWritten } = await file.write(chunk);
+      if (current !== undefined) current.bytes += bytesWritten;
+      if (bytesWritten < chunk.length) throw new Error(`only ${bytesWritten} bytes of a chunk were written`);
+    },
+    async save(path, cause) {
+      segments ??= await found();
+      const list = segments;
+      await evict(list, 0);
+      const [first] = list;
+      if (first === undefined) return null;
+      const fromMs = clock.nowMs() - (clock.monotonicMs() - first.startedAtMs);
+      const header = headerBytes({
+        gateway,
+        startedAt: new Date(fromMs).toISOString(),
+        cause,
+        savedAt: new Date(clock.nowMs()).toISOString(),
+      });
+      const bytes = await joinTo(list, path, header);
+      return { path, bytes, fromMs };
+    },
+    begun: () => begun,
+    bytes: () => sizeOf(segments ?? []),
+    async close() {
+      const file = handle;
+      handle = null;
+      await file?.close();
+    },
+  };
+}
+
+/** Writes the entries of the segments behind a header. @returns how many bytes there are */
+async function joinTo(segments: readonly Segment[], path: string, header: Buffer): Promise<number> {
+  const draft = `${path}.new`;
+  await rm(draft, { force: true });
+  try {
+    const file = await open(draft, "wx", OWNER_ONLY);
+    let bytes = 0;
+    try {
+      bytes += (await file.write(header)).bytesWritten;
+      for (const segment of segments) {
+        const whole = await readFile(segment.path);
+        const { end } = readHeader(whole);
+        const entries = whole.subarray(end, wholeEntriesEnd(whole, end));
+        bytes += (await file.write(entries)).bytesWritten;
+      }
+    } finally {
+      await file.close();
+    }
+    await putInPlace(draft, path);
+    return bytes;
+  } catch (error) {
+    // A disk that is full must not be filled with halves of files.
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** On the monotonic clock; null: it is none of ours. */
+async function startOf(path: string, clock: Pick<Clock, "nowMs" | "monotonicMs">): Promise<number | null> {
+  try {
+    const { header } = readHeader(await readFile(path));
+    const ageMs = clock.nowMs() - Date.parse(header.startedAt);
+    return clock.monotonicMs() - Math.max(0, ageMs);
+  } catch (error) {
+    if (error instanceof NoRecording) return null;
+    throw error;
+  }
+}
+
+function sizeOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+}
