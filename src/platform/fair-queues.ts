@@ -37,8 +37,9 @@ interface Queue<Item> {
 export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   const queues = new Map<string, Queue<Item>>();
   const turns = createChain<Queue<Item>>();
-  // A queue grows and shrinks by one, so that the longest is known without a search.
-  const byLength = new Map<number, Chain<Queue<Item>>>();
+  // By length. A queue grows and shrinks by one, so that the longest is known without a search. No Map: see
+  // decisions.md, A Map whose keys come and go.
+  const byLength: (Chain<Queue<Item>> | undefined)[] = [];
   /** An empty one: a queue that grows alone would leave one behind, and need one, with each item. */
   let spare: Chain<Queue<Item>> | null = null;
   let longest = 0;
@@ -62,22 +63,27 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   }
 
   function leavePeers(queue: Queue<Item>): void {
-    const peers = byLength.get(queue.items.length);
+    const { length: count } = queue.items;
+    const peers = byLength[count];
     if (peers === undefined || queue.peer === null) return;
     peers.remove(queue.peer);
     queue.peer = null;
     if (peers.length > 0) return;
-    byLength.delete(queue.items.length);
     spare = peers;
-    if (queue.items.length === longest) longest -= 1;
+    if (count < longest) {
+      byLength[count] = undefined;
+      return;
+    }
+    byLength.pop();
+    longest -= 1;
   }
 
   function joinPeers(queue: Queue<Item>): void {
-    let peers = byLength.get(queue.items.length);
+    let peers = byLength[queue.items.length];
     if (peers === undefined) {
       peers = spare ?? createChain();
       spare = null;
-      byLength.set(queue.items.length, peers);
+      byLength[queue.items.length] = peers;
     }
     queue.peer = peers.append(queue);
     longest = Math.max(longest, queue.items.length);
@@ -103,7 +109,7 @@ export function createFairQueues<Item>(limit: number): FairQueues<Item> {
       joinPeers(queue);
       length += 1;
       if (length <= limit) return null;
-      const from = byLength.get(longest)?.first?.value;
+      const from = byLength[longest]?.first?.value;
       const gone = from === undefined ? null : takeOldest(from);
       return from === undefined || gone === null ? null : { key: from.key, item: gone };
     },

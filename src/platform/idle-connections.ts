@@ -12,8 +12,14 @@ export interface IdleConnections {
   figures(): { readonly idle: number; readonly closed: number };
 }
 
-/** @param onClose hears of each connection that had to go */
-export function createIdleConnections(limit: number, onClose: (address: string) => void): IdleConnections {
+/**
+ * @param limit how many there may be now
+ * @param onClose hears of each connection that had to go
+ */
+export function createIdleConnections(
+  limit: () => number,
+  onClose: (address: string) => void,
+): IdleConnections {
   const byAddress = new Map<string, Set<Socket>>();
   const addresses = new Map<Socket, string>();
   /** They are idle again and again. */
@@ -51,7 +57,7 @@ export function createIdleConnections(limit: number, onClose: (address: string) 
       byAddress.set(remoteAddress, (byAddress.get(remoteAddress) ?? new Set()).add(socket));
       if (!watched.has(socket)) socket.once("close", () => remove(socket));
       watched.add(socket);
-      if (addresses.size > limit) closeOne();
+      if (addresses.size > limit()) closeOne();
     },
     remove,
     figures: () => ({ idle: addresses.size, closed }),

@@ -18,6 +18,43 @@ const FORGOTTEN_AFTER_MS = 600_000;
 /** Of all users and places; the oldest is evicted. */
 const MOST = 1_000;
 
+/** Somebody who logs on. */
+export interface WaitingLogOn {
+  /** A user at one place, as `LogOnDelays` has it. */
+  readonly who: readonly string[];
+  /** Whether the connection is still there. */
+  isThere(): boolean;
+}
+
+/** Lets log-ons pass when their delay is over. */
+export interface LogOnHold {
+  /** Calls `attempt` at once, or when the delay is over; `refuse` where that would take too long. */
+  pass(waiting: WaitingLogOn, attempt: () => void, refuse: () => void): void;
+}
+
+/** A log-on waits so long itself: less than clients and servers wait for it. A longer delay refuses it. */
+const LONGEST_HOLD_MS = 4_000;
+
+export function createLogOnHold(delays: LogOnDelays, clock: Clock): LogOnHold {
+  /** Applicants with an attempt that waits: their further attempts are refused. */
+  const held = new Set<string>();
+  return {
+    pass({ who, isThere }, attempt, refuse) {
+      const waitMs = delays.waitMs(...who);
+      const key = keyOf(who);
+      if (held.has(key) || waitMs > LONGEST_HOLD_MS) refuse();
+      else if (waitMs === 0) attempt();
+      else {
+        held.add(key);
+        clock.after(waitMs, () => {
+          held.delete(key);
+          if (isThere()) attempt();
+        });
+      }
+    },
+  };
+}
+
 export function createLogOnDelays(clock: Clock): LogOnDelays {
   const failures = new BoundedMap<string, { readonly count: number; readonly atMs: number }>(MOST);
 
@@ -43,7 +80,7 @@ export function createLogOnDelays(clock: Clock): LogOnDelays {
   };
 }
 
-/** Of one length, also for long names of strangers. */
+/** A key has one length, however long the name is. */
 function keyOf(who: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(who)).digest("base64");
 }

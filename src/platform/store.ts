@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-space.ts";
+import { makeFolder } from "./make-folder.ts";
 import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/read-only.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
 import { createWorstLately } from "./worst-lately.ts";
@@ -89,6 +90,11 @@ export interface StoreParts {
   /** Called before the files are made or opened, and when they are. */
   readonly beforeOpen?: () => void;
   readonly afterOpen?: () => void;
+  /**
+   * Called when somebody has removed the files while the store was open. With it, the records are written to
+   * new ones before the next commit; without it, they are gone when the process ends.
+   */
+  readonly onGone?: () => void;
 }
 
 /** The machine itself. */
@@ -117,7 +123,9 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       waiting = [];
       beganAtMs = parts.clock.monotonicMs();
       try {
-        await commit(group);
+        const changes = group.flatMap((each) => each.changes);
+        await commit(changes);
+        figures.records += changes.length;
         figures.syncs += 1;
         for (const each of group) each.resolve();
       } catch (error) {
@@ -130,9 +138,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     writing = null;
   }
 
-  async function commit(group: readonly Waiting[]): Promise<void> {
-    const changes = group.flatMap((each) => each.changes);
-    figures.records += changes.length;
+  async function commit(changes: readonly StoreChange[]): Promise<void> {
     if (parts.clock.monotonicMs() < last.restsUntilMs) throw last.failure;
     // Nor must lmdb meet a disk that takes no writes: see LEAST_FREE_BYTES.
     if (parts.isReadOnly(join(path, "data.mdb"))) throw new DiskReadOnly();
@@ -147,6 +153,8 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
   }
 
   async function commitNow(changes: readonly StoreChange[]): Promise<void> {
+    if (database !== null && parts.onGone !== undefined && !existsSync(join(path, "data.mdb")))
+      database = await copyToNewFiles(database, path, parts);
     database ??= openDatabase(path, parts);
     const opened = database;
     try {
@@ -210,7 +218,11 @@ function refuseWithoutRoom(free: number | null, changes: readonly StoreChange[])
   if (free === null || free >= AMPLE_BYTES) return;
   const needed = LEAST_FREE_BYTES + BYTES_ON_DISK_PER_BYTE * sizeOf(changes);
   if (free >= needed) return;
-  throw new Error(`the disk is full: ${megabytes(free)} MB free, at least ${megabytes(needed)} are needed`);
+  throw new Error(`the disk is full: ${roomText(free, needed)}`);
+}
+
+function roomText(free: number, needed: number): string {
+  return `${megabytes(free)} MB free, at least ${megabytes(needed)} are needed`;
 }
 
 function sizeOf(changes: readonly StoreChange[]): number {
@@ -219,6 +231,38 @@ function sizeOf(changes: readonly StoreChange[]): number {
 
 function megabytes(bytes: number): string {
   return (bytes / MEGABYTE).toFixed(1);
+}
+
+type Database = ReturnType<typeof openDatabase>;
+
+/** lmdb still reads files that were removed. A write to them would succeed, and be of no use. */
+async function copyToNewFiles(old: Database, path: string, parts: StoreParts): Promise<Database> {
+  const folder = dirname(path);
+  let bytes = 0;
+  for (const { key, value } of old.getRange()) bytes += key.length + value.length;
+  const needed = LEAST_FREE_BYTES + BYTES_ON_DISK_PER_BYTE * bytes;
+  const free = parts.freeBytes(folder);
+  if (free !== null && free < needed)
+    throw new Error(`${path} was removed, and the disk is full: ${roomText(free, needed)}`);
+  await makeFolder(path);
+  // The new files must not share the locks of the old ones.
+  rmSync(join(path, "lock.mdb"), { force: true });
+  const copy = openDatabase(path, parts);
+  try {
+    await copy.batch(() => {
+      for (const { key, value } of old.getRange()) void copy.put(key, value);
+    });
+    await copy.flushed;
+  } catch (error) {
+    const cause = await commitCause(error);
+    await copy.close();
+    // The next commit begins again.
+    rmSync(join(path, "data.mdb"), { force: true });
+    throw cause;
+  }
+  await old.close();
+  parts.onGone?.();
+  return copy;
 }
 
 function openDatabase(path: string, { beforeOpen, afterOpen }: StoreParts) {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createFairQueues } from "../../src/platform/fair-queues.ts";
+import { oldBytesOf } from "../support/old-garbage.ts";
 
 describe("fair queues", () => {
   it("push out the oldest of the key that has most waiting, and say so", () => {
@@ -19,6 +20,17 @@ describe("fair queues", () => {
     while (queues.length > 0) served.push(queues.next());
     expect(served).toEqual(["a1", "b1", "c1", "a2", "c2", "a3"]);
     expect(queues.next()).toBeNull();
+  });
+
+  it("leave nothing of what was evicted for a full collection", () => {
+    const queues = createFairQueues<number>(1_000);
+    const keys = Array.from({ length: 100 }, (_, key) => `robot-${key}`);
+    const push = (item: number) => queues.push(keys[item % keys.length] ?? "", item);
+    for (let item = 0; item < 10_000; item += 1) push(item);
+    const bytes = oldBytesOf(() => {
+      for (let item = 0; item < 3_000_000; item += 1) push(item);
+    });
+    expect(bytes).toBeLessThan(4_000_000);
   });
 
   it("do what a search through all of them would do", () => {

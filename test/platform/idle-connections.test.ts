@@ -8,7 +8,10 @@ function from(address: string): Socket {
 
 test("beyond the bound the oldest of the address that has most is closed", () => {
   const closed: string[] = [];
-  const idle = createIdleConnections(4, (address) => void closed.push(address));
+  const idle = createIdleConnections(
+    () => 4,
+    (address) => void closed.push(address),
+  );
   const other = from("192.0.2.9");
   idle.add(other);
   const many = Array.from({ length: 6 }, () => from("192.0.2.1"));
@@ -20,7 +23,10 @@ test("beyond the bound the oldest of the address that has most is closed", () =>
 });
 
 test("what is used is not idle, and the newest of the idle ones when it is so again", () => {
-  const idle = createIdleConnections(2, () => {});
+  const idle = createIdleConnections(
+    () => 2,
+    () => {},
+  );
   const [first, second, third] = [from("192.0.2.1"), from("192.0.2.1"), from("192.0.2.1")];
   idle.add(first);
   idle.add(second);
@@ -31,7 +37,10 @@ test("what is used is not idle, and the newest of the idle ones when it is so ag
 });
 
 test("a connection that is idle again and again gets one listener", () => {
-  const idle = createIdleConnections(2, () => {});
+  const idle = createIdleConnections(
+    () => 2,
+    () => {},
+  );
   const socket = from("192.0.2.1");
   const before = socket.listenerCount("close");
   for (let request = 0; request < 100; request += 1) {

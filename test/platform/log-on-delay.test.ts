@@ -35,7 +35,7 @@ it("is forgotten after ten minutes, whatever the wall clock does", () => {
   expect(delays.failed("line1", "10.0.0.5").count).toBe(1);
 });
 
-it("keeps a thousand of them: strangers with ever new names fill no memory", () => {
+it("keeps a thousand of them: ever new names fill no memory", () => {
   const delays = createLogOnDelays(createManualClock());
   delays.failed("first", "10.0.0.5");
   for (let each = 0; each < 1_000; each += 1) delays.failed(`${each}`.repeat(1_000), "10.0.0.5");

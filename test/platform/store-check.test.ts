@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
 import { checkStore } from "../../src/platform/stores/store-check.ts";
-import { seededChance } from "../daemon/chance.ts";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
 
 /** The program that reads a store runs as it was built. */

@@ -28,6 +28,44 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+describe("files that are removed while the store is open", () => {
+  it.each([
+    ["the folder", (path: string) => rmSync(path, { recursive: true })],
+    ["the records", (path: string) => rmSync(join(path, "data.mdb"))],
+  ])("%s: all records are written to new files with the next commit", async (_what, remove) => {
+    const path = join(directory, "outbox");
+    let gone = 0;
+    const onGone = () => {
+      gone += 1;
+    };
+    const store = openStore(path, { ...parts, onGone });
+    await store.write([{ key: "a", value: 1 }]);
+    remove(path);
+    expect(store.get("a")).toBe(1);
+    await store.write([{ key: "b", value: 2 }]);
+    await store.write([{ key: "c", value: 3 }]);
+    expect(gone).toBe(1);
+    await store.close();
+    const again = openStore(path, parts);
+    expect([..."abc"].map((key) => again.get(key))).toEqual([1, 2, 3]);
+    await again.close();
+  });
+
+  it("on a full disk writes are refused, and succeed when there is room", async () => {
+    const path = join(directory, "outbox");
+    const store = openStore(path, { ...parts, onGone() {} });
+    await store.write([{ key: "a", value: 1 }]);
+    rmSync(path, { recursive: true });
+    free = 1_000_000;
+    await expect(store.write([{ key: "b", value: 2 }])).rejects.toThrow(StoreFailed);
+    free = null;
+    nowMs += 10_000;
+    await store.write([{ key: "c", value: 3 }]);
+    expect([..."abc"].map((key) => store.get(key))).toEqual([1, undefined, 3]);
+    await store.close();
+  });
+});
+
 describe("store", () => {
   it("keeps what was written, across a close", async () => {
     const path = join(directory, "deep/er");
@@ -184,7 +222,7 @@ describe("store", () => {
     nowMs += 1_000;
     await store.write([{ key: "after", value: 2 }]);
     expect(store.get("after")).toBe(2);
-    expect(store.figures().failures).toBe(1);
+    expect(store.figures()).toMatchObject({ failures: 1, records: 2, syncs: 2 });
     await store.close();
   });
 

@@ -19,7 +19,8 @@ const looks: ReadonlyArray<readonly [RegExp, string]> = [
 /** Hides these secrets in a text, and what looks like one. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   let hidden = text;
-  for (const secret of secrets) {
+  // One may be the beginning of another, whose end would stay.
+  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
     if (secret.length < SHORTEST_SECRET) continue;
     hidden = hidden.replaceAll(secret, HIDDEN).replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN);
   }

@@ -123,11 +123,16 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
  * Puts a store aside that is not true any more. An empty one takes its place, and belongs to the owner of the
  * data folder: the operator may be another user.
  *
+ * @param reason why an operator must confirm the loss; null: one has, by asking for this
  * @returns the new place of what was there, null when there was nothing
  */
-export async function discardStore(folder: string, nowMs: number): Promise<string | null> {
+export async function discardStore(
+  folder: string,
+  nowMs: number,
+  reason: string | null,
+): Promise<string | null> {
   const { uid, gid } = statSync(dirname(folder));
-  const { keptAs } = await loseStore(folder, "", nowMs, false);
+  const { keptAs } = await loseStore(folder, reason ?? "", nowMs, reason !== null);
   for (const path of [folder, ...readdirSync(folder).map((name) => join(folder, name))])
     chownSync(path, uid, gid);
   return keptAs;

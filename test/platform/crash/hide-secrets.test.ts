@@ -26,6 +26,10 @@ it("hides the secrets that it is told, as JSON has them too, and no short ones",
   });
 });
 
+it("hides the whole of a secret that begins as another one does", () => {
+  expect(hideSecrets("a sesame2 b", ["sesame", "sesame2"])).toBe("a (hidden) b");
+});
+
 it("leaves alone what people have to read", () => {
   const text = '{"part":"fleet","msg":"a token has been obtained","cause":"no token: nothing listens there"}';
   expect(hideSecrets(text, [])).toBe(text);

@@ -1,0 +1,50 @@
+import { type Clock, every } from "./clock.ts";
+import type { Health } from "./component.ts";
+import type { Log } from "./log.ts";
+
+/** Whether somebody has set the wall clock. */
+export interface ClockWatch {
+  health(): Health;
+}
+
+const LOOK_MS = 1_000;
+/** Time services correct less than that a look without a step. */
+const STEP_MS = 500;
+/** For so long the health names the last step. */
+const SHOWN_MS = 3_600_000;
+const GOES_ON = "ages, timeouts and the quality of values do not depend on it";
+
+/**
+ * Watches until the signal is aborted, and logs each step of the wall clock. It is no fault: most steps set a
+ * clock right. Whether it is right is for CLOCK_SKEW to say.
+ */
+export function watchClock(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  signal: AbortSignal,
+): ClockWatch {
+  const offset = () => clock.nowMs() - clock.monotonicMs();
+  let offsetMs = offset();
+  let steps = 0;
+  let last: { readonly text: string; readonly atMs: number } | null = null;
+
+  every(clock, LOOK_MS, signal, () => {
+    const stepMs = offset() - offsetMs;
+    offsetMs += stepMs;
+    if (Math.abs(stepMs) < STEP_MS) return;
+    steps += 1;
+    const cause = stepMs > 0 ? "set forward, or the machine slept," : "set back";
+    const text = `the wall clock was ${cause} by ${(Math.abs(stepMs) / 1_000).toFixed(1)} s`;
+    last = { text, atMs: clock.monotonicMs() };
+    log.warn({ stepMs: Math.round(stepMs) }, `${text}: ${GOES_ON}`);
+  });
+
+  return {
+    health() {
+      const figures = { steps };
+      const isShown = last !== null && clock.monotonicMs() - last.atMs < SHOWN_MS;
+      return isShown && last !== null
+        ? { state: "up", detail: last.text, figures }
+        : { state: "up", figures };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Clock } from "./clock.ts";
+import { createLineBudget } from "./line-budget.ts";
+
+/** Says which failed log-ons are reported, so that log and audit stay bounded. */
+export interface LogOnReports {
+  /** Whether a failed log-on under this name is reported. One that is not is counted. */
+  isDue(name: string): boolean;
+}
+
+const WINDOW_MS = 60_000;
+/** Names that are no user's are free to invent. */
+const MOST_OF_STRANGERS = 10;
+/** The delays bound these already, for each address. */
+const MOST_OF_USERS = 60;
+
+/**
+ * Strangers and users have a bound each, so that a flood of invented names hides no attempt on a user.
+ * @param isUser whether the configuration has the name
+ * @param onLeftOut is called after a minute, with the number of those that were not reported
+ */
+export function createLogOnReports(
+  clock: Pick<Clock, "after">,
+  isUser: (name: string) => boolean,
+  onLeftOut: (count: number) => void,
+): LogOnReports {
+  const budgetOf = (most: number) => createLineBudget(clock, { most, windowMs: WINDOW_MS }, onLeftOut);
+  const [ofUsers, ofStrangers] = [budgetOf(MOST_OF_USERS), budgetOf(MOST_OF_STRANGERS)];
+  return { isDue: (name) => (isUser(name) ? ofUsers : ofStrangers).take() };
+}

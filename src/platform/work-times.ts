@@ -1,0 +1,54 @@
+import type { Clock } from "./clock.ts";
+
+/** What has taken the event loop for longest. */
+export interface LongestWork {
+  readonly part: string;
+  readonly ms: number;
+}
+
+/** How long the parts of the process take the event loop, so that one that blocks it can be named. */
+export interface WorkTimes {
+  /** Does the task, and notes how long it took until it returned. */
+  time<T>(part: string, task: () => T): T;
+  /** The same clock, whose timers count as work of the part. */
+  clock(part: string): Clock;
+  /** The longest single task since the last call; null: there was none. */
+  takeLongest(): LongestWork | null;
+}
+
+/** A task around another one is named only if it took so much longer: the inner one says more. */
+const OUTER = 1.1;
+
+/** Two looks at the clock a task: 0.1 µs. */
+export function createWorkTimes(clock: Clock): WorkTimes {
+  let longestPart: string | null = null;
+  let longestMs = 0;
+
+  function time<T>(part: string, task: () => T): T {
+    const beganAtMs = clock.monotonicMs();
+    try {
+      return task();
+    } finally {
+      const ms = clock.monotonicMs() - beganAtMs;
+      if (ms > longestMs * OUTER) {
+        longestMs = ms;
+        longestPart = part;
+      }
+    }
+  }
+
+  return {
+    time,
+    clock: (part) => ({
+      nowMs: clock.nowMs,
+      monotonicMs: clock.monotonicMs,
+      after: (delayMs, task) => clock.after(delayMs, () => time(part, task)),
+    }),
+    takeLongest() {
+      const longest = longestPart === null ? null : { part: longestPart, ms: longestMs };
+      longestPart = null;
+      longestMs = 0;
+      return longest;
+    },
+  };
+}
