@@ -35,9 +35,15 @@ export interface ServiceRequest {
 }
 
 /** What users do about alarms: operators of the robot, or of all robots where an alarm is of none. */
-export interface Alarms {
+export interface AlarmRequests {
   /** Null when it is taken, or was acknowledged before; otherwise the refusal. */
   acknowledge(asked: Acknowledgement): Outcome | null;
   /** The alarms of a robot out of service rest, its commands are not touched. Null, or the refusal. */
   putOutOfService(asked: ServiceRequest): Outcome | null;
+}
+
+/** The same for protocols, which answer. */
+export interface Alarms extends AlarmRequests {
+  /** Null when what users did is on the disk; otherwise what they should know. Waits a second at most. */
+  storeProblem(): Promise<string | null>;
 }

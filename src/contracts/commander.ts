@@ -86,6 +86,22 @@ export interface RefusalAudit {
   refused(request: RefusedRequest, outcome: Outcome): void;
 }
 
+/** The begin, or the end, of the session of a user that logs in. */
+export interface SessionChange {
+  readonly source: Source;
+  /** Where the user logged in from; null: it did not end it itself. */
+  readonly address: string | null;
+  readonly change: "log_on" | "log_off";
+  /** Why the session ended, or how many lines were left out; null at a begin. */
+  readonly reason: string | null;
+}
+
+/** Where a protocol tells of sessions. */
+export interface SessionAudit {
+  /** Puts it into the audit log. Never throws. */
+  session(change: SessionChange): void;
+}
+
 /** What the journal still knows of commands. */
 export interface CommandRecords {
   /** Whether a command of this identity is in hand, or recorded. */

@@ -23,3 +23,21 @@ export interface CurrentState {
   /** The value that `change` is about, as it stands now. */
   current(change: StateChange): StateChange;
 }
+
+/**
+ * How old the places of robots are. Each answer of the online list confirms the places of the robots that it
+ * has.
+ */
+export interface PlaceAges {
+  /** Milliseconds since the newest list; null: there was none. */
+  listAgeMs(): number | null;
+  /** Null: no list had the robot. */
+  placeAge(robotId: RobotId): PlaceAge | null;
+}
+
+export interface PlaceAge {
+  /** Milliseconds since a list last had it. */
+  readonly ageMs: number;
+  /** Whether the newest list has it. */
+  readonly isListed: boolean;
+}

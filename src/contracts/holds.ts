@@ -1,5 +1,5 @@
 import type { Source } from "../domain/command.ts";
-import type { HoldState } from "../domain/hold.ts";
+import type { HoldState, StandingHold } from "../domain/hold.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
@@ -30,4 +30,6 @@ export interface Holds {
   refusedName(robotId: RobotId): Outcome | null;
   /** What holds this robot, the holds of all robots included; null: what holds all robots. */
   holdState(robotId: RobotId | null): HoldState;
+  /** Every hold of every user. */
+  all(): readonly StandingHold[];
 }

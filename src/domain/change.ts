@@ -25,6 +25,8 @@ export type StateChange =
   | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
   /** What a station shows now. */
   | { readonly kind: "station"; readonly station: string; readonly shown: StationShown }
+  /** The configuration has the station no more: whatever a northbound keeps of it is to be removed. */
+  | { readonly kind: "station_removed"; readonly station: string }
   /**
    * The alarms that stand now, the most urgent first: of a robot, of a station, and all that there are. Those
    * of a robot out of service rest.
@@ -57,6 +59,7 @@ export function changeKey(change: StateChange): string {
     case "station_alarms":
       return `station_alarms/${change.station}`;
     case "station":
+    case "station_removed":
       return `station/${change.station}`;
     case "map":
       return `map/${change.mapId}`;

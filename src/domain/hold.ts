@@ -1,4 +1,5 @@
 import type { Source } from "./command.ts";
+import type { RobotId } from "./robot.ts";
 
 /** What holds a robot, or (of all robots) what holds them together. A hold is no safety function. */
 export interface HoldState {
@@ -10,6 +11,15 @@ export interface HoldState {
   readonly by: readonly string[];
   /** Whether a restart would know the same: false while the disk has not taken it. */
   readonly isStored: boolean;
+}
+
+/** The hold of one user. */
+export interface StandingHold {
+  /** Null: all robots. */
+  readonly robotId: RobotId | null;
+  readonly owner: Source;
+  /** Wall time. */
+  readonly sinceMs: number;
 }
 
 /** A user as holds name it: protocol and name. */

@@ -69,6 +69,20 @@ export const outcomeNumbers = {
   checked: 8,
 } as const satisfies Record<OutcomeName | CommandStage | "idle", number>;
 
+/** What each of them means, for people: one wording for docs/commands.md and the console. */
+export const outcomeMeanings = {
+  idle: "no command yet, or it is not recorded yet",
+  accepted: "recorded, not sent yet",
+  sent: "on its way; not final",
+  succeeded: "the service says that it took the command. Whether the robot arrives is shown by its mission",
+  refused: "it was not done, and the code gives the reason",
+  expired: "it was never sent, and will not be",
+  unknown: "the robot may have acted, or may act later. Look at it before anything is sent again",
+  probably_succeeded:
+    "the call ended without an answer; the evidence says what shows that it was done all the same",
+  checked: "a dry run (dryRun of an OPC UA user): nothing would refuse it now, and nothing was sent",
+} as const satisfies Record<keyof typeof outcomeNumbers, string>;
+
 /**
  * An outcome as every protocol with JSON tells it (design, MQTT: the reply). `id` is null when none could be
  * read.

@@ -1,0 +1,44 @@
+import type { CommandIdentity, Source } from "../domain/command.ts";
+import type { Outcome } from "../domain/outcome.ts";
+import type { RobotId } from "../domain/robot.ts";
+
+/** A command of the log, from any protocol. Times are wall time in milliseconds; null: not reached. */
+export interface LoggedCommand {
+  /** In the order in which they came; another after a restart. */
+  readonly number: number;
+  readonly source: Source;
+  /** Null: none could be read. */
+  readonly requestId: string | null;
+  readonly operation: string;
+  readonly robotId: RobotId | null;
+  /** Canonical JSON without secrets; null: it could not be read. */
+  readonly requestJson: string | null;
+  /** For whom the gateway sent it of itself; null: it did not. */
+  readonly onBehalfOf: Source | null;
+  /** Null: it was refused before. */
+  readonly acceptedAtMs: number | null;
+  readonly sentAtMs: number | null;
+  readonly finalAtMs: number | null;
+  /** Null: not final. */
+  readonly ending: Pick<Outcome, "outcome" | "code" | "message" | "missionId" | "evidence"> | null;
+  /** What was seen of it after an outcome that is unknown, as one sentence. */
+  readonly foundLater: string | null;
+}
+
+/** The newest commands, of this run and of earlier ones. */
+export interface CommandLog {
+  /** Newest first. */
+  newest(): readonly LoggedCommand[];
+  /** `look` is called with each command that has reached another stage, until the result is called. */
+  follow(look: (command: LoggedCommand) => void): () => void;
+}
+
+/** What a command does on its way, for a log. Synchronous; never throws. */
+export interface CommandProgress {
+  /** It was accepted, or sent. `request` is what may be shown of it. */
+  reached(command: ReachedCommand): void;
+  /** Something was seen of a command whose outcome is unknown, and stays so. */
+  foundLater(identity: CommandIdentity, text: string): void;
+}
+
+export type ReachedCommand = Omit<LoggedCommand, "number" | "finalAtMs" | "ending" | "foundLater">;
