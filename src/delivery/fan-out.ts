@@ -2,9 +2,19 @@ import type { Batch, Sink } from "../contracts/link.ts";
 import { changeKey } from "../domain/change.ts";
 import type { Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
+import { noTape, type Tape } from "../platform/recorder/tape.ts";
+import type { WorkTimes } from "../platform/work-times.ts";
 import { createFeed, type Feed, type FeedParts, isEmpty, type QueueLimits } from "./feed.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
+import { toldText } from "./told-text.ts";
+
+export interface FanOutParts extends FeedParts {
+  /** Keeps what is handed over; left out: nothing does. */
+  readonly tape?: Tape;
+  /** Times what the northbounds do with it; left out: nothing does. */
+  readonly work?: Pick<WorkTimes, "time">;
+}
 
 /** Delivers batches to the northbounds, to each at its own pace. */
 export interface FanOut {
@@ -39,8 +49,8 @@ const TURN_LIMIT_MS = 30_000;
  * Each northbound has a bounded queue of its own, and gets a bounded slice a turn of the event loop. So a
  * slow broker slows no other northbound, and a burst does not block the event loop.
  */
-export function createFanOut(parts: FeedParts): FanOut {
-  const { clock, log } = parts;
+export function createFanOut(parts: FanOutParts): FanOut {
+  const { clock, log, work, tape = noTape } = parts;
   const subscribers = new Map<string, Subscriber>();
   /** Since when a turn is asked for, by the monotonic clock; null while none is. */
   let scheduledAtMs: number | null = null;
@@ -54,7 +64,7 @@ export function createFanOut(parts: FeedParts): FanOut {
   function flush(): void {
     scheduledAtMs = null;
     let again = false;
-    for (const subscriber of subscribers.values()) again = subscriber.turn() || again;
+    for (const [name, { turn }] of subscribers) again = (work?.time(name, turn) ?? turn()) || again;
     if (again) schedule();
   }
 
@@ -81,11 +91,11 @@ export function createFanOut(parts: FeedParts): FanOut {
     },
     attachSink(name, sink, limits) {
       const feed = createFeed(name, limits, parts);
-      add(name, createSinkSubscriber(name, sink, feed, log));
+      add(name, createSinkSubscriber(name, sink, recorded(name, feed, tape), log));
       return () => void subscribers.delete(name);
     },
     attachOutlet(name, limits, outbox) {
-      const feed = createFeed(name, limits, parts, outbox);
+      const feed = recorded(name, createFeed(name, limits, parts, outbox), tape);
       outbox?.onReady(schedule);
       const { outlet, turn } = createOutlet(feed, schedule);
       add(name, { feed, turn, figures: feed.figures });
@@ -105,6 +115,18 @@ export function createFanOut(parts: FeedParts): FanOut {
       if (names.length === 0) return { state: "up", figures };
       const detail = `more events come than can be handed over, and the oldest are lost: ${names.join(", ")}`;
       return { state: "degraded", detail, figures };
+    },
+  };
+}
+
+/** The same feed, of which each slice is recorded as it is handed over. */
+function recorded(name: string, feed: Feed, tape: Tape): Feed {
+  return {
+    ...feed,
+    take() {
+      const slice = feed.take();
+      if (tape.isOn && !isEmpty(slice)) tape.write("told", { name, second: Buffer.from(toldText(slice)) });
+      return slice;
     },
   };
 }

@@ -1,21 +1,51 @@
 import { type Alarm, type AlarmSource, isAlarmCode } from "../domain/alarm.ts";
+import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { createKeptFile, readNowIfThere } from "../platform/kept-file.ts";
 import { describeError, type Log } from "../platform/log.ts";
+import { noLaterThan } from "../platform/no-later-than.ts";
 import type { KeptAlarms } from "./alarm-book.ts";
 
 /** Keeps the alarm book over a restart. Never throws. */
 export interface AlarmMemory {
   load(): KeptAlarms;
   keep(alarms: KeptAlarms): void;
+  /** Writes again what the disk has refused. To be called about once a second. */
+  tick(): void;
+  /**
+   * Null when all is on the disk; otherwise, also when the disk has not answered in time, words for a user.
+   */
+  storeProblem(): Promise<string | null>;
   /** Resolves when nothing is being written any more. */
   settled(): Promise<void>;
 }
 
+const RETRY_MS = 5_000;
+/** Who waits longer for the disk is told that it has not answered. */
+const ANSWER_MS = 1_000;
+const NOT_STORED = "it is done, and not on the disk yet: a restart before that would not know it";
+
 /** One JSON file. One that cannot be read counts as none; the log says so. */
-export function createAlarmMemory(path: string, log: Log): AlarmMemory {
+export function createAlarmMemory(path: string, clock: Clock, log: Log): AlarmMemory {
   const file = createKeptFile(path);
-  let isFailing = false;
+  /** What the disk has refused, and when. */
+  let refused: { readonly text: string; readonly atMs: number } | null = null;
+  /** Resolves with whether the last write has succeeded. */
+  let last: Promise<boolean> = Promise.resolve(true);
+
+  async function write(text: string): Promise<boolean> {
+    try {
+      await file.write(text);
+    } catch (error) {
+      if (refused === null) log.warn({ path, cause: describeError(error) }, "the alarms are not kept");
+      refused = { text, atMs: clock.monotonicMs() };
+      return false;
+    }
+    if (refused !== null) log.info({ path }, "the alarms are kept again");
+    refused = null;
+    return true;
+  }
+
   return {
     load() {
       try {
@@ -29,16 +59,14 @@ export function createAlarmMemory(path: string, log: Log): AlarmMemory {
       }
     },
     keep(alarms) {
-      file.write(`${JSON.stringify(alarms)}\n`).then(
-        () => {
-          isFailing = false;
-        },
-        (error: unknown) => {
-          if (!isFailing) log.warn({ path, cause: describeError(error) }, "the alarms are not kept");
-          isFailing = true;
-        },
-      );
+      last = write(`${JSON.stringify(alarms)}\n`);
     },
+    tick() {
+      if (refused === null || clock.monotonicMs() - refused.atMs < RETRY_MS) return;
+      refused = { ...refused, atMs: clock.monotonicMs() };
+      last = write(refused.text);
+    },
+    storeProblem: async () => ((await noLaterThan(clock, ANSWER_MS, last, false)) ? null : NOT_STORED),
     settled: file.settled,
   };
 }

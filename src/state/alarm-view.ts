@@ -29,6 +29,8 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
   const told = new Set<string>();
   /** The robot that stands at a station: its alarms are those of the station too. */
   const visitors = new Map<string, RobotId | null>();
+  /** Stations that a reload has removed. */
+  const gone = new Set<string>();
 
   function changeOf(source: AlarmSource): StateChange {
     switch (source.kind) {
@@ -52,6 +54,11 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
 
   /** Adds what a change shows for the first time, and a station at which another robot stands now. */
   function noteShown(change: StateChange, shown: AlarmSource[]): void {
+    if (change.kind === "station_removed") {
+      told.delete(alarmSourceKey({ kind: "station", station: change.station }));
+      visitors.delete(change.station);
+      gone.add(change.station);
+    }
     const source = shownSource(change);
     if (source === null) return;
     if (!told.has(alarmSourceKey(source))) {
@@ -59,6 +66,7 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
       shown.push(source);
     }
     if (change.kind !== "station") return;
+    gone.delete(change.station);
     const robotId = change.shown.sight.here?.robotId ?? null;
     if (visitors.get(change.station) === robotId) return;
     visitors.set(change.station, robotId);
@@ -81,6 +89,8 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
       return [...shown, ...[...bySource(all).values()].map(changeOf)];
     },
     current(change) {
+      if (change.kind === "station_alarms" && gone.has(change.station))
+        return { kind: "station_removed", station: change.station };
       const source = alarmsOf(change);
       return source === null ? state.current(change) : changeOf(source);
     },
@@ -92,6 +102,7 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
   };
 
   function withAlarms(batch: Batch): Batch {
+    memory.tick();
     const shown: AlarmSource[] = [];
     for (const change of batch.changes) {
       conditions.hear(change);

@@ -20,7 +20,7 @@ export function currentChange(
   if (change.kind === "hold" || change.kind === "hold_all" || change.kind === "station") return change;
   if (change.kind === "robot_alarms" || change.kind === "station_alarms" || change.kind === "alarms")
     return change;
-  if (change.kind === "task_chain_evicted") return change;
+  if (change.kind === "task_chain_evicted" || change.kind === "station_removed") return change;
   if (change.kind === "task_chain") return chains.current(change.chainId, nowMs) ?? change;
   if (robot === undefined) return change;
   switch (change.kind) {

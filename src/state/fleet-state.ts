@@ -1,4 +1,4 @@
-import type { FleetView, RobotSummary } from "../contracts/fleet-view.ts";
+import type { FleetView, PlaceAge, PlaceAges, RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { ToldBefore } from "../contracts/told-before.ts";
 import type { StateChange } from "../domain/change.ts";
@@ -14,7 +14,7 @@ import { createMapBook } from "./map-book.ts";
 import { createQualityReader, type LinkHealth } from "./quality-reader.ts";
 import { createRobotBook } from "./robot-book.ts";
 import { describeSlot, type RobotEntry } from "./robot-entry.ts";
-import { createRobotUpdates } from "./robot-updates.ts";
+import { createRobotUpdates, type RobotUpdates } from "./robot-updates.ts";
 import { createStreamBook } from "./stream-book.ts";
 import { createTaskChainBook } from "./task-chain-book.ts";
 import { createTeller, robotChange } from "./teller.ts";
@@ -35,7 +35,7 @@ export interface FleetStateOptions {
 }
 
 /** The fleet as it is known: what came in, and what is to be told of it. */
-export interface FleetState extends FleetView {
+export interface FleetState extends FleetView, PlaceAges {
   /** Takes one update in and says what it changed. Never throws on what a service sends. */
   apply(update: FleetUpdate): Batch;
   /** What time alone has changed since the last telling. To be called about twice a second. */
@@ -121,6 +121,11 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       const robot = robots.find(robotId);
       return robot === undefined ? undefined : summary(robot, clock.monotonicMs());
     },
+    listAgeMs() {
+      const listedAtMs = updates.rosters.listedAtMs();
+      return listedAtMs === null ? null : clock.monotonicMs() - listedAtMs;
+    },
+    placeAge: (robotId) => placeAge(robots.find(robotId), updates.rosters, clock.monotonicMs()),
     snapshot() {
       const nowMs = clock.monotonicMs();
       const changes: StateChange[] = [];
@@ -149,6 +154,17 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       conveyorsRefused: updates.conveyorsRefused(),
     }),
   };
+}
+
+/** Null: no online list had the robot. */
+function placeAge(
+  robot: RobotEntry | undefined,
+  { hasPlace }: RobotUpdates["rosters"],
+  nowMs: number,
+): PlaceAge | null {
+  const confirmedAtMs = robot?.presence.confirmedAtMs ?? null;
+  if (robot === undefined || confirmedAtMs === null) return null;
+  return { ageMs: nowMs - confirmedAtMs, isListed: hasPlace(robot) };
 }
 
 /** By the quality that the plant was told last: at most a tick old. */

@@ -50,6 +50,8 @@ export interface RobotEntry {
   absentSinceMs: number | null;
   /** The number of the last roster that listed it. */
   listedIn: number;
+  /** The number of the last roster in which its record could be read. */
+  readIn: number;
   told: Quality;
 }
 
@@ -64,6 +66,7 @@ export function createRobotEntry(robotId: RobotId, family: Family): RobotEntry {
     presence: { kind: "presence", ...blank },
     absentSinceMs: null,
     listedIn: 0,
+    readIn: 0,
     told: "unknown",
   };
 }

@@ -8,7 +8,7 @@ import type { EventIds } from "./event-ids.ts";
 import { missionEvents } from "./mission-events.ts";
 import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry } from "./robot-entry.ts";
-import { createRosterUpdates } from "./roster-updates.ts";
+import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
 import type { StreamBook } from "./stream-book.ts";
 import type { Teller } from "./teller.ts";
 
@@ -22,6 +22,7 @@ export interface RobotUpdates {
   /** Every value that is held may miss something from now on. */
   doubtAll(nowMs: number): void;
   conveyorsRefused(): number;
+  readonly rosters: Omit<RosterUpdates, "receive">;
 }
 
 export interface RobotUpdateParts {
@@ -41,7 +42,7 @@ export function createRobotUpdates({
   times,
   toldBefore,
 }: RobotUpdateParts): RobotUpdates {
-  const updateRoster = createRosterUpdates({ entryOf, robots, teller });
+  const rosters = createRosterUpdates({ entryOf, robots, teller });
   let conveyorsRefused = 0;
 
   function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
@@ -131,7 +132,7 @@ export function createRobotUpdates({
         case "robot":
           return onRobot(update, nowMs, draft);
         case "roster":
-          return updateRoster(update, nowMs, draft);
+          return rosters.receive(update, nowMs, draft);
         case "stream":
           return onStream(update, nowMs, draft);
       }
@@ -144,5 +145,6 @@ export function createRobotUpdates({
       }
     },
     conveyorsRefused: () => conveyorsRefused,
+    rosters,
   };
 }

@@ -16,10 +16,16 @@ export interface RosterUpdateParts {
   readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
 }
 
-/**
- * Returns what takes in the list of the robots that are online: listed robots are present, the others absent.
- */
-export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdateParts) {
+/** Takes in the lists of the robots that are online: listed robots are present, the others absent. */
+export interface RosterUpdates {
+  receive(update: RosterUpdate, nowMs: number, draft: Draft): void;
+  /** When the newest list came, in monotonic milliseconds; null: there was none. */
+  listedAtMs(): number | null;
+  /** Whether the newest list has the robot's place. */
+  hasPlace(robot: RobotEntry): boolean;
+}
+
+export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdateParts): RosterUpdates {
   // The roster is polled, not streamed; each answer proves it.
   const stream: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };
   let rosters = 0;
@@ -33,6 +39,7 @@ export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdatePar
 
   function show(robot: RobotEntry, presence: Presence, stamp: Stamp, nowMs: number, draft: Draft): void {
     const slot = robot.presence;
+    robot.readIn = rosters;
     slot.stream = stream;
     slot.confirmedAtMs = nowMs;
     slot.doubtedSinceMs = null;
@@ -45,7 +52,7 @@ export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdatePar
     teller.tellValue(robot, slot, nowMs, draft);
   }
 
-  return (update: RosterUpdate, nowMs: number, draft: Draft): void => {
+  function receive(update: RosterUpdate, nowMs: number, draft: Draft): void {
     rosters += 1;
     stream.provenAtMs = nowMs;
     const stamp: Stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: update.atMs };
@@ -64,5 +71,11 @@ export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdatePar
       robot.absentSinceMs ??= nowMs;
       teller.retellRobot(robot, nowMs, draft);
     }
+  }
+
+  return {
+    receive,
+    listedAtMs: () => (rosters === 0 ? null : stream.provenAtMs),
+    hasPlace: ({ readIn }) => rosters > 0 && readIn === rosters,
   };
 }

@@ -37,6 +37,10 @@ export interface ShownState extends CurrentState {
   holdsOf(robotId: RobotId | null): readonly StateChange[];
   /** Sets the counters of a station to 0. */
   resetCounters(station: string): Batch;
+  /** The configuration has other stations, or other destinations: what changes by that. */
+  reviewStations(): Batch;
+  /** Null when what users did about alarms is on the disk; otherwise words for them. */
+  alarmStoreProblem(): Promise<string | null>;
   /** Resolves when nothing is being written any more. */
   settled(): Promise<void>;
 }
@@ -45,7 +49,7 @@ export function createShownState(parts: ShownStateParts): ShownState {
   const { clock, dataDir, sessionId } = parts;
   const holds = createHoldView(parts);
   const stations = createStationView({ ...parts, state: holds, file: join(dataDir, "stations.json") });
-  const memory = createAlarmMemory(join(dataDir, "alarms.json"), parts.log.child({ part: "alarms" }));
+  const memory = createAlarmMemory(join(dataDir, "alarms.json"), clock, parts.log.child({ part: "alarms" }));
   let events = 0;
   const alarmBook = createAlarmBook(clock, memory.load(), () => {
     events += 1;
@@ -59,6 +63,8 @@ export function createShownState(parts: ShownStateParts): ShownState {
     withPlant: (batch) => stations.withStations(holds.withHolds(batch)),
     holdsOf: holds.changesOf,
     resetCounters: stations.reset,
+    alarmStoreProblem: memory.storeProblem,
+    reviewStations: () => alarms.withAlarms(stations.review()),
     async settled() {
       await Promise.all([stations.settled(), memory.settled()]);
     },

@@ -22,7 +22,7 @@ export interface StationMemory {
 export function createStationMemory(path: string, nowMs: () => number, log: Log): StationMemory {
   const file = createKeptFile(path);
   let isFailing = false;
-  let kept: Readonly<Record<string, unknown>> | null = null;
+  let kept: Map<string, unknown> | null = null;
 
   function read(): Readonly<Record<string, unknown>> {
     try {
@@ -40,8 +40,10 @@ export function createStationMemory(path: string, nowMs: () => number, log: Log)
 
   return {
     load(station) {
-      kept ??= read();
-      const json = Object.hasOwn(kept, station) ? kept[station] : undefined;
+      kept ??= new Map(Object.entries(read()));
+      const json = kept.get(station);
+      // Once: a station that goes with a reload, and comes back with another, begins anew.
+      kept.delete(station);
       const counters = countersOf(json) ?? noCounters(nowMs());
       const wasVisited = isJsonObject(json) && json.isVisited === true;
       return { visit: null, counters: wasVisited ? aborted(counters) : counters };

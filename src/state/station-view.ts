@@ -1,11 +1,7 @@
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { Conveyor } from "../domain/conveyor.ts";
-import type { MissionQueue } from "../domain/mission.ts";
-import type { Observed } from "../domain/observed.ts";
-import type { Presence } from "../domain/presence.ts";
-import { type Quality, qualities } from "../domain/quality.ts";
+import type { Quality } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import {
   placeAt,
@@ -16,13 +12,15 @@ import {
   sightOf,
   unknownSight,
 } from "../domain/station-sight.ts";
-import { followVisits, noCounters, type StationVisits } from "../domain/station-visits.ts";
+import { aborted, followVisits, noCounters, type StationVisits } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createStationMemory } from "./station-memory.ts";
+import { createStationRobots } from "./station-robots.ts";
 
 export interface StationViewParts {
-  readonly stations: readonly { readonly name: string; readonly destinations: readonly string[] }[];
+  /** Those of the configuration, of which a reload changes the list and the destinations. */
+  readonly stations: readonly PlacedStation[];
   /** What northbounds show without stations. */
   readonly state: CurrentState;
   /** Where the counters are kept. */
@@ -31,27 +29,22 @@ export interface StationViewParts {
   readonly log: Log;
 }
 
+type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
+
 /** The state of robots with that of stations, as northbounds show it. */
 export interface StationView extends CurrentState {
   /** A batch of the state, with the stations that it changes. */
   withStations(batch: Batch): Batch;
   /** Sets the counters of a station to 0. Answers with what it shows now. */
   reset(station: string): Batch;
+  /** The configuration has other stations, or other destinations. Answers with what changes by that. */
+  review(): Batch;
   /** Resolves when the counters are kept, or cannot be. */
   settled(): Promise<void>;
 }
 
-/** What was seen of a robot last. */
-interface Seen {
-  quality: Quality;
-  missions: Observed<MissionQueue> | undefined;
-  presence: Observed<Presence> | undefined;
-  readonly conveyors: Map<number, Observed<Conveyor>>;
-}
-
 interface Station {
-  readonly name: string;
-  readonly destinations: readonly string[];
+  place: PlacedStation;
   /** Robots that are here, or are to come, or were when they were seen last. */
   readonly candidates: Map<RobotId, StationCandidate>;
   sight: StationSight;
@@ -60,22 +53,17 @@ interface Station {
 
 export function createStationView({ stations, state, file, clock, log }: StationViewParts): StationView {
   const memory = createStationMemory(file, clock.nowMs, log);
-  const robots = new Map<RobotId, Seen>();
-  const book = new Map(
-    stations.map(({ name, destinations }): [string, Station] => {
-      const visits = memory.load(name);
-      return [name, { name, destinations, candidates: new Map(), sight: unknownSight, visits }];
-    }),
-  );
+  const robots = createStationRobots();
+  const book = new Map(stations.map((place): [string, Station] => [place.name, opened(place)]));
   let fleetQuality: Quality = "unknown";
 
-  function robotOf(robotId: RobotId): StationRobot | undefined {
-    const seen = robots.get(robotId);
-    return seen && { ...seen, robotId, conveyors: [...seen.conveyors.values()] };
+  function opened(place: PlacedStation): Station {
+    const visits = memory.load(place.name);
+    return { place, candidates: new Map(), sight: unknownSight, visits };
   }
 
   /** Whether the robots that may be at the station are others, or known otherwise. */
-  function note({ candidates, destinations, visits }: Station, robot: StationRobot): boolean {
+  function note({ candidates, place: { destinations }, visits }: Station, robot: StationRobot): boolean {
     const { robotId } = robot;
     const mayBeHere = candidates.has(robotId) || visits.visit?.robotId === robotId;
     // Most robots have nothing to do with most stations.
@@ -89,10 +77,11 @@ export function createStationView({ stations, state, file, clock, log }: Station
 
   /** The change of a station that shows something else than before; null when it does not. */
   function refresh(station: Station): StateChange | null {
-    const { sight, visits, candidates, destinations } = station;
+    const { sight, visits, candidates } = station;
+    const { destinations } = station.place;
     const shownBefore = visits.visit?.robotId ?? sight.here?.robotId ?? null;
     station.sight = sightOf([...candidates.values()], fleetQuality, shownBefore);
-    const robot = visits.visit === null ? undefined : robotOf(visits.visit.robotId);
+    const robot = visits.visit === null ? undefined : robots.of(visits.visit.robotId);
     const visitor = robot && { robot, place: placeAt(destinations, robot) };
     station.visits = followVisits(visits, station.sight, visitor, clock.monotonicMs());
     if (
@@ -106,25 +95,38 @@ export function createStationView({ stations, state, file, clock, log }: Station
     return isSame ? null : changeOf(station);
   }
 
+  function lookAgain(station: Station): StateChange {
+    station.candidates.clear();
+    for (const robot of robots.all()) note(station, robot);
+    // The robot has not left: the place is not the station's any more.
+    const { visit, counters } = station.visits;
+    const isHere = visit === null || station.candidates.get(visit.robotId)?.place.kind === "here";
+    if (!isHere) station.visits = { visit: null, counters: aborted(counters) };
+    return refresh(station) ?? changeOf(station);
+  }
+
   function keep(): void {
-    memory.keep(new Map(Array.from(book.values(), ({ name, visits }) => [name, visits])));
+    memory.keep(new Map(Array.from(book.values(), ({ place, visits }) => [place.name, visits])));
   }
 
   return {
     snapshot: () => [...state.snapshot(), ...Array.from(book.values(), changeOf)],
     current(change) {
-      if (change.kind !== "station") return state.current(change);
+      if (change.kind !== "station" && change.kind !== "station_removed") return state.current(change);
       const station = book.get(change.station);
+      if (station === undefined) return { kind: "station_removed", station: change.station };
       const isSame =
-        station?.sight === change.shown.sight && station.visits.counters === change.shown.counters;
-      return station === undefined || isSame ? change : changeOf(station);
+        change.kind === "station" &&
+        station.sight === change.shown.sight &&
+        station.visits.counters === change.shown.counters;
+      return isSame ? change : changeOf(station);
     },
     withStations(batch) {
       if (book.size === 0) return batch;
-      const touched = Array.from(see(robots, batch.changes), robotOf).filter((robot) => robot !== undefined);
+      const touched = robots.see(batch.changes);
       if (touched.length === 0) return batch;
       const bestBefore = fleetQuality;
-      fleetQuality = bestOf(robots);
+      fleetQuality = robots.best();
       const fresh: StateChange[] = [];
       for (const station of book.values()) {
         let isOther = fleetQuality !== bestBefore;
@@ -141,8 +143,35 @@ export function createStationView({ stations, state, file, clock, log }: Station
       keep();
       return { changes: [changeOf(station)], events: [] };
     },
+    review() {
+      const removed = follow(book, stations, opened);
+      // Without stations nobody has looked until now.
+      robots.see(state.snapshot());
+      fleetQuality = robots.best();
+      const changed = Array.from(book.values(), lookAgain);
+      keep();
+      const left = removed.map((station): StateChange => ({ kind: "station_removed", station }));
+      return { changes: [...left, ...changed], events: [] };
+    },
     settled: memory.settled,
   };
+}
+
+/** Puts the stations of the configuration into the book. Answers with those that are gone. */
+function follow(
+  book: Map<string, Station>,
+  stations: readonly PlacedStation[],
+  open: (place: PlacedStation) => Station,
+): readonly string[] {
+  const known = new Set(stations.map(({ name }) => name));
+  const removed = [...book.keys()].filter((name) => !known.has(name));
+  for (const name of removed) book.delete(name);
+  for (const place of stations) {
+    const station = book.get(place.name);
+    if (station === undefined) book.set(place.name, open(place));
+    else station.place = place;
+  }
+  return removed;
 }
 
 /** Whether a robot is on its way as it was before: then the station shows the same as before. */
@@ -163,50 +192,6 @@ function isBound({ missions, presence }: StationRobot, destinations: readonly st
   return false;
 }
 
-function changeOf({ name, sight, visits: { counters } }: Station): StateChange {
-  return { kind: "station", station: name, shown: { sight, counters } };
-}
-
-/** Keeps what stations look at. Answers with the robots of which something is new. */
-function see(robots: Map<RobotId, Seen>, changes: readonly StateChange[]): ReadonlySet<RobotId> {
-  const touched = new Set<RobotId>();
-  for (const change of changes) {
-    switch (change.kind) {
-      case "robot":
-        seenOf(robots, change.robotId).quality = change.quality;
-        break;
-      case "mission":
-        seenOf(robots, change.robotId).missions = change.observed;
-        break;
-      case "presence":
-        seenOf(robots, change.robotId).presence = change.observed;
-        break;
-      case "conveyor":
-        seenOf(robots, change.robotId).conveyors.set(change.observed.value.index, change.observed);
-        break;
-      default:
-        continue;
-    }
-    touched.add(change.robotId);
-  }
-  return touched;
-}
-
-function seenOf(robots: Map<RobotId, Seen>, robotId: RobotId): Seen {
-  let seen = robots.get(robotId);
-  if (seen === undefined) {
-    seen = { quality: "unknown", missions: undefined, presence: undefined, conveyors: new Map() };
-    robots.set(robotId, seen);
-  }
-  return seen;
-}
-
-/** The quality of the robot that is known best. */
-function bestOf(robots: ReadonlyMap<RobotId, Seen>): Quality {
-  let best = qualities.length - 1;
-  for (const { quality } of robots.values()) {
-    best = Math.min(best, qualities.indexOf(quality));
-    if (best === 0) break;
-  }
-  return qualities[best] ?? "unknown";
+function changeOf({ place, sight, visits: { counters } }: Station): StateChange {
+  return { kind: "station", station: place.name, shown: { sight, counters } };
 }

@@ -125,3 +125,43 @@ it.each(["", "[]", '{"dock":{"cycles":"many"}}', '{"dock":null}'])(
     expect(JSON.parse(readFileSync(file, "utf8")).dock).toMatchObject({ cycles: 0, isVisited: true });
   },
 );
+
+it("goes on with other stations and destinations, and keeps the counters of those that stay", () => {
+  const list = [{ name: "dock", destinations: ["P7"] }];
+  const view = open(list);
+  see(view, robot("good"));
+  see(view, at("P7"));
+  see(view, at("P1"));
+  see(view, at("P7"));
+  const counted = shownOf(view, "dock").counters;
+  expect(counted.cycles).toBe(1);
+
+  list.splice(0, 1, { ...(list[0] as (typeof list)[0]) }, { name: "gate", destinations: ["P7"] });
+  const added = stationsOf(view.review().changes);
+  expect(added.map(({ station, shown }) => [station, shown.sight.here?.robotId])).toEqual([
+    ["dock", "r1"],
+    ["gate", "r1"],
+  ]);
+  expect(shownOf(view, "dock").counters).toEqual(counted);
+
+  // The robot did not leave: no cycle is counted.
+  list.splice(0, 2, { name: "dock", destinations: ["P9"] });
+  expect(view.review().changes.map((change) => change.kind)).toEqual(["station_removed", "station"]);
+  expect(shownOf(view, "dock").counters).toMatchObject({ cycles: 1, aborted: 1 });
+  expect(view.snapshot().map((change) => ("station" in change ? change.station : ""))).toEqual(["dock"]);
+  // What waits in a queue for a station that is gone becomes its end.
+  expect(view.current(added[1] as StateChange)).toEqual({ kind: "station_removed", station: "gate" });
+
+  list.push({ name: "gate", destinations: ["P7"] });
+  expect(stationsOf(view.review().changes).map(({ station }) => station)).toEqual(["dock", "gate"]);
+  expect(shownOf(view, "gate").counters.aborted).toBe(0);
+});
+
+it("knows the robots of before the first station", () => {
+  const list: typeof stations = [];
+  const state = { snapshot: () => [robot("good"), at("P7")], current: (change: StateChange) => change };
+  const view = createStationView({ stations: list, state, file, clock, log: silentLog });
+  see(view, robot("good"), at("P7"));
+  list.push({ name: "dock", destinations: ["P7"] });
+  expect(stationsOf(view.review().changes)[0]?.shown.sight.here?.robotId).toBe("r1");
+});

@@ -31,3 +31,20 @@ it("a robot that is listed unreadably is not absent, and its place is not confir
   }
   expect(presence()).toBe("stale");
 });
+
+it("a place is as old as the list that confirmed it last", () => {
+  const clock = createManualClock();
+  const state = newFleetState(clock);
+  expect([state.listAgeMs(), state.placeAge("r1")]).toEqual([null, null]);
+  state.apply(rosterEvent(["r1", "r2"]));
+  clock.advance(2_000);
+  state.apply(rosterEvent(["r2"]));
+  clock.jump(-60_000);
+  clock.advance(500);
+  expect(state.listAgeMs()).toBe(500);
+  expect(state.placeAge("r1")).toEqual({ ageMs: 2_500, isListed: false });
+  expect(state.placeAge("r2")).toEqual({ ageMs: 500, isListed: true });
+  state.apply({ kind: "roster", atMs: 0, robots: [], unread: ["r2"] });
+  expect(state.placeAge("r2")).toEqual({ ageMs: 500, isListed: false });
+  expect(state.placeAge("nobody")).toBeNull();
+});
