@@ -16,6 +16,15 @@ export type ScenarioSource =
   | { readonly kind: "generated"; readonly robots: number }
   | { readonly kind: "given"; readonly scenario: Scenario };
 
+/** A recording that is played. */
+export interface ReplayOptions {
+  readonly path: string;
+  /** How many times faster than it was recorded; 1 unless told. */
+  readonly speed?: number;
+  /** The last message was played. */
+  readonly onEnd?: () => void;
+}
+
 /** How a simulated fleet service is started. Only the data folder has no default. */
 export interface SimulatorOptions {
   /** Folder for certificates, credentials and webhook subscriptions; made when missing. */
@@ -56,6 +65,8 @@ export interface SimulatorOptions {
   readonly resolve?: Resolve;
   /** Attempts, pauses and queue of webhook deliveries. */
   readonly webhookDelivery?: DeliveryOptions;
+  /** Plays a recording of a gateway, instead of a scenario's world. */
+  readonly replay?: ReplayOptions;
   readonly clock?: Clock;
   readonly chance?: Chance;
   readonly log?: Log;

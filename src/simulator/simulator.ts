@@ -6,19 +6,14 @@ import { silentLog } from "../platform/log.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { type IssuedKey, issueKeys } from "./auth/api-key.ts";
 import { loadSigningKey } from "./auth/signing-key.ts";
-import { type Control, createControl } from "./control.ts";
+import type { Control } from "./control.ts";
 import { createFaultRegistry } from "./faults/registry.ts";
+import { openReplay, openWorld, type Service } from "./fleet-source.ts";
 import type { SimulatorOptions } from "./options.ts";
-import type { Scenario } from "./scenario/scenario.ts";
 import { chooseScenario } from "./scenario-choice.ts";
 import { createFaultSwitch } from "./service/command-faults.ts";
-import { createOperations } from "./service/operations.ts";
-import { createOwnership } from "./service/ownership.ts";
-import { createWorldDriver } from "./service/world-driver.ts";
 import { loadIdentity } from "./tls/identity.ts";
 import { createTransports, type Transports } from "./transports.ts";
-import { openWebhooks } from "./webhooks/open.ts";
-import { createWorld } from "./world/world.ts";
 
 /** Where the running service is found, and with what. */
 export interface Endpoints {
@@ -32,7 +27,7 @@ export interface Endpoints {
   readonly credentials: string;
   /** Path of an API key document of a second distributor; undefined where the scenario has none. */
   readonly otherCredentials: string | undefined;
-  /** The locations of the first document's distributor. */
+  /** The locations of the first document's distributor, or of the recording. */
   readonly locations: readonly string[];
 }
 
@@ -40,14 +35,13 @@ export interface Endpoints {
 export interface Simulator extends Component {
   /** Throws before `ready` was called. */
   endpoints(): Endpoints;
-  /** Throws before `ready` was called. */
+  /** Throws before `ready` was called, and for a replay. */
   control(): Control;
 }
 
-const RECORD_CAPACITY = 100_000;
 const DEFAULT_GRPC_PORT = 7443;
 
-/** Makes a fleet service out of a scenario. Its `run` rejects with PortTaken or ScenarioError. */
+/** Makes a fleet service. Its `run` rejects with PortTaken, ScenarioError or NoRecording. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   let running: Running | undefined;
   const whileRunning = (): Running => {
@@ -69,13 +63,17 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     },
     health: () => (running === undefined ? { state: "down" } : running.health()),
     endpoints: () => whileRunning().endpoints,
-    control: () => whileRunning().control,
+    control() {
+      const { control } = whileRunning();
+      if (control === null) throw new Error("a replay has no control");
+      return control;
+    },
   };
 }
 
 interface Running {
   readonly endpoints: Endpoints;
-  readonly control: Control;
+  readonly control: Control | null;
   health: Component["health"];
 }
 
@@ -88,23 +86,12 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
   const identity = await loadIdentity({ dataDir, extraNames: names, nowMs: systemClock.nowMs() });
   const keys = await issueKeys(dataDir, scenario.apiKeys);
 
-  const world = createWorld(scenario.world, clock.nowMs(), RECORD_CAPACITY);
-  const driver = createWorldDriver(world, clock, scenario.timeFactor);
-  const webhooks = await openWebhooks(options, createOwnership(world), { clock, log });
-  closer.add(webhooks.close);
   const commandFaults = createFaultSwitch();
   const faults = createFaultRegistry(commandFaults, clock, () => transports.effects);
-  const operations = createOperations({
-    world,
-    driver,
-    clock,
-    faults: commandFaults,
-    webhooks: webhooks.calls,
-    log,
-    options: { confirmMs: scenario.confirmMs, confirmWaitMs: scenario.confirmWaitMs },
-  });
-  operations.onEvent(webhooks.offer);
-  const control = createControl(world, driver, faults);
+  const parts = { options, scenario, faults, commandFaults, clock, log, closer };
+  const service =
+    options.replay === undefined ? await openWorld(parts) : await openReplay(options.replay, parts);
+  const { operations, control } = service;
   const transports = createTransports({
     options,
     identity,
@@ -118,17 +105,21 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
   });
 
   const ports = await listen(transports, options, host, closer);
-  driver.run(signal);
+  service.run(signal);
   for (const { afterMs, fault } of scenario.faults) {
     if (afterMs === 0) faults.apply(fault);
     else closer.add(clock.after(afterMs, () => faults.apply(fault)));
   }
   return {
     control,
-    endpoints: describe(scenario, keys, identity.caFile, host, ports),
+    endpoints: describe(service, keys, identity.caFile, host, ports),
     health: () => ({
       state: "up",
-      figures: { robots: world.robots.size, openCalls: transports.grpc.openCalls() },
+      figures: {
+        robots: service.robots(),
+        openCalls: transports.grpc.openCalls(),
+        missionStreams: transports.grpc.openCalls("SubscribeMissionStatus"),
+      },
     }),
   };
 }
@@ -153,7 +144,7 @@ async function listen(
 }
 
 function describe(
-  scenario: Scenario,
+  { locations }: Service,
   keys: readonly IssuedKey[],
   ca: string,
   host: string,
@@ -171,9 +162,7 @@ function describe(
     ca,
     credentials: first.file,
     otherCredentials: keys.find(({ key }) => key.scope !== scope)?.file,
-    locations: scenario.world.locations
-      .filter(({ distributor }) => distributor === scope)
-      .map(({ id }) => id),
+    locations,
   };
 }
 

@@ -22,8 +22,21 @@ export interface RunningSimulator {
   rest(method: string, path: string, body?: unknown, token?: string | null): Promise<HttpsAnswer>;
   /** gRPC calls and streams under way, as the service counts them. */
   openCalls(): number;
+  /** Of those, the subscriptions to missions. */
+  missionStreams(): number;
   /** Ends the service and removes its data folder, if it was made for it. Rejects when the service failed. */
   stop(): Promise<void>;
+}
+
+/** The section `fleet` of a gateway's configuration that uses this service. */
+export function fleetSection({
+  grpc,
+  https,
+  ca,
+  credentials,
+  locations,
+}: Pick<Endpoints, "grpc" | "https" | "ca" | "credentials" | "locations">) {
+  return { grpc: { address: grpc }, https, ca, credentials, locations };
 }
 
 const generous = { count: 1_000_000, windowMs: 1_000 };
@@ -65,10 +78,15 @@ export async function startSimulator(overrides: Partial<SimulatorOptions> = {}):
     return firstToken;
   };
 
+  // Kept beyond the end of the service: it tells what happened until then.
+  const control = overrides.replay === undefined ? simulator.control() : null;
   return {
     endpoints,
     ca,
-    control: simulator.control(),
+    get control() {
+      if (control === null) throw new Error("a replay has no control");
+      return control;
+    },
     token,
     async client(options = {}) {
       const client = createFleetClient({
@@ -86,6 +104,7 @@ export async function startSimulator(overrides: Partial<SimulatorOptions> = {}):
       return https({ url: `${endpoints.https}${path}`, ca, method, headers, body });
     },
     openCalls: () => simulator.health().figures?.openCalls ?? 0,
+    missionStreams: () => simulator.health().figures?.missionStreams ?? 0,
     async stop() {
       for (const client of clients) client.close();
       stopping.abort();

@@ -43,8 +43,8 @@ export interface GrpcServer {
   resetCalls(): void;
   /** Tells every connection to go away, and drops those that have not gone after `graceMs` on this clock. */
   goAway(graceMs: number, clock: Clock): void;
-  /** Calls under way. */
-  openCalls(): number;
+  /** Calls under way: all, or those of the method with this name. */
+  openCalls(method?: string): number;
   close(): Promise<void>;
 }
 
@@ -56,6 +56,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { identity, log } = options;
   const sessions = new Set<ServerHttp2Session>();
   const calls = new Map<ServerHttp2Stream, Response>();
+  const pathsOf = new WeakMap<ServerHttp2Stream, string>();
   const server = createSecureServer({
     key: identity.key,
     cert: identity.certificate,
@@ -78,6 +79,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     if (options.isSilent() || refusedAsHttp(stream, headers)) return;
     const response = createResponse(stream, options);
     calls.set(stream, response);
+    pathsOf.set(stream, String(headers[":path"]));
     stream.once("close", () => calls.delete(stream));
     handleCall(stream, headers, response, options);
   });
@@ -102,7 +104,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       for (const response of calls.values()) response.reset(constants.NGHTTP2_NO_ERROR);
     },
     goAway,
-    openCalls: () => calls.size,
+    openCalls(method) {
+      if (method === undefined) return calls.size;
+      return [...calls.keys()].filter((stream) => pathsOf.get(stream)?.endsWith(`/${method}`)).length;
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       endCalls("UNAVAILABLE", "the service is shutting down");

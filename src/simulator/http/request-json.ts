@@ -18,7 +18,7 @@ export function requestJson({ body, params, query, isQueryMeant }: RequestParts)
   for (const [name, value] of Object.entries(params)) {
     if (!/^-?\d{1,20}$/.test(value)) throw invalid(`${name} in the path is no integer`);
     for (const spelling of [name, toCamelCase(name)]) {
-      if (Object.hasOwn(fields, spelling) && String(fields[spelling]) !== value) {
+      if (Object.hasOwn(fields, spelling) && !isText(fields[spelling], value)) {
         throw invalid(`${name} is ${value} in the path and something else in the body`);
       }
       delete fields[spelling];
@@ -26,6 +26,13 @@ export function requestJson({ body, params, query, isQueryMeant }: RequestParts)
     fields[name] = Number(value);
   }
   return fields;
+}
+
+/** A query gives each value as a list. */
+function isText(given: unknown, text: string): boolean {
+  const values = [given].flat();
+  const [only] = values;
+  return values.length === 1 && (typeof only === "string" || typeof only === "number") && `${only}` === text;
 }
 
 function bodyFields(body: unknown): Record<string, Json> {

@@ -20,7 +20,7 @@ export interface Call {
 }
 
 /** What the operations share. */
-export interface Desk {
+export interface CallParts {
   readonly world: World;
   readonly driver: WorldDriver;
   readonly ownership: Ownership;

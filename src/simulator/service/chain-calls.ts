@@ -1,7 +1,7 @@
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { type Chain, isChainOver } from "../world/chain.ts";
 import type { Robot } from "../world/robot.ts";
-import { type Call, type CallHandler, type Desk, handler } from "./calls.ts";
+import { type Call, type CallHandler, type CallParts, handler } from "./calls.ts";
 import { toQueryInfo } from "./chain-message.ts";
 import { readTasks, toChainOrder, toReassigned } from "./chain-request.ts";
 import { invalid } from "./mission-request.ts";
@@ -9,8 +9,8 @@ import { invalid } from "./mission-request.ts";
 const MOST_QUERIED = 10_000;
 
 /** The task-chain operations of TaskService. */
-export function chainCalls(desk: Desk): readonly CallHandler[] {
-  const { world, ownership, confirmation, driver } = desk;
+export function chainCalls(parts: CallParts): readonly CallHandler[] {
+  const { world, ownership, confirmation, driver } = parts;
   const { chains } = world;
   const { method } = TaskService;
   return [
@@ -24,11 +24,11 @@ export function chainCalls(desk: Desk): readonly CallHandler[] {
       const wishes = readReassignment(request);
       const robot = ownership.robotByAmrId(call.caller, request.amrId);
       driver.sync();
-      return reassign(desk, call, desk.world.chains.chainOf(robot), request, wishes);
+      return reassign(parts, call, parts.world.chains.chainOf(robot), request, wishes);
     }),
     handler(method.reassignTaskByTaskChainId, async (call, request) => {
       const wishes = readReassignment(request);
-      return reassign(desk, call, ownership.chain(call.caller, request.taskChainId), request, wishes);
+      return reassign(parts, call, ownership.chain(call.caller, request.taskChainId), request, wishes);
     }),
     handler(method.finishTaskChain, async ({ operation, caller, by }, { taskChainId }) => {
       const chain = ownership.chain(caller, taskChainId);
@@ -73,7 +73,7 @@ function readReassignment({ sequence, reassignTasks }: Reassignment): ReturnType
 }
 
 function reassign(
-  { ownership, confirmation, world }: Desk,
+  { ownership, confirmation, world }: CallParts,
   { operation, caller, by }: Call,
   chain: Chain,
   { sequence, isRetained }: Reassignment,

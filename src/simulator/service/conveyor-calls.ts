@@ -5,11 +5,11 @@ import {
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { installedConveyor, installedIndexes, type Motor, type MotorCommand } from "../world/conveyor.ts";
 import type { Robot } from "../world/robot.ts";
-import { type CallHandler, type Desk, handler } from "./calls.ts";
+import { type CallHandler, type CallParts, handler } from "./calls.ts";
 import { invalid } from "./mission-request.ts";
 
 /** The conveyor operations of FleetService. */
-export function conveyorCalls({ world, ownership, confirmation }: Desk): readonly CallHandler[] {
+export function conveyorCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {
   const { method } = FleetService;
   return [
     handler(method.getConveyorIndex, async ({ operation, caller }, { robotId }) => {

@@ -1,10 +1,10 @@
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
-import { API_OWNER, type CallHandler, type Desk, handler } from "./calls.ts";
+import { API_OWNER, type CallHandler, type CallParts, handler } from "./calls.ts";
 import { checkFamily, invalid, readControl, readMission, toOrder } from "./mission-request.ts";
 import { readWorkflow, toWorkflowOrders } from "./workflow-request.ts";
 
 /** The mission operations of FleetService, their checks in the order of wire-facts. */
-export function missionCalls({ world, ownership, confirmation }: Desk): readonly CallHandler[] {
+export function missionCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {
   const { missions } = world;
   const { method } = FleetService;
   return [

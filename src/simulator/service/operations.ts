@@ -21,7 +21,7 @@ import {
 import { Refusal } from "../refusal.ts";
 import type { World } from "../world/world.ts";
 import { describeRequest, robotConcerned } from "./call-record.ts";
-import { type CallHandler, type Desk, handler } from "./calls.ts";
+import { type CallHandler, type CallParts, handler } from "./calls.ts";
 import { chainCalls } from "./chain-calls.ts";
 import type { CommandFaults } from "./command-faults.ts";
 import { type ConfirmationOptions, createConfirmation } from "./confirmation.ts";
@@ -73,8 +73,11 @@ export interface Operations extends FleetOperations {
   onEvent(listener: (event: RobotUpdate) => void): () => void;
 }
 
-/** Operations that change nothing are not recorded: there is nothing to hold against anybody. */
-const reads: ReadonlySet<DescMethod> = new Set<DescMethod>([
+/**
+ * Operations that change nothing. The world's record leaves them out: there is nothing to hold against
+ * anybody.
+ */
+export const reads: ReadonlySet<DescMethod> = new Set<DescMethod>([
   FleetService.method.getConveyorIndex,
   FleetService.method.listWebhooks,
   TaskService.method.queryTaskChain,
@@ -87,15 +90,15 @@ export function createOperations(parts: OperationsParts): Operations {
   const { world, driver, clock, faults, webhooks, log, options } = parts;
   const ownership = createOwnership(world);
   const confirmation = createConfirmation(clock, driver, faults, log, options);
-  const desk: Desk = { world, driver, ownership, confirmation };
-  const streams = createStreams(desk);
+  const callParts: CallParts = { world, driver, ownership, confirmation };
+  const streams = createStreams(callParts);
   const handlers = new Map<DescMethod, CallHandler>(
     [
-      ...missionCalls(desk),
-      ...conveyorCalls(desk),
-      ...chainCalls(desk),
-      ...robotCalls(desk),
-      ...webhookCalls(desk, webhooks),
+      ...missionCalls(callParts),
+      ...conveyorCalls(callParts),
+      ...chainCalls(callParts),
+      ...robotCalls(callParts),
+      ...webhookCalls(callParts, webhooks),
     ].map((each) => [each.method, each]),
   );
   let nextCallId = 1;
@@ -164,7 +167,7 @@ export function createOperations(parts: OperationsParts): Operations {
   };
 }
 
-function webhookCalls({ confirmation }: Desk, webhooks: WebhookCalls): readonly CallHandler[] {
+function webhookCalls({ confirmation }: CallParts, webhooks: WebhookCalls): readonly CallHandler[] {
   const { method } = FleetService;
   return [
     handler(method.createWebhook, ({ operation, caller }, request) =>

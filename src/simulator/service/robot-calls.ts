@@ -1,10 +1,10 @@
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
-import { type CallHandler, type Desk, handler } from "./calls.ts";
+import { type CallHandler, type CallParts, handler } from "./calls.ts";
 import { toOnlineInfo } from "./online-message.ts";
 import { toVertexInfo } from "./vertex-message.ts";
 
 /** The robot and map operations of TaskService. */
-export function robotCalls({ world, ownership, confirmation }: Desk): readonly CallHandler[] {
+export function robotCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {
   const { method } = TaskService;
   return [
     handler(method.getOnlineRobots, async ({ operation, caller }) =>

@@ -12,7 +12,7 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import type { Robot } from "../world/robot.ts";
 import { toBatteryEvent, toBatteryMessage } from "./battery-message.ts";
-import type { Desk } from "./calls.ts";
+import type { CallParts } from "./calls.ts";
 import type { Caller, RobotUpdate, StreamMessage } from "./contract.ts";
 import { checkCart } from "./conveyor-calls.ts";
 import { toConveyorMessage } from "./conveyor-message.ts";
@@ -32,7 +32,7 @@ export interface Streams {
 }
 
 /** The streams of a world's changes. */
-export function createStreams({ world, driver, ownership, confirmation }: Desk): Streams {
+export function createStreams({ world, driver, ownership, confirmation }: CallParts): Streams {
   const missions = createFeed(SubscribeMissionStatusResponseSchema, (robot) =>
     toMissionMessage(robot, toMetadata(robot, robot.missionStamp, driver.wallMs)),
   );

@@ -5,7 +5,7 @@ import type { Motion } from "./motion.ts";
 import type { Robot } from "./robot.ts";
 import type { Travel } from "./travel.ts";
 
-/** Carries chains out: each task in its turn, by the robot that the desk chose. */
+/** Carries chains out: each task in its turn, by the robot that chain-orders.ts chose. */
 export interface ChainRun {
   start(robot: Robot, chain: Chain): void;
   /** Completes the confirmation that the chain waits at. */

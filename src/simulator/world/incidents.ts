@@ -1,5 +1,5 @@
 import type { BatteryRules } from "./battery.ts";
-import type { ChainDesk } from "./chain-desk.ts";
+import type { ChainOrders } from "./chain-orders.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
 import type { ConveyorRules } from "./conveyor-rules.ts";
 import type { Incident } from "./incident.ts";
@@ -23,7 +23,7 @@ interface IncidentParts {
   readonly conveyors: ConveyorRules;
   readonly run: MissionRun;
   readonly missions: MissionQueue;
-  readonly chains: ChainDesk;
+  readonly chains: ChainOrders;
   /** Tells of a state without counting it as a change of the robot. */
   tell(change: WorldChange): void;
 }

@@ -1,6 +1,6 @@
 import { createAgenda } from "./agenda.ts";
 import { createBatteryRules } from "./battery.ts";
-import { type ChainDesk, createChainDesk } from "./chain-desk.ts";
+import { type ChainOrders, createChainOrders } from "./chain-orders.ts";
 import { createChainRun } from "./chain-run.ts";
 import { seededChance } from "./chance.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
@@ -31,7 +31,7 @@ export interface World {
   readonly record: WorldRecord;
   readonly missions: MissionQueue;
   readonly conveyors: ConveyorRules;
-  readonly chains: ChainDesk;
+  readonly chains: ChainOrders;
   /** World time in milliseconds since 1970. */
   nowMs(): number;
   /** Lets time pass and everything happen that is due. */
@@ -78,7 +78,11 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
   const conveyors = createConveyorRules(context);
   const run = createMissionRun(context, motion, travel, onFree);
   const missions = createMissionQueue(context, run);
-  const chains = createChainDesk(context, motion, createChainRun(context, motion, travel, conveyors, onFree));
+  const chains = createChainOrders(
+    context,
+    motion,
+    createChainRun(context, motion, travel, conveyors, onFree),
+  );
   const incidents = createIncidents({
     world: context,
     motion,

@@ -142,7 +142,7 @@ test.each(routed.map((method) => [method.name, method] as const))(
           expect(answer.headers["content-type"]).toMatch(/^application\/json/);
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[{ task_chain_id: [{ toString: {} }] }, 101]] },
     );
   },
 );

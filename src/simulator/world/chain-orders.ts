@@ -23,7 +23,7 @@ const WAITING_CHAINS = 1_000;
  * The task-chain operations on a world. Each refuses with a Refusal and then
  * has changed nothing. `by` names the cause in the record.
  */
-export interface ChainDesk extends ChainPause {
+export interface ChainOrders extends ChainPause {
   get(chainId: number): Chain | undefined;
   /** The chain that the robot executes; refused when there is none. */
   chainOf(robot: Robot): Chain;
@@ -47,7 +47,7 @@ export interface ChainDesk extends ChainPause {
 }
 
 /** The task chains of a world. */
-export function createChainDesk(world: WorldContext, motion: Motion, run: ChainRun): ChainDesk {
+export function createChainOrders(world: WorldContext, motion: Motion, run: ChainRun): ChainOrders {
   const chains = new Map<number, Chain>();
   const waiting = new Set<Chain>();
   let nextChainId = 1;

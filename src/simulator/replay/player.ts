@@ -1,0 +1,121 @@
+import type { Cancel, Clock } from "../../platform/clock.ts";
+import type { StreamMessage } from "../service/contract.ts";
+import type { RecordedAnswer, RecordedMessage, ReplayScript } from "./script.ts";
+
+type Deliver = (message: StreamMessage) => void;
+
+/** Whose messages a subscriber wants. */
+export type Wanted =
+  | { readonly kind: "robots"; readonly ids: readonly string[] }
+  | { readonly kind: "location"; readonly id: string };
+
+/** Plays the messages of a recording to those who subscribe. */
+export interface Player {
+  /** Delivers the latest of each robot before it returns, then what is played. The result ends it. */
+  subscribe(method: string, wanted: Wanted, deliver: Deliver): () => void;
+  /** Whether the recording has messages of this method and robot. */
+  has(method: string, robotId: string): boolean;
+  /** What a poll was answered at the moment that is played; undefined: the recording has none. */
+  polled(key: string): RecordedAnswer | undefined;
+  robots(): number;
+  stop(): void;
+}
+
+export interface PlayerOptions {
+  /** How many times faster than it was recorded. */
+  readonly speed: number;
+  /** The last message was played. */
+  readonly onEnd?: (() => void) | undefined;
+}
+
+/** For the subscriptions that the gateway of the recording had, and this one may not have. */
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * It begins when each robot of the recording is subscribed to for all that it has sent, or 10 s after the
+ * first subscription. Until then a robot is as its first message shows it.
+ */
+export function createPlayer(
+  { startedAtMs, messages, polls, locations }: ReplayScript,
+  { speed, onEnd }: PlayerOptions,
+  clock: Clock,
+): Player {
+  const latest = new Map<string, RecordedMessage>();
+  const steps = messages.filter((message) => {
+    const key = keyOf(message.method, message.robotId);
+    const isFirst = !latest.has(key);
+    if (isFirst) latest.set(key, message);
+    return !isFirst;
+  });
+  const subscribers = new Set<{ wants(message: RecordedMessage): boolean; deliver: Deliver }>();
+  const unheard = new Set(latest.keys());
+  let next = 0;
+  /** On the monotonic clock; null: it has not begun. */
+  let begunAtMs: number | null = null;
+  let cancel: Cancel | null = null;
+
+  const playedMs = () => (begunAtMs === null ? 0 : (clock.monotonicMs() - begunAtMs) * speed);
+
+  function begin(): void {
+    cancel?.();
+    begunAtMs = clock.monotonicMs();
+    play();
+  }
+
+  function play(): void {
+    const untilMs = startedAtMs + playedMs();
+    let step = steps[next];
+    for (; step !== undefined && step.atMs <= untilMs; step = steps[next]) {
+      next += 1;
+      latest.set(keyOf(step.method, step.robotId), step);
+      const message = streamMessage(step);
+      for (const subscriber of subscribers) if (subscriber.wants(step)) subscriber.deliver(message);
+    }
+    if (step === undefined) onEnd?.();
+    else cancel = clock.after((step.atMs - untilMs) / speed, play);
+  }
+
+  function heard(key: string): void {
+    if (begunAtMs !== null) return;
+    cancel ??= clock.after(LONGEST_WAIT_MS, begin);
+    // The latest are delivered first: who subscribes gets no message before them.
+    if (unheard.delete(key) && unheard.size === 0) setImmediate(begin);
+  }
+
+  return {
+    subscribe(method, wanted, deliver) {
+      const wants = (message: RecordedMessage) =>
+        message.method === method && isWanted(wanted, message.robotId, locations);
+      const subscriber = { wants, deliver };
+      for (const [key, message] of latest) {
+        if (!wants(message)) continue;
+        deliver(streamMessage(message));
+        heard(key);
+      }
+      subscribers.add(subscriber);
+      return () => void subscribers.delete(subscriber);
+    },
+    has: (method, robotId) => latest.has(keyOf(method, robotId)),
+    polled(key) {
+      const answers = polls.get(key) ?? [];
+      const untilMs = startedAtMs + playedMs();
+      return answers.findLast(({ atMs }) => atMs <= untilMs) ?? answers[0];
+    },
+    robots: () => new Set(Array.from(latest.values(), ({ robotId }) => robotId)).size,
+    stop: () => cancel?.(),
+  };
+}
+
+function isWanted(wanted: Wanted, robotId: string, locations: ReadonlyMap<string, string>): boolean {
+  if (wanted.kind === "robots") return wanted.ids.includes(robotId);
+  // A gateway that named its robots has recorded no locations: all are at every one.
+  return (locations.get(robotId) ?? wanted.id) === wanted.id;
+}
+
+function keyOf(method: string, robotId: string): string {
+  return `${method} ${robotId}`;
+}
+
+function streamMessage({ robotId, bytes }: RecordedMessage): StreamMessage {
+  return { robotId, message: null, bytes: () => bytes };
+}
