@@ -7,6 +7,7 @@ import type { Chance } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
+import { noTape, type Tape } from "../platform/recorder/tape.ts";
 import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
@@ -43,6 +44,8 @@ export interface FleetSessionParts {
    * known.
    */
   readonly onClockSkew?: (skewMs: number) => void;
+  /** Keeps what the service says and is asked; left out: nothing does. */
+  readonly tape?: Tape;
 }
 
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
@@ -140,7 +143,7 @@ type Wires = ReturnType<typeof createWires>;
 /** The token, and every way to the service. */
 function createWires(
   options: FleetOptions,
-  { clock, chance, log }: FleetSessionParts,
+  { clock, chance, log, tape = noTape }: FleetSessionParts,
   hearDate: HearDate,
   signal: AbortSignal,
 ) {
@@ -152,21 +155,21 @@ function createWires(
   const prove = (client: Client) => proveAlive(client, options, session.token());
   const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
   const pool = createStreamPool({ connect, prove, times, clock, chance, log });
-  const calls = createCalls(options, { session, channel, http, signal });
-  const read = createReader(options, { http, session, signal });
+  const calls = createCalls(options, { session, channel, http, signal, tape });
+  const read = createReader(options, { http, session, signal, tape });
   return { http, session, channel, pool, calls, read };
 }
 
 /** Streams, and webhooks beside them where they are configured. */
 function createEventSources(
   options: FleetOptions,
-  { clock, chance, log, sink }: FleetSessionParts,
+  { clock, chance, log, sink, tape = noTape }: FleetSessionParts,
   { pool, session, calls: port }: Wires,
   identifiers: IdentifierGate,
 ) {
   const { events, robots, times } = options;
   const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
-  const common = { identifiers, port, clock, chance, log };
+  const common = { identifiers, port, clock, chance, log, tape };
   const streams = createStreams(options, { ...common, pool, session, sink, deliveries: trust });
   const webhooks =
     events.kind === "webhook" && trust !== null

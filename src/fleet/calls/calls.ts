@@ -1,5 +1,6 @@
 import { isMessage, type Message } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
+import { noTape, type Tape } from "../../platform/recorder/tape.ts";
 import { within } from "../../platform/within.ts";
 import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { CommandChannel } from "../channels/command-channel.ts";
@@ -11,6 +12,7 @@ import { openRequest } from "../operations/request.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { hideSecrets } from "../webhooks/hidden-secret.ts";
+import { createCallTape } from "./call-tape.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { callHttp } from "./http-call.ts";
 
@@ -20,6 +22,8 @@ export interface CallsParts {
   readonly http: Http;
   /** Ends every call when the gateway stops. */
   readonly signal: AbortSignal;
+  /** Keeps what is called and answered; left out: nothing does. */
+  readonly tape?: Tape;
 }
 
 /**
@@ -41,6 +45,7 @@ const overtaken: CallEnding = {
  */
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
   const { session, channel, http, signal } = parts;
+  const tape = createCallTape(parts.tape ?? noTape);
 
   async function send(
     method: Method,
@@ -51,22 +56,28 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
   ): Promise<CallEnding> {
     if (!order.mayLeave()) return overtaken;
     let isOvertaken = false;
+    let record: (ending: CallEnding) => void = () => {};
     /** In the very moment in which it would leave. */
     const leaves = () => {
       isOvertaken = !order.mayLeave();
-      if (!isOvertaken) order.leaves?.();
-      return !isOvertaken;
+      if (isOvertaken) return false;
+      order.leaves?.();
+      record = tape.left(method, request);
+      return true;
     };
     if (!method.hasGrpc || options.transport === "rest") {
       const times = { deadlineMs: time.leftMs(), leaveWithinMs: time.toLeaveMs() };
       const ending = await callHttp(http, options.httpsUrl, method, request, jwt, leaves, times, signal);
+      record(ending);
       return isOvertaken ? overtaken : ending;
     }
     const permit = await channel.acquire(order, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()));
     if (typeof permit === "string") return { kind: "not_sent", message: permit };
     try {
       if (!leaves()) return overtaken;
-      return await callGrpc(permit.client, options.serviceName, method, request, jwt, time.leftMs());
+      const ending = await callGrpc(permit.client, options.serviceName, method, request, jwt, time.leftMs());
+      record(ending);
+      return ending;
     } finally {
       permit.release();
     }

@@ -1,11 +1,8 @@
-import type { Client } from "@grpc/grpc-js";
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
-import { type Clock, every, sleep } from "../../platform/clock.ts";
+import { createBackoff } from "../../platform/backoff.ts";
+import { every, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
-import type { Log } from "../../platform/log.ts";
-import type { FleetTimes } from "../options.ts";
 import { type Caller, type CallPermit, createCallCapacity } from "./call-capacity.ts";
-import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
+import { ConnectFailed, type Connection, type PoolParts } from "./connection.ts";
 
 /** The connections of unary calls: their own, so that none waits behind streams (pitfalls, gRPC). */
 export interface CommandChannel {
@@ -22,16 +19,6 @@ export interface CommandChannel {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface CommandChannelParts {
-  readonly connect: Connect;
-  /** Whether the server gives any answer on this connection. */
-  readonly prove: (client: Client) => Promise<boolean>;
-  readonly times: FleetTimes;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly log: Log;
-}
-
 /**
  * Beside the main one: a hundred robots that do not answer use up a connection for as long as the service
  * waits for them.
@@ -42,7 +29,7 @@ const MOST_FURTHER = 3;
  * One connection after the other, with backoff between them; the time that an attempt took counts as waited.
  * Beside it up to three more when its capacity is used up, each closed when it was not used for a while.
  */
-export function createCommandChannel(parts: CommandChannelParts): CommandChannel {
+export function createCommandChannel(parts: PoolParts): CommandChannel {
   const { clock, times, log } = parts;
   const backoffTimes = { baseMs: times.backoffBaseMs, capMs: times.backoffCapMs };
   const backoff = createBackoff(backoffTimes, parts.chance);

@@ -1,6 +1,9 @@
 import { Client, connectivityState } from "@grpc/grpc-js";
+import type { Chance } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import { connectProblem } from "../connect-problem.ts";
+import type { FleetTimes } from "../options.ts";
 import type { ConnectOptions, Preflight } from "./preflight.ts";
 import { tlsCredentials } from "./tls-credentials.ts";
 
@@ -29,6 +32,17 @@ export class ConnectFailed extends Error {
 
 /** Makes one connection; rejects with ConnectFailed that says why, also when the signal is aborted. */
 export type Connect = (signal: AbortSignal) => Promise<Connection>;
+
+/** What is needed to keep connections open, and to make more. */
+export interface PoolParts {
+  readonly connect: Connect;
+  /** Whether the server gives any answer on this connection. */
+  readonly prove: (client: Client) => Promise<boolean>;
+  readonly times: FleetTimes;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: Log;
+}
 
 const NEVER_MS = 2_147_483_647;
 

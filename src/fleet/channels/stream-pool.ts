@@ -1,14 +1,11 @@
-import type { Client } from "@grpc/grpc-js";
 import { silenceLookMs } from "../../domain/detection.ts";
-import type { Chance } from "../../platform/backoff.ts";
-import { type Clock, every, sleep } from "../../platform/clock.ts";
+import { every, sleep } from "../../platform/clock.ts";
 import { aborted } from "../../platform/component.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
-import type { FleetTimes } from "../options.ts";
 import { createConnectPace } from "./connect-pace.ts";
-import { type Connect, ConnectFailed, type Connection } from "./connection.ts";
+import { ConnectFailed, type Connection, type PoolParts } from "./connection.ts";
 import {
   capacityOf,
   createPooledConnection,
@@ -38,16 +35,6 @@ export interface StreamPool {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface StreamPoolParts {
-  readonly connect: Connect;
-  /** Whether the server gives any answer on this connection. */
-  readonly prove: (client: Client) => Promise<boolean>;
-  readonly times: FleetTimes;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly log: Log;
-}
-
 interface Waiter {
   readonly holder: PermitHolder;
   readonly resolve: (permit: StreamPermit | null) => void;
@@ -56,7 +43,7 @@ interface Waiter {
 /** What most HTTP/2 servers allow (pitfalls, gRPC): taken until the server has said. */
 const USUAL_LIMIT = 100;
 
-export function createStreamPool(parts: StreamPoolParts): StreamPool {
+export function createStreamPool(parts: PoolParts): StreamPool {
   const { clock, times, log } = parts;
   const connections = new Set<PooledConnection>();
   const waiters = new Set<Waiter>();

@@ -1,5 +1,6 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { GrpcCodeName } from "../../domain/errors.ts";
+import { noTape, type Tape } from "../../platform/recorder/tape.ts";
 import { codeOfHttp, messageOfHttp } from "../calls/ending.ts";
 import { httpShape } from "../calls/http-call.ts";
 import { errorText } from "../error-text.ts";
@@ -7,6 +8,7 @@ import type { Http, HttpAnswer } from "../http.ts";
 import { methods } from "../operations/method.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
+import { createPollTape } from "./poll-tape.ts";
 
 /** A read did not succeed. `code` says whether it is worth trying again soon. */
 export class ReadFailed extends Error {
@@ -31,10 +33,14 @@ export interface ReaderParts {
   readonly http: Http;
   readonly session: Session;
   readonly signal: AbortSignal;
+  /** Keeps the answers; left out: nothing does. */
+  readonly tape?: Tape;
 }
 
-export function createReader(options: FleetOptions, { http, session, signal }: ReaderParts): ReadOperation {
+export function createReader(options: FleetOptions, parts: ReaderParts): ReadOperation {
+  const { http, session, signal } = parts;
   const { pollTimeoutMs } = options.times;
+  const record = createPollTape(parts.tape ?? noTape);
 
   async function ask(verb: string, path: string, body: string | null, jwt: string): Promise<HttpAnswer> {
     return http
@@ -63,7 +69,10 @@ export function createReader(options: FleetOptions, { http, session, signal }: R
       const other = await session.replace(jwt, signal);
       if (other !== null) answer = await ask(method.route.verb, path, body, other);
     }
-    if (answer.status === 200) return answer.bytes;
+    if (answer.status === 200) {
+      record(operation, JSON.stringify(request), answer.bytes);
+      return answer.bytes;
+    }
     const code = codeOfHttp(answer.status, answer.headers);
     throw new ReadFailed(code, messageOfHttp(answer.status, answer.headers, String(answer.bytes)));
   };

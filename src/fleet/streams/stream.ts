@@ -1,6 +1,7 @@
 import type { UpdateSink } from "../../contracts/update-sink.ts";
 import { every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { noTape, type Tape } from "../../platform/recorder/tape.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliverySource } from "./delivery-source.ts";
 import { probeStream } from "./probe.ts";
@@ -34,6 +35,8 @@ export interface StreamParts extends SubscriptionParts {
   readonly onUnserved: (method: string, ending: StreamEnding) => void;
   /** What brings the events of an aspect beside its streams; null: nothing. */
   readonly deliveries: DeliverySource | null;
+  /** Keeps what comes; left out: nothing does. */
+  readonly tape?: Tape;
 }
 
 /** Decoding one takes at most some 50 ms, whatever is in it. A queue of 100 missions has 10 kB. */
@@ -45,7 +48,9 @@ const SNAPSHOT_TRIES = 2;
 
 /** Joins an aspect, a choice of robots and a subscription. */
 export function createStream(id: string, aspect: Aspect, selection: Selection, parts: StreamParts): Stream {
-  const { clock, log, sink, times } = parts;
+  const { clock, log, sink, times, tape = noTape } = parts;
+  const { method } = aspect;
+  const origin = Buffer.from(originOf(aspect, selection));
   const deliveredAtMs = () => parts.deliveries?.provenAtMs(aspect.name) ?? null;
   const tell = (state: "live" | "lost") => sink({ kind: "stream", stream: id, state, atMs: clock.nowMs() });
   let running: AbortSignal = AbortSignal.abort();
@@ -90,12 +95,15 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         return selected === null ? null : requestFor(selected);
       },
       receive(bytes, call) {
+        tape.write("message", { name: method, first: origin, second: bytes });
         if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(id, aspect, bytes.length, log);
         if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
       },
       opened(call) {
         newestCall = call;
         robots.locationTaken();
+        const selected = robots.wanted();
+        if (selected !== null) tape.write("opened", { name: method, first: aspect.encode(selected) });
         tell("live");
         parts.onOpen(id, aspect.method);
         void sleep(clock, times.resyncMs * SNAPSHOT_SHARE, running).then((passed) => {
@@ -103,6 +111,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         });
       },
       lost(ending) {
+        tape.write("lost", { name: method, second: Buffer.from(`${ending.code}: ${ending.message}`) });
         tell("lost");
         parts.onLost(id, ending);
       },
@@ -139,6 +148,14 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
       await asking;
     },
   };
+}
+
+/**
+ * What a recording must say of a message beside its bytes: conveyors name no robot, and nothing a location.
+ */
+function originOf({ name }: Aspect, selection: Selection): string {
+  if (selection.kind === "location") return selection.locationId;
+  return name === "conveyors" ? (selection.ids[0] ?? "") : "";
 }
 
 /** The stream goes on: its other robots have done nothing. */

@@ -5,6 +5,7 @@ import type { Chance } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
+import { noTape, type Tape } from "../../platform/recorder/tape.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
@@ -48,10 +49,12 @@ export interface WebhooksParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
+  /** Keeps what is delivered; left out: nothing does. */
+  readonly tape?: Tape;
 }
 
 export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): Webhooks {
-  const { trust, streams, times, clock } = parts;
+  const { trust, streams, times, clock, tape = noTape } = parts;
   const log = parts.log.child({ source: "webhooks" });
   const receiver = createReceiver(options, clock, log, deliver);
   let identity: Identity | null = null;
@@ -64,6 +67,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
 
   function deliver(eventId: string, body: string): void {
     if (memory === null) return;
+    tape.write("delivery", { name: "", first: Buffer.from(eventId), second: Buffer.from(body) });
     if (!memory.take(eventId)) {
       repeats += 1;
       return;

@@ -1,0 +1,25 @@
+import type { Tape } from "../../platform/recorder/tape.ts";
+
+/** Records the answers of polls. */
+export type PollTape = (operation: string, requestJson: string, answer: Buffer) => void;
+
+/** Task chains are polled one by one. */
+const MOST_KEPT = 200;
+
+/**
+ * A poll often brings the same again: an answer is recorded when it is another one, and once a segment, so
+ * that none is missing when older segments are gone.
+ */
+export function createPollTape(tape: Tape): PollTape {
+  const last = new Map<string, { readonly segment: number; readonly answer: Buffer }>();
+  return (operation, requestJson, answer) => {
+    if (!tape.isOn) return;
+    const { segment } = tape;
+    const key = `${operation} ${requestJson}`;
+    const before = last.get(key);
+    if (before?.segment === segment && before.answer.equals(answer)) return;
+    if (last.size >= MOST_KEPT) last.clear();
+    last.set(key, { segment, answer });
+    tape.write("read", { name: operation, first: Buffer.from(requestJson), second: answer });
+  };
+}
