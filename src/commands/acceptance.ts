@@ -13,6 +13,7 @@ import type { Conclusion } from "./conclusion.ts";
 import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
+import { type ProgressParts, tellProgress } from "./log/progress.ts";
 import { closed, damaged, fault, shuttingDown, unreadable, unrecorded } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import { refusedOnRobot } from "./rights.ts";
@@ -20,7 +21,8 @@ import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
 export interface AcceptanceParts
   extends AdmissionParts,
-    Pick<Shared, "journal" | "log" | "wall" | "rights" | "running"> {
+    Pick<Shared, "journal" | "log" | "wall" | "rights" | "running">,
+    ProgressParts {
   readonly conclusion: Conclusion;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
 }
@@ -71,6 +73,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     const acceptedAtMonotonicMs = clock.monotonicMs();
     const request = identified(accepted);
     const job = createJob({ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs });
+    job.watchers.push((stage) => tellProgress(parts, job, stage));
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);
     void start(job, accepted);

@@ -1,10 +1,10 @@
-import type { Alarms } from "../contracts/alarms.ts";
+import type { AlarmRequests } from "../contracts/alarms.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/steady-wall.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
 import { SERVICE_PICKS, unheardOf } from "./admission.ts";
-import { createAlarmDesk } from "./alarms/alarm-desk.ts";
+import { createAlarmRequests } from "./alarms/alarm-requests.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
@@ -39,7 +39,7 @@ interface Guards {
 
 /** The files of this room, joined. */
 export interface Composition extends Shared, Evidence, Guards {
-  readonly alarms: Alarms;
+  readonly alarms: AlarmRequests;
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
   readonly begin: Execution["begin"];
@@ -82,7 +82,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  const alarms = createAlarmDesk(shared);
+  const alarms = createAlarmRequests(shared);
   return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check, alarms };
 }
 

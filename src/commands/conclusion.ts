@@ -25,6 +25,7 @@ export interface ConclusionParts
     | "audit"
     | "robot"
     | "meter"
+    | "progress"
   > {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
@@ -134,6 +135,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       if (finished === undefined) return;
       unknown.delete(id);
       log.info({ command: id, found: text }, "a command of unknown outcome was seen to have had its effect");
+      parts.progress?.foundLater(finished.command, text);
       publish(finished, "unknown", text);
     },
     counts: () => counts,

@@ -1,9 +1,10 @@
-import type { Alarms } from "../contracts/alarms.ts";
+import type { AlarmRequests } from "../contracts/alarms.ts";
 import type { CommandRights } from "../contracts/command-rights.ts";
 import type { CommandRecords } from "../contracts/commander.ts";
 import type { Holds } from "../contracts/holds.ts";
 import type { Batch } from "../contracts/link.ts";
 import type { Permits } from "../contracts/permits.ts";
+import type { ReloadRefusal } from "../contracts/reload.ts";
 import type { Stations } from "../contracts/stations.ts";
 import type { Source } from "../domain/command.ts";
 import { every } from "../platform/clock.ts";
@@ -13,6 +14,7 @@ import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
 import { pruneJournal } from "./journal/pruning.ts";
+import type { StationOptions } from "./options.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { DispatcherParts } from "./parts.ts";
 import { publishLostEvents, recoverCommands } from "./recovery.ts";
@@ -29,7 +31,7 @@ export interface Dispatcher extends Execution, CommandRecords {
   readonly stations: Stations;
   readonly holds: Holds;
   readonly permits: Permits;
-  readonly alarms: Alarms;
+  readonly alarms: AlarmRequests;
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(aheadMs: number): void;
   /**
@@ -43,10 +45,12 @@ export interface Dispatcher extends Execution, CommandRecords {
    */
   observe(batch: Batch): void;
   /**
-   * Rights have changed: ends leases, and takes permits, of users that may not have them now. `isGone`: users
-   * that are no more. What was accepted stays accepted, and holds stay.
+   * Rights or stations have changed: ends leases, and takes permits, of users that may not have them now.
+   * `isGone`: users that are no more. What was accepted stays accepted, and holds stay.
    */
   reviewRights(isGone: (source: Source) => boolean): void;
+  /** Why the stations of the configuration cannot become `next` now, by key. Changes nothing. */
+  refusedStations(next: readonly StationOptions[]): readonly ReloadRefusal[];
   health(): Health;
   /**
    * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest,
@@ -81,9 +85,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       room.attribution.deliver(batch);
     },
     reviewRights(isGone) {
+      permits.follow();
       leases.review(isGone);
       permits.review(isGone);
     },
+    refusedStations: leases.refusedStations,
     health: () => healthOf(room),
     async close(deadlineMs) {
       if (stopping.signal.aborted) return;

@@ -7,6 +7,8 @@ export interface AccountRole {
   readonly role: Role;
   /** The key of the configuration, as `opcua.users.line1.role`. */
   readonly key: string;
+  /** Only these robots, and the key that says so; absent: all. */
+  readonly bound?: { readonly robots: readonly RobotId[]; readonly key: string };
 }
 
 /** One rule of rights. The rules of a source add up; every source may read. */

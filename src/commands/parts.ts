@@ -1,4 +1,5 @@
 import type { AlarmKeeper } from "../contracts/alarms.ts";
+import type { CommandProgress } from "../contracts/command-log.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
@@ -43,6 +44,8 @@ export interface DispatcherParts {
   readonly eventsLostSinceMs?: number | null;
   readonly audit: AuditSink;
   readonly meter?: Pick<Meter, "commandEnded">;
+  /** Told how far each command has come; absent: nobody looks. */
+  readonly progress?: CommandProgress;
   /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
   readonly auditLines?: AuditLines;
   /** The stations of the configuration. */

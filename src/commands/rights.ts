@@ -1,5 +1,6 @@
 import type { CommandRights } from "../contracts/command-rights.ts";
 import type { Operation, ParsedRequest } from "../contracts/operation.ts";
+import { quoted } from "../domain/clip.ts";
 import { type Role, roles, type Source, sameSource } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
@@ -63,7 +64,8 @@ export function grantsOf({ rules, accounts }: Rights, source: Source): readonly 
     isFor(rule.source, source) ? [grantOf(rule, `rights[${place}]`, account)] : [],
   );
   if (account === undefined || grants.length > 0) return grants;
-  return [{ role: account.role, robots: null, operations: null, roleBy: account.key, boundBy: account.key }];
+  const { role, key: roleBy, bound } = account;
+  return [{ role, robots: bound?.robots ?? null, operations: null, roleBy, boundBy: bound?.key ?? roleBy }];
 }
 
 /** Null when it is allowed; otherwise why not, by the keys of the configuration that decide it. */
@@ -116,6 +118,8 @@ export function refusedOnRobot(
 export function rightsAnywhere(rights: Rights): Rights {
   let from = rights.rules;
   let rules = from.map(withoutRobots);
+  let fromAccounts = rights.accounts;
+  let accounts = fromAccounts.map(withoutBound);
   return {
     get rules() {
       if (rights.rules !== from) {
@@ -125,25 +129,39 @@ export function rightsAnywhere(rights: Rights): Rights {
       return rules;
     },
     get accounts() {
-      return rights.accounts;
+      if (rights.accounts !== fromAccounts) {
+        fromAccounts = rights.accounts;
+        accounts = fromAccounts.map(withoutBound);
+      }
+      return accounts;
     },
   };
+}
+
+function withoutBound({ bound: _bound, ...account }: AccountRole): AccountRole {
+  return account;
 }
 
 function withoutRobots({ robots: _robots, ...rule }: RightsRule): RightsRule {
   return rule;
 }
 
-/** The role of a user's own is the most that a rule can give it. */
+/** Role and robots of a user's own are the most that a rule can give it. */
 function grantOf(rule: RightsRule, key: string, account: AccountRole | undefined): Grant {
   const isCapped = account !== undefined && rank(account.role) < rank(rule.role);
   return {
     role: isCapped ? account.role : rule.role,
-    robots: rule.robots ?? null,
+    robots: robotsOf(rule, account?.bound?.robots),
     operations: rule.operations ?? null,
     roleBy: isCapped ? account.key : key,
-    boundBy: key,
+    boundBy: rule.robots === undefined ? (account?.bound?.key ?? key) : key,
   };
+}
+
+/** Those of the rule that are among the user's own; null: all. */
+function robotsOf({ robots }: RightsRule, own: readonly RobotId[] | undefined): Grant["robots"] {
+  if (robots === undefined) return own ?? null;
+  return own === undefined ? robots : robots.filter((robotId) => own.includes(robotId));
 }
 
 function rank(role: Role): number {
@@ -160,8 +178,8 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
       refusedRight(anywhere, { source, operation, role, robotId: null }),
     refusedStation(source, station) {
       const known = stations.find(({ name }) => name === station);
-      const notUser = known === undefined ? null : refusedStationUser(known, source);
-      return notUser ?? refusedRight(anywhere, { ...some, source, robotId: null });
+      if (known === undefined) return `there is no station ${quoted(station)}`;
+      return refusedStationUser(known, source) ?? refusedRight(anywhere, { ...some, source, robotId: null });
     },
   };
 }

@@ -3,6 +3,7 @@ import type { AuditLines } from "../../src/commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
 import { createIntake, type Intake } from "../../src/commands/intake/intake.ts";
 import type { Journal } from "../../src/commands/journal/journal.ts";
+import { createCommandLog } from "../../src/commands/log/command-log.ts";
 import {
   type DispatcherOptions,
   dispatcherDefaults,
@@ -11,6 +12,7 @@ import {
   type StationOptions,
 } from "../../src/commands/options.ts";
 import { rightsOf } from "../../src/commands/rights.ts";
+import type { CommandLog } from "../../src/contracts/command-log.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Alarm } from "../../src/domain/alarm.ts";
@@ -64,6 +66,7 @@ export interface CommandsHarness {
   /** The missions of which an event was delivered, each with its command: `m1=opcua:plc/r1`. */
   readonly attributed: readonly string[];
   readonly audit: AuditRecord[];
+  readonly log: CommandLog;
   readonly quality: Map<string, Quality>;
   /** Robots of which something else is held now, or null for all, each time that it was said. */
   readonly held: Array<string | null>;
@@ -97,6 +100,8 @@ export interface HarnessOptions {
   /** Calls wait for their place, until `leave`. */
   readonly callsWait?: boolean;
   readonly areRecordsLost?: boolean;
+  /** How many commands the log keeps. */
+  readonly mostLogged?: number;
 }
 
 export const plc = { protocol: "opcua", name: "plc" } as const;
@@ -142,6 +147,8 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   };
   const catalogue = parts.catalogue ?? testCatalogue;
   const alarms = emptyAlarmBook(clock);
+  const { auditLines = async () => true } = parts;
+  const commandLog = createCommandLog({ auditLines, log: silentLog, most: parts.mostLogged ?? 1_000 });
   const dispatcher = createDispatcher({
     options,
     catalogue,
@@ -160,7 +167,8 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       events.push(...batch.events);
       makers.deliver(batch);
     },
-    audit: (record) => audit.push(record),
+    audit: commandLog.audited((record) => audit.push(record)),
+    progress: commandLog,
     eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
     ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
     stations: parts.stations ?? [],
@@ -172,10 +180,11 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     rights: rightsOf(options),
     catalogue,
     execution: dispatcher,
-    audit: (record) => audit.push(record),
+    audit: commandLog.audited((record) => audit.push(record)),
     clock,
     log: silentLog,
   });
+  await commandLog.start();
   const starting = dispatcher.start();
   await clock.settle(0);
   await starting;
@@ -209,6 +218,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     events,
     attributed: makers.delivered,
     audit,
+    log: commandLog,
     quality,
     held,
     setRights(rules) {

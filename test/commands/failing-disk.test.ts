@@ -31,6 +31,28 @@ describe("a disk that fails", () => {
     expect(harness.calls.filter(({ operation }) => operation !== "List")).toEqual([]);
   });
 
+  it("is well again when the disk takes a record, before the next command", async () => {
+    let isFull = true;
+    const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
+    const unlessFull = async (write: () => Promise<void>) => {
+      if (isFull) throw new Error("no space left on device");
+      await write();
+    };
+    const harness = await createHarness({
+      journal: {
+        ...memory,
+        write: (entry) => unlessFull(() => memory.write(entry)),
+        writeProbe: () => unlessFull(memory.writeProbe),
+      },
+    });
+    await harness.send("Go", { robot: "AMR01" });
+    await harness.clock.settle(60_000);
+    expect(harness.dispatcher.health().state).toBe("degraded");
+    isFull = false;
+    await harness.clock.settle(10_000);
+    expect(harness.dispatcher.health().state).toBe("up");
+  });
+
   it("tells in its health of an outcome that the disk did not take", async () => {
     const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
     const journal: Journal = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Rights, refusedRight } from "../../src/commands/rights.ts";
+import { type Rights, refusedRight, rightsAnywhere } from "../../src/commands/rights.ts";
 import type { Role, Source } from "../../src/domain/command.ts";
 
 const line1 = { protocol: "opcua", name: "line1" } as const;
@@ -50,6 +50,36 @@ describe("a role of the user's own", () => {
       'opcua "line1" may not send Go, which needs operator: opcua.users.line1.role makes it observer',
     );
     expect(refused(rights, { protocol: "opcua", name: "other" }, "engineer")).toBeNull();
+  });
+});
+
+describe("robots of the user's own", () => {
+  const anna = { protocol: "web", name: "anna" } as const;
+  const bound = { robots: ["AMR01"], key: "web.users.anna.robots" };
+  const accounts = [{ source: anna, role: "operator" as const, key: "web.users.anna.role", bound }];
+
+  it("are all that it may command", () => {
+    expect(refused({ accounts }, anna, "operator")).toBeNull();
+    expect(refused({ accounts }, anna, "operator", { robotId: "AMR02" })).toBe(
+      'web "anna" may not send Go, which needs operator: web.users.anna.robots names only AMR01',
+    );
+    expect(refused({ accounts }, anna, "operator", { robotId: null })).not.toBeNull();
+  });
+
+  it("bound what rules give", () => {
+    const all = [{ source: anna, role: "operator" as const }];
+    expect(refused({ accounts, rules: all }, anna, "operator")).toBeNull();
+    expect(refused({ accounts, rules: all }, anna, "operator", { robotId: "AMR02" })).toContain(
+      "web.users.anna.robots names only AMR01",
+    );
+    const another = [{ source: anna, role: "operator" as const, robots: ["AMR02"] }];
+    for (const robotId of ["AMR01", "AMR02"])
+      expect(refused({ accounts, rules: another }, anna, "operator", { robotId })).not.toBeNull();
+  });
+
+  it("do not count before it is known which robot a command is for", () => {
+    const anywhere = rightsAnywhere({ rules: [], accounts });
+    expect(refused(anywhere, anna, "operator", { robotId: null })).toBeNull();
   });
 });
 

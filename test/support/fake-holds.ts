@@ -1,4 +1,5 @@
 import type { HoldRequest, Holds } from "../../src/contracts/holds.ts";
+import type { Protocol } from "../../src/domain/command.ts";
 import { type HoldState, holderName } from "../../src/domain/hold.ts";
 import { type Outcome, refusal } from "../../src/domain/outcome.ts";
 
@@ -32,5 +33,12 @@ export function createFakeHolds(): FakeHolds {
       const ofAll = robotId === null ? [] : Array.from(by.get(null) ?? [], (name) => `${name} (all)`);
       return { isHeld: own.length + ofAll.length > 0, by: [...own, ...ofAll], isStored: this.isStored };
     },
+    all: () =>
+      [...by].flatMap(([robotId, names]) =>
+        Array.from(names, (name) => {
+          const [protocol = "", user = ""] = name.split(":");
+          return { robotId, owner: { protocol: protocol as Protocol, name: user }, sinceMs: 0 };
+        }),
+      ),
   };
 }

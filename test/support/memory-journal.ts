@@ -45,6 +45,7 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
       }
       return Promise.resolve(false);
     },
+    writeProbe: () => Promise.resolve(),
     isDamaged: () => false,
     figures: () => ({ journalEntries: records.size }),
     close: () => Promise.resolve(),

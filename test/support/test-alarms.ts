@@ -5,7 +5,11 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { type AlarmBook, createAlarmBook } from "../../src/state/alarm-book.ts";
 
 /** Takes every acknowledgement. */
-export const noAlarms: Alarms = { acknowledge: () => null, putOutOfService: () => null };
+export const noAlarms: Alarms = {
+  acknowledge: () => null,
+  putOutOfService: () => null,
+  storeProblem: async () => null,
+};
 
 /** An alarm book in which nothing stands. */
 export function emptyAlarmBook(clock: Clock): AlarmBook {

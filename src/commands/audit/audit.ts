@@ -1,4 +1,4 @@
-import type { RefusedRequest } from "../../contracts/commander.ts";
+import type { RefusedRequest, SessionChange } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Command, OnBehalfOf } from "../../domain/command.ts";
@@ -12,7 +12,7 @@ import { isJsonObject } from "../../platform/json.ts";
  */
 export interface AuditRecord {
   readonly at: string;
-  readonly event: "command" | "lease" | "hold" | "permit" | "alarm" | "reload";
+  readonly event: "command" | "lease" | "hold" | "permit" | "alarm" | "reload" | "session";
   readonly [field: string]: unknown;
 }
 
@@ -72,7 +72,11 @@ function behalf({ station, owner }: OnBehalfOf) {
 }
 
 /** What of a request may be shown: nothing if it cannot be parsed, because secrets may be anywhere in it. */
-export function shownRequest(catalogue: Catalogue, command: Command, { code }: Outcome): string {
+export function shownRequest(
+  catalogue: Catalogue,
+  command: Command,
+  { code }: Pick<Outcome, "code">,
+): string {
   const operation = catalogue.get(command.operation);
   // A journal may name an operation of another version.
   if (operation === undefined || code === "MALFORMED" || command.requestJson === "") return "";
@@ -113,6 +117,21 @@ export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Ou
     message: outcome.message,
     mission_id: null,
     evidence: null,
+  };
+}
+
+/** The record of a session that began or ended. */
+export function sessionRecord(session: SessionChange, atMs: number): AuditRecord {
+  const { source, address, change, reason } = session;
+  return {
+    at: new Date(atMs).toISOString(),
+    event: "session",
+    protocol: source.protocol,
+    user: clip(source.name, LONGEST_NAME),
+    address,
+    operation: change,
+    outcome: "succeeded",
+    reason,
   };
 }
 

@@ -12,6 +12,7 @@ export interface HoldBook {
   find(robotId: RobotId | null, name: string): StoredHold | undefined;
   names(robotId: RobotId | null): readonly string[];
   owners(robotId: RobotId | null): readonly Source[];
+  all(): readonly StoredHold[];
   isHeld(robotId: RobotId): boolean;
   /**
    * The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds
@@ -44,6 +45,7 @@ export function createHoldBook(): HoldBook {
     find: (robotId, name) => held.get(robotId)?.get(name),
     names: (robotId) => [...(held.get(robotId)?.keys() ?? [])],
     owners,
+    all: () => [...held.values()].flatMap((holders) => [...holders.values()]),
     isHeld: (robotId) => held.has(robotId) || held.has(null),
     refusalFor(robotId) {
       const one = robotId ?? [...held.keys()].find((each) => each !== null) ?? null;

@@ -133,6 +133,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
       const isStored = memory.isStored(robotId) && memory.isStored(null);
       return { isHeld: by.length > 0, by, isStored };
     },
+    all: book.all,
     refusalFor: book.refusalFor,
     observed(changes) {
       if (book.size === 0) return;

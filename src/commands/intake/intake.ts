@@ -1,4 +1,4 @@
-import type { Commander, Envelope, RefusalAudit } from "../../contracts/commander.ts";
+import type { Commander, Envelope, RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
 import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
@@ -20,7 +20,7 @@ import { closed, failed, fault } from "../own-refusals.ts";
 import { type Rights, refusedRequest, rightsAnywhere } from "../rights.ts";
 import { createInFlight, createRateLimits } from "./bounds.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
-import { createRefusals, type Opened } from "./refusals.ts";
+import { createRefusals, logNames, type Opened } from "./refusals.ts";
 import { type ReadRequest, readRequest } from "./request.ts";
 
 /** What the intake is made of. */
@@ -36,7 +36,7 @@ export interface IntakeParts {
 }
 
 /** What every command passes before the dispatcher has it, whichever protocol it came by. */
-export interface Intake extends Commander, RefusalAudit {
+export interface Intake extends Commander, RefusalAudit, SessionAudit {
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -47,7 +47,7 @@ export function createIntake(parts: IntakeParts): Intake {
   const anywhere = rightsAnywhere(rights);
   const inFlight = createInFlight(options, log);
   const rateLimits = createRateLimits(options.rates, clock);
-  const { refuse, refused, answer, count } = createRefusals(parts);
+  const { refuse, refused, session, answer, count } = createRefusals(parts);
 
   function take(envelope: Envelope, onStage: OnStage | undefined): Promise<Outcome> | Outcome {
     const { source, scope } = envelope;
@@ -118,7 +118,7 @@ export function createIntake(parts: IntakeParts): Intake {
       try {
         outcome = take(envelope, onStage);
       } catch (error) {
-        log.error({ err: error, operation: envelope.operation }, "a command failed inside the gateway");
+        log.error({ err: error, ...logNames(envelope) }, "a command failed inside the gateway");
         outcome = failed();
       }
       if (!(outcome instanceof Promise)) return Promise.resolve(outcome);
@@ -129,6 +129,7 @@ export function createIntake(parts: IntakeParts): Intake {
       return "outcome" in read ? read : read.request;
     },
     refused,
+    session,
     figures: () => ({
       commandsInFlight: inFlight.count,
       refusedAtIntake: count(),

@@ -1,11 +1,11 @@
-import type { Envelope, RefusalAudit, RefusedRequest } from "../../contracts/commander.ts";
+import type { Envelope, RefusalAudit, RefusedRequest, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { idStands } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type AuditSink, refusedRecord } from "../audit/audit.ts";
+import { type AuditSink, refusedRecord, sessionRecord } from "../audit/audit.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
 import type { ReadRequest } from "./request.ts";
 
@@ -20,8 +20,8 @@ export interface Opened {
   readonly known: KnownCommand | null;
 }
 
-/** Tells refusals to log and audit. */
-export interface Refusals extends RefusalAudit {
+/** Tells refusals to log and audit, and sessions to the audit log. */
+export interface Refusals extends RefusalAudit, SessionAudit {
   /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
   refuse(opened: Opened, reason: Outcome): Outcome;
   /** The same for the sender alone: neither logged nor audited. */
@@ -62,6 +62,7 @@ export function createRefusals(parts: {
 
   return {
     refused,
+    session: (change) => parts.audit(sessionRecord(change, parts.clock.nowMs())),
     answer,
     refuse(opened, reason) {
       const { envelope, requestId, read } = opened;
@@ -74,6 +75,20 @@ export function createRefusals(parts: {
       return outcome;
     },
     count: () => count,
+  };
+}
+
+/** Which command a line of the log is about. Its sender chose the texts. */
+export function logNames({
+  source,
+  operation,
+  requestId,
+}: Pick<RefusedRequest, "source" | "operation" | "requestId">) {
+  return {
+    protocol: source.protocol,
+    user: clip(source.name, LONGEST_NAME),
+    operation: clip(operation, LONGEST_NAME),
+    id: requestId === null ? null : clip(requestId, LONGEST_NAME),
   };
 }
 
@@ -93,13 +108,10 @@ function createRefusalLog(clock: Clock, log: Log): (request: RefusedRequest, out
       return;
     }
     logged += 1;
-    const fields = {
-      protocol: source.protocol,
-      user: clip(source.name, LONGEST_NAME),
-      operation: clip(operation, LONGEST_NAME),
-      id: requestId === null ? null : clip(requestId, LONGEST_NAME),
-    };
-    log.warn({ ...fields, code, reason, notLogged }, "a command was refused");
+    log.warn(
+      { ...logNames({ source, operation, requestId }), code, reason, notLogged },
+      "a command was refused",
+    );
     notLogged = 0;
   };
 }

@@ -21,6 +21,8 @@ export const journalFormat: StoreFormat = { store: "journal", version: 3 };
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
 const SEQUENCE_DIGITS = 15;
+/** Nobody reads it. */
+const PROBE_KEY = "p/probe";
 /**
  * Outcomes that the disk did not take are kept in memory: a sender that asks again in this run gets the same
  * one.
@@ -135,6 +137,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
       for (const [record, number] of dropped) shares.remove(record, number);
       return true;
     },
+    writeProbe: () => store.write([{ key: PROBE_KEY, value: true }]),
     isDamaged,
     figures() {
       const { records, syncs, failures } = store.figures();

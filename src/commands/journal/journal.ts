@@ -91,6 +91,8 @@ export interface Journal {
   writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
   /** Drops some of the finished records beyond the limits. Resolves with whether there may be more. */
   prune(nowMs: number): Promise<boolean>;
+  /** Writes a record that means nothing. Resolves when it is on the disk; rejects when it may not be. */
+  writeProbe(): Promise<void>;
   /** Whether a damaged record was found since the journal was opened. */
   isDamaged(): boolean;
   figures(): Readonly<Record<string, number>>;

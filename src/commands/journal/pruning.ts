@@ -1,11 +1,11 @@
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Journal } from "./journal.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
 
 const PRUNE_PERIOD_MS = 10_000;
 
 export interface PruningParts {
-  readonly journal: Journal;
+  readonly journal: Pick<WatchedJournal, "prune" | "isWritable" | "writeProbe">;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -13,6 +13,7 @@ export interface PruningParts {
 
 /**
  * Takes out of the journal, every few seconds until the signal is aborted, what need not be kept any longer.
+ * A disk that has failed is tried first: else its health would wait for the next command.
  */
 export function pruneJournal({ journal, clock, log, signal }: PruningParts): void {
   const startedAtMs = clock.nowMs() - clock.monotonicMs();
@@ -29,6 +30,7 @@ export function pruneJournal({ journal, clock, log, signal }: PruningParts): voi
   /** Step by step: commands go on in between. */
   async function prune(): Promise<void> {
     try {
+      if (!journal.isWritable()) await journal.writeProbe();
       while (!signal.aborted) {
         if (!(await journal.prune(oldestNowMs()))) break;
       }

@@ -59,6 +59,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
     writeLease: (robotId, lease) => watch(journal.writeLease(robotId, lease)),
     writeHold: (hold, isHeld) => watch(journal.writeHold(hold, isHeld)),
     prune: (nowMs) => watch(journal.prune(nowMs)),
+    writeProbe: () => watch(journal.writeProbe()),
     close() {
       isClosed = true;
       return journal.close();

@@ -1,3 +1,4 @@
+import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
@@ -6,6 +7,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease } from "../journal/journal.ts";
+import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";
 import { refusedRight } from "../rights.ts";
 import {
@@ -49,6 +51,8 @@ export interface LeaseKeeper extends Stations {
   tick(): void;
   /** Rights have changed: ends the leases that would not be granted now, and those of users that are gone. */
   review(isGone: (owner: Source) => boolean): void;
+  /** Which leases forbid that the stations of the configuration become `next`. */
+  refusedStations(next: readonly StationOptions[]): readonly ReloadRefusal[];
   count(): number;
   /** Resolves when nothing is being written any more: before the journal is closed. */
   settled(): Promise<void>;
@@ -141,6 +145,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     refusalFor: (robotId, source) => othersLease(book.leases(), robotId, source),
     ...createConveyorCalls(book),
     ...createLeaseEnds(parts, book, rules, end),
+    refusedStations: (next) => rules.refusedStations(book.leases(), next),
     count: () => book.leases().size,
     settled,
   };

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ReloadRefusal } from "../../contracts/reload.ts";
 import { clip, quoted } from "../../domain/clip.ts";
 import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
@@ -30,6 +32,8 @@ export interface LeaseRules {
    */
   whyNotResumed(lease: Lease): LeaseReason | null;
   refusedAsk(leases: Leases, station: string, source: Source, robotId: RobotId): Outcome | null;
+  /** Which of these leases forbid that the stations become `next`, by the key of the configuration. */
+  refusedStations(leases: Leases, next: readonly StationOptions[]): readonly ReloadRefusal[];
   /**
    * The refusal to end a lease that does not exist, so that a mistyped robot is not answered as done. Null
    * for a known robot, and while it is not known whether the robot exists.
@@ -52,7 +56,10 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
   }
 
   function isHere(station: string, robotId: RobotId): boolean {
-    const { destinations } = stationOf(station) ?? { destinations: [] };
+    return isAmong(stationOf(station)?.destinations ?? [], robotId);
+  }
+
+  function isAmong(destinations: readonly string[], robotId: RobotId): boolean {
     return isAt(destinations, observations.missions(robotId), observations.position(robotId));
   }
 
@@ -83,6 +90,16 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
       const message = `robot ${robotId} neither stands at nor heads for a destination of station ${station}`;
       return refusal("NOT_AT_STATION", message);
     },
+    refusedStations: (leases, next) =>
+      [...leases.values()].flatMap((lease): readonly ReloadRefusal[] => {
+        const { station, robotId } = lease;
+        const found = next.find(({ name }) => name === station);
+        const reason = `${describeLease(lease, robotId)}: release it first, or restart`;
+        if (found === undefined) return [{ path: `stations.${station}`, reason }];
+        const isOther = !isDeepStrictEqual(found.destinations, stationOf(station)?.destinations);
+        if (!isOther || isAmong(found.destinations, robotId)) return [];
+        return [{ path: `stations.${station}.destinations`, reason }];
+      }),
     refusedEnd(robotId) {
       const unheard = parts.refusedName(robotId);
       return unheard?.code === "UNKNOWN_ROBOT" ? unheard : null;

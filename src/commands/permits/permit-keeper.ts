@@ -26,6 +26,8 @@ export type GuardedStart = Pick<ParsedRequest, "heading">;
 
 /** Keeps the permits of stations that require one. */
 export interface PermitKeeper extends Permits {
+  /** The configuration has other stations. */
+  follow(): void;
   /** The gateway runs: a permit that no PLC gives while it may be on its way back counts as lost. */
   start(): void;
   /**
@@ -58,11 +60,18 @@ const COMES_BACK_MS = 30_000;
 export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
   const { clock } = parts;
   const guards = new Map<string, Guarded>();
-  for (const station of parts.stations) {
-    if (station.permit !== undefined) guards.set(station.name, guardOf(station, parts));
-  }
+  follow();
   let startedAtMs = Number.POSITIVE_INFINITY;
   const anywhere = rightsAnywhere(parts.rights);
+
+  /** A station that comes with a reload has no permit until its PLC gives it. */
+  function follow(): void {
+    const guarded = parts.stations.filter(({ permit }) => permit !== undefined);
+    for (const [name, { station }] of guards) if (!guarded.includes(station)) guards.delete(name);
+    for (const station of guarded) {
+      if (!guards.has(station.name)) guards.set(station.name, guardOf(station, parts));
+    }
+  }
 
   const whyNot = ({ permit, station }: Guarded) =>
     whyNotGiven(permit, station.heartbeatMs, clock.monotonicMs());
@@ -96,6 +105,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
   }
 
   return {
+    follow,
     start() {
       startedAtMs = clock.monotonicMs();
     },
@@ -158,11 +168,11 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
 }
 
 function guardOf(station: StationOptions, parts: PermitKeeperParts): Guarded {
-  const { name, destinations } = station;
+  const { name } = station;
   const owner = () => guard.permit.level?.owner ?? gatewaySource;
   const pause = (robotId: RobotId, missionId: string) => parts.pause(robotId, missionId, name, owner());
   const pauses =
-    station.permit?.pauseOnLoss === true ? createPermitPauses({ ...parts, destinations, pause }) : null;
+    station.permit?.pauseOnLoss === true ? createPermitPauses({ ...parts, station, pause }) : null;
   const guard: Guarded = { station, pauses, permit: noPermit, found: "unknown" };
   return guard;
 }

@@ -3,11 +3,12 @@ import type { RobotId } from "../../domain/robot.ts";
 import { placeAt } from "../../domain/station-sight.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Observations } from "../evidence/observations.ts";
+import type { StationOptions } from "../options.ts";
 
 export interface PermitPauseParts {
   readonly clock: Clock;
   readonly observations: Pick<Observations, "sight" | "robots">;
-  readonly destinations: readonly string[];
+  readonly station: Pick<StationOptions, "destinations">;
   /** Pauses a mission. Never rejects. */
   readonly pause: (robotId: RobotId, missionId: string) => Promise<Outcome>;
 }
@@ -32,7 +33,7 @@ interface Pause {
 const RETRY_MS = 10_000;
 
 export function createPermitPauses(parts: PermitPauseParts): PermitPauses {
-  const { clock, observations, destinations } = parts;
+  const { clock, observations, station } = parts;
   let isLost = false;
   let paused = new Map<RobotId, Pause>();
 
@@ -44,7 +45,7 @@ export function createPermitPauses(parts: PermitPauseParts): PermitPauses {
   /** By the last that was seen, whatever its quality: a pause too many harms nobody. */
   function look(robotId: RobotId): void {
     if (!isLost || !isDue(paused.get(robotId))) return;
-    const place = placeAt(destinations, observations.sight(robotId));
+    const place = placeAt(station.destinations, observations.sight(robotId));
     if (place.kind !== "coming" || place.goalsBefore > 0 || !place.isRunning) return;
     const pause: Pause = { state: "under_way", atMs: clock.monotonicMs() };
     paused.set(robotId, pause);

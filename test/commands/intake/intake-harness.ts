@@ -8,6 +8,7 @@ import type { Envelope } from "../../../src/contracts/commander.ts";
 import type { Catalogue } from "../../../src/contracts/operation.ts";
 import type { Command } from "../../../src/domain/command.ts";
 import { ending, type Outcome } from "../../../src/domain/outcome.ts";
+import type { Log } from "../../../src/platform/log.ts";
 import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { testCatalogue } from "../operations.ts";
@@ -38,7 +39,7 @@ export const execution = () =>
 
 export function open(
   options: Partial<IntakeOptions> = {},
-  parts: { rights?: Rights; execution?: Execution; catalogue?: Catalogue } = {},
+  parts: { rights?: Rights; execution?: Execution; catalogue?: Catalogue; log?: Log } = {},
 ): void {
   const counting: Catalogue = new Map(
     [...(parts.catalogue ?? testCatalogue)].map(([name, operation]) => [

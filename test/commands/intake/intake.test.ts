@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Envelope } from "../../../src/contracts/commander.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { testCatalogue } from "../operations.ts";
 import {
   audit,
@@ -206,8 +207,13 @@ describe("a command that fails inside the gateway", () => {
     const broken = () => {
       throw new Error("planted");
     };
-    open({}, { execution: { ...execution(), begin: broken } });
+    const lines: unknown[] = [];
+    const log = { ...silentLog, error: (fields: unknown) => void lines.push(fields) };
+    open({}, { execution: { ...execution(), begin: broken }, log });
     expect(await submit()).toMatchObject(failed);
+    expect(lines).toEqual([
+      { err: new Error("planted"), protocol: "opcua", user: "plc", operation: "Go", id: "r1" },
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { seededChance } from "../../daemon/chance.ts";
+import { seededChance } from "../../../src/simulator/world/chance.ts";
 
 /** Each life asks for all that the lives before it asked for, and for so many more. */
 const COMMANDS_A_LIFE = 60;

@@ -1,4 +1,4 @@
-import type { Alarms } from "../../contracts/alarms.ts";
+import type { AlarmRequests } from "../../contracts/alarms.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
@@ -6,13 +6,13 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Shared } from "../parts.ts";
 import { refusedRight } from "../rights.ts";
 
-export type AlarmDeskParts = Pick<
+export type AlarmRequestParts = Pick<
   Shared,
   "alarmBook" | "audit" | "clock" | "deliver" | "log" | "rights" | "stopping"
 >;
 
 /** What users do about alarms, with rights, log and audit. */
-export function createAlarmDesk(parts: AlarmDeskParts): Alarms {
+export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
   const { alarmBook, clock, log } = parts;
 
   function refusedOf(source: Source, robotId: RobotId | null): Outcome | null {

@@ -1,0 +1,134 @@
+import type {
+  CommandLog,
+  CommandProgress,
+  LoggedCommand,
+  ReachedCommand,
+} from "../../contracts/command-log.ts";
+import { commandId, type Source } from "../../domain/command.ts";
+import type { Log } from "../../platform/log.ts";
+import type { AuditRecord, AuditSink } from "../audit/audit.ts";
+import type { AuditLines } from "../audit/missing-records.ts";
+import { loggedRecord } from "./logged-record.ts";
+
+/** The log of commands, and where it learns of them. */
+export interface KeptCommandLog extends CommandLog, CommandProgress {
+  /** The same sink, of whose records the log takes those of commands. */
+  audited(sink: AuditSink): AuditSink;
+  /**
+   * Takes what earlier runs have left in the audit log. To be awaited before the first command. Never
+   * rejects.
+   */
+  start(): Promise<void>;
+}
+
+export interface CommandLogParts {
+  readonly auditLines: AuditLines;
+  readonly log: Log;
+  readonly most?: number;
+}
+
+/** Commands in hand are kept beyond it. */
+const MOST_LOGGED = 1_000;
+
+/**
+ * Keeps the newest commands in memory. The audit log on the disk has all of them; it is the source of each
+ * outcome, so the two never differ.
+ */
+export function createCommandLog({ auditLines, log, most = MOST_LOGGED }: CommandLogParts): KeptCommandLog {
+  /** By number, oldest first. */
+  const commands = new Map<number, LoggedCommand>();
+  /** The numbers of those that are not final, by identity. */
+  const inHand = new Map<string, number>();
+  const followers = new Set<(command: LoggedCommand) => void>();
+  let next = 1;
+
+  function put(command: LoggedCommand): void {
+    commands.set(command.number, command);
+    for (const look of followers) look(command);
+    if (commands.size <= most) return;
+    for (const [number, { finalAtMs }] of commands) {
+      if (finalAtMs === null) continue;
+      commands.delete(number);
+      return;
+    }
+  }
+
+  function take(record: AuditRecord): void {
+    const ended = loggedRecord(record);
+    if (ended === null) return;
+    const id = idOf(ended.source, ended.requestId);
+    // A refusal under an identity that is in hand has an entry of its own: the other goes on.
+    const isOwn = record.request === null || record.code === "IDENTITY_REUSED";
+    const number = isOwn ? undefined : inHand.get(id);
+    if (number === undefined) {
+      put({ ...ended, number: next++ });
+      return;
+    }
+    inHand.delete(id);
+    // A read has no record, so the audit log does not have its times.
+    const before = commands.get(number);
+    const isRead = ended.acceptedAtMs === null;
+    const times = isRead
+      ? { acceptedAtMs: before?.acceptedAtMs ?? null, sentAtMs: before?.sentAtMs ?? null }
+      : {};
+    put({ ...ended, ...times, number });
+  }
+
+  return {
+    newest: () => [...commands.values()].sort((a, b) => b.number - a.number),
+    follow(look) {
+      followers.add(look);
+      return () => void followers.delete(look);
+    },
+    reached(command: ReachedCommand) {
+      const id = idOf(command.source, command.requestId);
+      const known = inHand.get(id);
+      const number = known ?? next++;
+      inHand.set(id, number);
+      const acceptedAtMs = command.acceptedAtMs ?? commands.get(number)?.acceptedAtMs ?? null;
+      put({ ...command, acceptedAtMs, number, finalAtMs: null, ending: null, foundLater: null });
+    },
+    foundLater({ source, requestId }, text) {
+      const id = idOf(source, requestId);
+      const found = [...commands.values()].findLast(
+        (command) => command.ending?.outcome === "unknown" && idOf(command.source, command.requestId) === id,
+      );
+      if (found !== undefined) put({ ...found, foundLater: text });
+    },
+    audited: (sink) => (record) => {
+      sink(record);
+      take(record);
+    },
+    async start() {
+      try {
+        for (const record of await newestRecords(auditLines, most)) take(record);
+      } catch (error) {
+        log.warn({ err: error }, "the audit log cannot be read: the log of commands begins empty");
+      }
+    },
+  };
+}
+
+function idOf(source: Source, requestId: string | null): string {
+  return commandId({ source, requestId: requestId ?? "" });
+}
+
+/** The newest records of commands, oldest first. */
+async function newestRecords(auditLines: AuditLines, most: number): Promise<readonly AuditRecord[]> {
+  const records: AuditRecord[] = [];
+  await auditLines((line) => {
+    const record = recordOf(line);
+    if (record?.event === "command") records.push(record);
+    return records.length < most;
+  });
+  return records.reverse();
+}
+
+/** Null for an incomplete line: a crash may have cut it off. */
+function recordOf(line: string): AuditRecord | null {
+  try {
+    return JSON.parse(line) as AuditRecord;
+  } catch {
+    return null;
+  }
+}
