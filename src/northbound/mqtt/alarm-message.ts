@@ -10,6 +10,7 @@ import {
   bytesOf,
   type MessageShape,
   own,
+  readName,
   readObject,
   replyTo,
 } from "./message.ts";
@@ -25,7 +26,6 @@ const service: MessageShape = {
   fields: ["id", "robot_id", "out_of_service"],
   example: '{"id","robot_id","out_of_service":true}',
 };
-const LONGEST_ID = 256;
 
 interface AlarmMessageParts {
   readonly topics: Topics;
@@ -48,11 +48,11 @@ type ReadAlarmMessage =
  * Takes what a client says of alarms: `ack` with `{"id","alarm_id"}`, or `service` with
  * `{"id","robot_id","out_of_service":true|false}`. Either is taken as often as it comes.
  */
-export function takeAlarmMessage(
+export async function takeAlarmMessage(
   parts: AlarmMessageParts,
   { client, action }: AlarmTopic,
   packet: IPublishPacket,
-): Answer {
+): Promise<Answer> {
   const { topics } = parts;
   const bytes = bytesOf(packet);
   const read = action === "service" ? readService(bytes, parts) : readAcknowledgement(bytes, parts.alarms);
@@ -66,36 +66,30 @@ export function takeAlarmMessage(
   const cannotAnswer = answerProblem(topics, client, packet);
   if (cannotAnswer !== null) return answer(refusal("MALFORMED", cannotAnswer));
   const refused = read.asked.perform({ protocol: "mqtt", name: client });
-  return answer(refused ?? ending("succeeded", "OK", "", true));
+  if (refused !== null) return answer(refused);
+  return answer(ending("succeeded", "OK", (await parts.alarms.storeProblem()) ?? "", true));
 }
 
 function readAcknowledgement(payload: Uint8Array, alarms: Alarms): ReadAlarmMessage {
   const read = readObject(payload, acknowledgement);
   if (!read.ok) return read;
-  const alarmId = own(read.object, "alarm_id");
-  if (!isName(alarmId)) return { ok: false, id: read.id, reason: nameFault("alarm_id", alarmId) };
-  const perform = (source: Source) => alarms.acknowledge({ source, alarmId });
-  return { ok: true, id: read.id, asked: { robotId: null, perform } };
+  const { id } = read;
+  const alarm = readName(read.object, "alarm_id");
+  if (!alarm.ok) return { ...alarm, id };
+  const perform = (source: Source) => alarms.acknowledge({ source, alarmId: alarm.name });
+  return { ok: true, id, asked: { robotId: null, perform } };
 }
 
 function readService(payload: Uint8Array, { alarms, holds }: AlarmMessageParts): ReadAlarmMessage {
   const read = readObject(payload, service);
   if (!read.ok) return read;
   const { id } = read;
-  const [robotId, isOut] = [own(read.object, "robot_id"), own(read.object, "out_of_service")];
-  if (!isName(robotId)) return { ok: false, id, reason: nameFault("robot_id", robotId) };
+  const robot = readName(read.object, "robot_id");
+  if (!robot.ok) return { ...robot, id };
+  const isOut = own(read.object, "out_of_service");
   if (typeof isOut !== "boolean") return { ok: false, id, reason: "out_of_service: must be true or false" };
+  const robotId = robot.name;
   const perform = (source: Source) =>
     holds.refusedName(robotId) ?? alarms.putOutOfService({ source, robotId, isOut });
   return { ok: true, id, asked: { robotId, perform } };
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= LONGEST_ID;
-}
-
-function nameFault(field: string, value: unknown): string {
-  return value === undefined
-    ? `${field}: is missing`
-    : `${field}: must be text of 1 to ${LONGEST_ID} characters`;
 }

@@ -25,6 +25,8 @@ export interface Brokers {
   connect(signal: AbortSignal): Promise<Connection>;
   /** The index is that of the broker in use, or last used, in the order of preference. */
   figures(isConnected: boolean): { readonly connected: number; readonly brokerIndex: number };
+  /** The configuration may name other certificates: for the next connection. */
+  certificatesChanged(): void;
   /** What is wrong although there is a connection. */
   problems(): readonly (string | null)[];
 }
@@ -53,6 +55,7 @@ export function createBrokers(parts: BrokersParts): Brokers {
       return order.connect(signal);
     },
     figures: (isConnected) => ({ connected: Number(isConnected), brokerIndex: order.place() }),
+    certificatesChanged: tls.follow,
     problems: () => [order.problem(), tls.problem()],
   };
 }

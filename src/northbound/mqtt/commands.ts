@@ -23,7 +23,7 @@ import {
 } from "./message.ts";
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyBounds } from "./replies.ts";
-import { takeStationMessage } from "./station-desk.ts";
+import { takeStationMessage } from "./station-message.ts";
 import type { AlarmTopic, CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
 
 /** A command message that has its shape. Its request is for the intake to read. */
@@ -47,7 +47,7 @@ const shape: MessageShape = {
   example: '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}',
 };
 
-/** What the command desk needs of the rest of the gateway. */
+/** What the messages of clients need of the rest of the gateway. */
 export interface CommandParts {
   readonly options: MqttOptions;
   readonly topics: Topics;
@@ -67,7 +67,7 @@ export interface CommandParts {
  * Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its
  * connections.
  */
-export interface CommandDesk {
+export interface CommandMessages {
   /** Takes clients' messages out of the bytes of one connection. */
   sorter(): (bytes: Buffer) => Sorted;
   /** Listens on a new connection, where commands are on. Rejects when the broker refuses the subscription. */
@@ -77,7 +77,7 @@ export interface CommandDesk {
   figures(): Readonly<Record<string, number>>;
 }
 
-export function createCommandDesk(parts: CommandParts): CommandDesk {
+export function createCommandMessages(parts: CommandParts): CommandMessages {
   const { options, topics, clock, log } = parts;
   const counts = { commands: 0, stationMessages: 0, holdMessages: 0, alarmMessages: 0 };
   const replies = createReplies(clock, log, parts.replyBounds);
@@ -122,8 +122,7 @@ export function createCommandDesk(parts: CommandParts): CommandDesk {
 
   const takeAlarm = (topic: AlarmTopic, packet: IPublishPacket) => {
     counts.alarmMessages += 1;
-    const answered = takeAlarmMessage(parts, topic, packet);
-    answer(answered, answered.to.operation);
+    void takeAlarmMessage(parts, topic, packet).then((answered) => answer(answered, answered.to.operation));
   };
 
   /** Topics whose retained message is being cleared: the empty message that clears it comes back. */

@@ -9,6 +9,7 @@ import { type Acks, createAcks } from "./acks.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
 import type { LimitedClient } from "./client/limited-client.ts";
+import type { SizeLimit } from "./client/size-limit.ts";
 import { createEventWriter, type EventArrivals } from "./event-writer.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { openLeftoverChains } from "./leftover-chains.ts";
@@ -32,8 +33,8 @@ export interface ConnectionParts {
   /** Null where retained state cannot expire (MQTT 3.1.1). */
   readonly refreshMs: number | null;
   readonly tags: boolean;
-  /** The robots that the configuration names. */
-  readonly robots: readonly PlacedRobot[];
+  /** The robots that the configuration names now. */
+  readonly robots: () => readonly PlacedRobot[];
   /** How old the places of robots are; over all connections. */
   readonly ages: Map<RobotId, Age>;
   readonly clock: Clock;
@@ -49,6 +50,10 @@ export interface ConnectionParts {
   readonly isAlone: () => boolean;
   /** Who has events at the gateway's own broker; null where the broker keeps them. */
   readonly arrivals: EventArrivals | null;
+  /** The size of events that this broker takes; null with the gateway's own. */
+  readonly sizes: SizeLimit | null;
+  /** An event was left out because of its size. */
+  readonly onTooLarge: (topic: string, limitBytes: number) => void;
   /** This status was published. */
   readonly noteStatus: (payload: string) => void;
 }
@@ -73,6 +78,8 @@ const REFRESHES_TO_LIVE = 3;
 /** Takes over a client that the broker has accepted, and says that the gateway is online. */
 export async function openConnection(client: LimitedClient, parts: ConnectionParts): Promise<Connection> {
   const { topics, clock } = parts;
+  // A reload may move it: this connection says its goodbye where it has said hello.
+  const { status } = topics;
   const loss = watchLoss(client);
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
@@ -81,8 +88,8 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const { record } = parts;
   // Before anything that names this session is published: a later run knows it by the record.
   await record?.keep();
-  record?.note(topics.status);
-  record?.note(topics.health, topics.status);
+  record?.note(status);
+  record?.note(topics.health, status);
   const publishState: PublishState = (topic, payload, mark) => {
     if (mark !== null) record?.note(topic, mark);
     publish(topic, payload);
@@ -100,7 +107,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
     parts.noteStatus(payload);
     return loss.orElse((done) =>
-      client.publish(topics.status, payload, { qos: 1, retain: true }, namingTopic(topics.status, done)),
+      client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, done)),
     );
   };
   await sayStatus("online");

@@ -2,6 +2,7 @@ import type { EventSubscribers } from "../../contracts/link.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { type LimitedClient, PacketTooLarge } from "./client/limited-client.ts";
+import { EVENTS_IN_FLIGHT, type SizeLimit } from "./client/size-limit.ts";
 import type { Loss } from "./loss.ts";
 import { eventPayload } from "./payloads.ts";
 import type { Topics } from "./topics.ts";
@@ -30,20 +31,40 @@ export interface EventWriterParts {
   readonly topics: Topics;
   readonly sessionId: string;
   readonly counts: { events: number };
+  /** Null with the gateway's own broker, which takes all. */
+  readonly sizes: SizeLimit | null;
+  /** An event was left out because of its size. */
+  readonly onTooLarge: (topic: string, limitBytes: number) => void;
 }
 
 type Published = (error: Error | null | undefined, messageId: number | null) => void;
 
-const EVENTS_IN_FLIGHT = 64;
-
 export function createEventWriter(client: LimitedClient, loss: Loss, parts: EventWriterParts): EventWriter {
-  const { topics, sessionId, counts } = parts;
+  const { topics, sessionId, counts, sizes } = parts;
+  if (sizes !== null) void loss.lost.then(sizes.lost);
+
+  /** Whether it is larger than what the broker has closed a connection for. */
+  function isTooLarge(topic: string, bytes: number): boolean {
+    const limitBytes = sizes?.limitBytes() ?? null;
+    if (limitBytes === null || bytes <= limitBytes) return false;
+    parts.onTooLarge(topic, limitBytes);
+    return true;
+  }
 
   function publish(event: FleetEvent, qos: 0 | 1, done: Published): void {
     const { robotId, kind } = event;
     const topic = robotId === "" ? topics.gatewayEvent(kind) : topics.robot(robotId).event(kind);
+    const payload = eventPayload(event, sessionId);
+    const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload);
+    if (kind !== "dropped" && isTooLarge(topic, bytes)) {
+      publish(leftOut(event), qos, done);
+      return;
+    }
     counts.events += 1;
-    client.publish(topic, eventPayload(event, sessionId), { qos }, (error, packet) => {
+    sizes?.sent(event.eventId, topic, bytes);
+    client.publish(topic, payload, { qos }, (error, packet) => {
+      if (!error) sizes?.acknowledged(event.eventId);
+      else if (error instanceof PacketTooLarge) sizes?.leftOut(event.eventId);
       namingTopic(topic, (named) => {
         if (!(named instanceof PacketTooLarge)) done(named, packet?.messageId ?? null);
         // Not tried again: the broker takes it in no connection.
@@ -80,7 +101,8 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
 
   return {
     async write(events) {
-      for (const window of windowsOf(events)) await Promise.all(window.map(publishOne));
+      for (const window of windowsOf(events, sizes?.window())) await Promise.all(window.map(publishOne));
+      sizes?.allArrived();
     },
     to: (arrivals) => ({
       areThere: () => arrivals.subscribers() > 0,
@@ -103,11 +125,12 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
   };
 }
 
-function windowsOf(events: readonly FleetEvent[]): readonly (readonly FleetEvent[])[] {
-  const count = Math.ceil(events.length / EVENTS_IN_FLIGHT);
-  return Array.from({ length: count }, (_value, index) =>
-    events.slice(index * EVENTS_IN_FLIGHT, (index + 1) * EVENTS_IN_FLIGHT),
-  );
+function windowsOf(
+  events: readonly FleetEvent[],
+  size = EVENTS_IN_FLIGHT,
+): readonly (readonly FleetEvent[])[] {
+  const count = Math.ceil(events.length / size);
+  return Array.from({ length: count }, (_value, index) => events.slice(index * size, (index + 1) * size));
 }
 
 /** What tells of an event that is larger than the broker takes. A repeat has the same id. */

@@ -27,6 +27,7 @@ const SETTLE_MS = 5_000;
 const LOOK_MS = 2_000;
 const MARKS_A_LOOK = 100;
 const KEEP_LOOKS = 5;
+const CLEARED_A_LOOK = 5_000;
 
 /**
  * A topic is cleared only while its mark at the broker still names a session of this gateway: another gateway
@@ -110,7 +111,8 @@ export function openLeftoverTopics(
     if (!isDue(clock.monotonicMs())) return;
     const over = [...asked.keys()];
     close();
-    if (record.left.size > 0) await ask();
+    if (record.isOwnBroker && record.left.size > 0) clear([...record.left.keys()].slice(0, CLEARED_A_LOOK));
+    else if (record.left.size > 0) await ask();
     else if (cleared > 0) {
       log.info({ topics: cleared }, "retained topics of earlier runs are cleared");
       cleared = 0;

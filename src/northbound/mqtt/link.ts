@@ -9,20 +9,23 @@ import type { Log } from "../../platform/log.ts";
 import { createBrokers } from "./brokers.ts";
 import { type OpenBroker, openClient } from "./client/client.ts";
 import { createLimitReport } from "./client/limit-report.ts";
-import { createCommandDesk } from "./commands.ts";
+import { createSizeLimits } from "./client/size-limit.ts";
+import { createCommandMessages } from "./commands.ts";
 import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
 import { createDuplicateWatch } from "./duplicate-gateway.ts";
 import type { EventArrivals } from "./event-writer.ts";
 import type { HealthReport } from "./health.ts";
+import type { TopicsMove } from "./live-topics.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
 import { createTopicRecords, type TopicsFiles } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
-import { createTopics } from "./topics.ts";
+import type { Topics } from "./topics.ts";
 
 /** What the MQTT northbound needs of the rest of the gateway. */
 export interface MqttParts {
   readonly options: MqttOptions;
+  readonly topics: Topics;
   /**
    * This run of the gateway: state and status carry it, so that state left by another run is known as such.
    */
@@ -40,6 +43,8 @@ export interface MqttParts {
   readonly openBroker: OpenBroker | null;
   /** Who has its events (`EmbeddedBroker.arrivals`); null with an external one, which keeps them. */
   readonly arrivals: EventArrivals | null;
+  /** What the gateway's own broker retains (`EmbeddedBroker.retained`). */
+  readonly retained: () => Promise<readonly string[]>;
   /** Where published topics are recorded; null with the embedded broker, which forgets them itself. */
   readonly topicsFiles: TopicsFiles | null;
   /** Another gateway with this one's id has come to the broker, or gone. */
@@ -50,6 +55,10 @@ export interface MqttParts {
 
 /** The MQTT link, and how it fares. */
 export interface MqttLink extends Link {
+  /** A reload has moved topics: publishes all of them anew, and clears those that are left. */
+  topicsMoved(move: TopicsMove): void;
+  /** A reload may have named other certificates for the broker: the next connection uses them. */
+  certificatesChanged(): void;
   health(): Health;
 }
 
@@ -59,14 +68,10 @@ const FIRST_ANSWERS_MS = 30_000;
 
 /** MQTT as a link: each `connect` is one session with the broker. */
 export function createMqttLink(parts: MqttParts): MqttLink {
-  const { options, clock, sessionId } = parts;
-  const topics = createTopics(options.base, options.topics, options.placement);
+  const { options, clock, sessionId, topics } = parts;
   const counts: PublishCounts = { state: 0, events: 0 };
-  const desk = createCommandDesk({ ...parts, topics });
-  const will = {
-    topic: topics.status,
-    payload: statusPayload("offline", options.gatewayId, sessionId, null),
-  };
+  const commands = createCommandMessages(parts);
+  const will = lastWill(topics, options.gatewayId, sessionId);
   let latestStatus = "";
   const noteStatus = (payload: string) => {
     latestStatus = payload;
@@ -77,15 +82,14 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     topic: topics.status,
     gatewayId: options.gatewayId,
   });
-  const recordOf = createTopicRecords(parts, topics.taskChainFilter);
-  const connectionParts: Omit<ConnectionParts, "record"> = {
+  const records = createTopicRecords(parts, topics.taskChainFilter);
+  const moves = createMoves();
+  const connectionParts: Omit<ConnectionParts, "record" | "robots" | "sizes" | "onTooLarge"> = {
     ...parts,
-    topics,
     gatewayId: options.gatewayId,
     stateQos: options.stateQos,
     refreshMs: refreshOf(options),
     tags: options.tags,
-    robots: options.placement.robots,
     ages: new Map(),
     counts,
     isAlone: () => duplicates.problem() === null,
@@ -98,22 +102,27 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     openBroker: parts.openBroker,
     onTooLarge: limits.tooLarge,
   };
+  const sizesOf = createSizeLimits(clock, parts.log);
   let connected = false;
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
-    const client = await openClient(brokerOptions, { ...clientParts, sort: desk.sorter() }, signal);
+    const client = await openClient(brokerOptions, { ...clientParts, sort: commands.sorter() }, signal);
     const silence = watchSilence(clock, signal, () => client.end(true));
     try {
       limits.connected(client);
       const watching = duplicates.serve(client, brokerName(brokerOptions));
       // Awaited below, unless the connection is lost first: that is what tells then.
       watching.catch(() => {});
+      for (const move of moves.take()) await records.move(topics.taskChainFilter, move, parts.retained);
       const connection = await openConnection(client, {
         ...connectionParts,
-        record: recordOf(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
+        sizes: sizesOf(brokerOptions),
+        onTooLarge: limits.tooLarge,
+        robots: () => options.placement.robots,
+        record: records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
       });
       await watching;
-      if (client.limits.wildcardsAvailable) await desk.serve(client);
+      if (client.limits.wildcardsAvailable) await commands.serve(client);
       connected = true;
       void connection.lost.then(() => {
         connected = false;
@@ -136,17 +145,19 @@ export function createMqttLink(parts: MqttParts): MqttLink {
 
   return {
     name: "mqtt",
-    connect: (signal) => duplicates.turn(signal).then(() => brokers.connect(signal)),
+    connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
+    topicsMoved: moves.add,
+    certificatesChanged: brokers.certificatesChanged,
     health() {
       const figures = {
         ...brokers.figures(connected),
         stateMessages: counts.state,
         eventMessages: counts.events,
-        ...desk.figures(),
+        ...commands.figures(),
         ...limits.figures(),
       };
       // Without a connection every reply is dropped, and that there is none is what has to be said.
-      const ofConnection = [...brokers.problems(), ...limits.problems(), desk.problem()];
+      const ofConnection = [...brokers.problems(), ...limits.problems(), commands.problem()];
       const problems = [duplicates.problem(), ...(connected ? ofConnection : [])].filter(
         (one) => one !== null,
       );
@@ -154,6 +165,45 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       if (detail === "") return { state: connected ? "up" : "down", figures };
       return { state: connected ? "degraded" : "down", detail, figures };
     },
+  };
+}
+
+/** Lets a connection make room for another when topics have moved since it began. */
+function createMoves() {
+  /** For the next connection: the goodbye of this one is still on the old topics. */
+  const pending: TopicsMove[] = [];
+  /** Tells the newest connection. One promise for all of them would keep every connection for ever. */
+  let tell = () => {};
+  return {
+    add(move: TopicsMove): void {
+      pending.push(move);
+      if (move.isMoved) tell();
+    },
+    take: () => pending.splice(0),
+    async follow(connect: () => Promise<Connection>): Promise<Connection> {
+      const moved = new Promise<void>((resolve) => {
+        tell = resolve;
+      });
+      const connection = await connect();
+      const { lost, movesOn, subscribers } = connection;
+      return {
+        lost,
+        movesOn: movesOn === undefined ? moved : Promise.race([movesOn, moved]),
+        write: (batch) => connection.write(batch),
+        ...(subscribers === undefined ? {} : { subscribers }),
+        [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
+
+/** On the status topic of the moment: a reload may move it. */
+function lastWill(topics: Topics, gatewayId: string, sessionId: string) {
+  return {
+    get topic() {
+      return topics.status;
+    },
+    payload: statusPayload("offline", gatewayId, sessionId, null),
   };
 }
 

@@ -53,6 +53,8 @@ export const MESSAGE_LIMIT_BYTES = 256 * 1024;
 /** What is kept of a sender's own while its command runs, each: thousands may run at once. */
 const LONGEST_KEPT_BYTES = 1_024;
 const READABLE_ID_LIMIT = 1_000;
+/** In UTF-16 units. */
+const LONGEST_NAME = 256;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads what every message has; what is in the other fields is for the caller to judge. */
@@ -75,6 +77,19 @@ export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject
 /** `Object.hasOwn`, so that no inherited name is taken for a field. */
 export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** The name in a field, of a robot or an alarm; or what is wrong with it. */
+type ReadName =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: false; readonly reason: string };
+
+export function readName(object: JsonObject, field: string): ReadName {
+  const name = own(object, field);
+  if (name === undefined) return { ok: false, reason: `${field}: is missing` };
+  return typeof name === "string" && name !== "" && name.length <= LONGEST_NAME
+    ? { ok: true, name }
+    : { ok: false, reason: `${field}: must be text of 1 to ${LONGEST_NAME} characters` };
 }
 
 type Parsed =

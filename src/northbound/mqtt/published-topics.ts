@@ -3,6 +3,7 @@ import { isJsonObject } from "../../platform/json.ts";
 import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { createTurns } from "../../platform/turns.ts";
+import { type TopicsMove, topicRules } from "./live-topics.ts";
 import type { MqttOptions } from "./options.ts";
 
 /**
@@ -21,8 +22,12 @@ export interface PublishedTopics {
   skip(topic: string): void;
   /** This run, and those before it. */
   isOurs(sessionId: string): boolean;
-  /** Whether the topics of the earlier runs were made by other rules than today's. */
+  /** Whether the topics of earlier runs, or of before a reload, were made by other rules than today's. */
   readonly isMoved: boolean;
+  /** Whether nobody else publishes at the broker what is left. */
+  readonly isOwnBroker: boolean;
+  /** A reload has moved the topics, or has left these: what is not published again is to be cleared. */
+  move(chainFilter: string, isMoved: boolean, left: readonly string[]): void;
   /** The filter of the task chains of earlier runs; null: today's, or unknown. */
   readonly movedChains: string | null;
   /** Keeps what is new. Never rejects. */
@@ -66,6 +71,14 @@ export interface TopicRecordsParts {
   readonly log: Log;
 }
 
+/** The record of each broker. */
+export interface TopicRecords {
+  /** Null at the gateway's own broker, unless topics have moved. */
+  of(options: MqttOptions, isFirst: boolean): PublishedTopics | null;
+  /** A reload has moved topics. `retained`: what the gateway's own broker retains. */
+  move(chainFilter: string, move: TopicsMove, retained: () => Promise<readonly string[]>): Promise<void>;
+}
+
 /**
  * The records of what this gateway has published at each of its brokers. That of a broker is read when it is
  * connected to for the first time.
@@ -73,10 +86,11 @@ export interface TopicRecordsParts {
 export function createTopicRecords(
   { topicsFiles, sessionId, log }: TopicRecordsParts,
   chainFilter: string,
-): (options: MqttOptions, isFirst: boolean) => PublishedTopics | null {
+): TopicRecords {
   const records = new Map<string, PublishedTopics>();
-  return (options, isFirst) => {
-    if (topicsFiles === null) return null;
+  let own: PublishedTopics | null = null;
+  const of: TopicRecords["of"] = (options, isFirst) => {
+    if (topicsFiles === null) return own;
     // A URL may have what no file name may.
     const name = isFirst
       ? "topics.json"
@@ -85,6 +99,30 @@ export function createTopicRecords(
     const record = records.get(name) ?? openPublishedTopics({ ...parts, file: topicsFiles(name) });
     records.set(name, record);
     return record;
+  };
+  return {
+    of,
+    async move(filter, { isMoved, left }, retained) {
+      if (topicsFiles === null) own = isMoved ? createOwnRecord(await retained()) : own;
+      for (const record of records.values()) record.move(filter, isMoved, left);
+    },
+  };
+}
+
+/** What the gateway's own broker retains when topics move. */
+function createOwnRecord(retained: readonly string[]): PublishedTopics {
+  const left = new Map(retained.map((topic) => [topic, topic]));
+  return {
+    left,
+    note: (topic) => void left.delete(topic),
+    forget: (topic) => void left.delete(topic),
+    skip: (topic) => void left.delete(topic),
+    isOurs: () => true,
+    isMoved: true,
+    isOwnBroker: true,
+    movedChains: null,
+    move() {},
+    keep: () => Promise.resolve(),
   };
 }
 
@@ -99,10 +137,10 @@ export function openTopicsFile(path: string): TopicsFile {
 
 /** Opens the record. One that cannot be read begins empty, and one of another broker too. */
 export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopics {
-  const { options, chainFilter, sessionId, file, log } = parts;
+  const { options, sessionId, file, log } = parts;
+  let { chainFilter } = parts;
   const broker = urlOf(options);
-  const { robot, station, stations } = options.placement;
-  const rules = JSON.stringify([options.base, options.topics, robot, station, stations]);
+  const rules = () => topicRules(options);
   const before = readKept(file, log);
   const isSame = before?.broker === broker;
   const topics = new Map<string, string>(isSame ? before.topics : []);
@@ -111,9 +149,29 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
   const known = new Set(sessions);
   let hasNews = true;
   let isFailing = false;
+  let isMoved = isSame && before.rules !== rules();
+  let movedChains = isSame && before.chains !== chainFilter ? before.chains : null;
 
   return {
     left,
+    get isMoved() {
+      return isMoved;
+    },
+    get movedChains() {
+      return movedChains;
+    },
+    isOwnBroker: false,
+    move(filter, areMoved, gone) {
+      hasNews = true;
+      const names = areMoved ? topics.keys() : gone;
+      for (const topic of names) {
+        const mark = topics.get(topic);
+        if (mark !== undefined) left.set(topic, mark);
+      }
+      isMoved ||= areMoved;
+      if (filter !== chainFilter) movedChains = chainFilter;
+      chainFilter = filter;
+    },
     note(topic, mark = topic) {
       if (left.size > 0) left.delete(topic);
       if (topics.has(topic) || topics.size >= MOST_TOPICS) return;
@@ -126,13 +184,11 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
     },
     skip: (topic) => void left.delete(topic),
     isOurs: (session) => known.has(session),
-    isMoved: isSame && before.rules !== rules,
-    movedChains: isSame && before.chains !== chainFilter ? before.chains : null,
     async keep() {
       if (!hasNews) return;
       hasNews = false;
       try {
-        await file.write(await textOf({ broker, rules, chains: chainFilter, sessions, topics }));
+        await file.write(await textOf({ broker, rules: rules(), chains: chainFilter, sessions, topics }));
         isFailing = false;
       } catch (error) {
         hasNews = true;

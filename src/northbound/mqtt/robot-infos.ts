@@ -16,7 +16,8 @@ export interface RobotInfos {
 
 export interface RobotInfoParts {
   readonly topics: Topics;
-  readonly robots: readonly PlacedRobot[];
+  /** Those that the configuration names now. The same list until it is another. */
+  readonly robots: () => readonly PlacedRobot[];
   readonly sessionId: string;
   readonly publish: PublishState;
 }
@@ -35,7 +36,7 @@ const MOST_TICKS = 5;
 
 /** The infos that one connection publishes. A robot that was heard of stays in the list. */
 export function createRobotInfos({ topics, robots, sessionId, publish }: RobotInfoParts): RobotInfos {
-  const aliases = new Map(robots.map(({ robotId, alias }) => [robotId, alias]));
+  const aliasOf = createAliases(robots);
   const infos = new Map<RobotId, Info>();
   const news = new Set<Info>();
   let isListNew = false;
@@ -45,7 +46,7 @@ export function createRobotInfos({ topics, robots, sessionId, publish }: RobotIn
   function infoOf(robotId: RobotId): Info {
     let info = infos.get(robotId);
     if (info === undefined) {
-      const alias = aliases.get(robotId) ?? null;
+      const alias = aliasOf(robotId);
       info = { robotId, alias, family: "unknown", conveyors: new Set(), mapId: null };
       infos.set(robotId, info);
       news.add(info);
@@ -99,6 +100,18 @@ export function createRobotInfos({ topics, robots, sessionId, publish }: RobotIn
       ticks = 0;
       publish(topics.robots, listPayload([...infos.values()], topics, sessionId), topics.status);
     },
+  };
+}
+
+/** By id, for a list that a reload may replace. */
+function createAliases(robots: RobotInfoParts["robots"]): (robotId: RobotId) => string | null {
+  let read: readonly PlacedRobot[] = [];
+  let aliases = new Map<RobotId, string | null>();
+  return (robotId) => {
+    const now = robots();
+    if (now !== read) aliases = new Map(now.map((robot) => [robot.robotId, robot.alias]));
+    read = now;
+    return aliases.get(robotId) ?? null;
   };
 }
 

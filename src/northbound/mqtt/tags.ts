@@ -121,6 +121,7 @@ export function createTagWriter({ topics, publish, ages, clock }: TagParts): Tag
         case "hold_all":
         case "map":
         case "station":
+        case "station_removed":
         case "task_chain":
         case "task_chain_evicted":
           break;

@@ -28,8 +28,8 @@ export interface ValueParts {
   readonly publish: PublishState;
   readonly remove: RemoveTopic;
   readonly tags: TagWriter | null;
-  /** The robots that the configuration names. */
-  readonly robots: readonly PlacedRobot[];
+  /** The robots that the configuration names now. */
+  readonly robots: () => readonly PlacedRobot[];
 }
 
 /**
@@ -42,18 +42,12 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
   /** Of the change that is being written. */
   let mark: string | null | undefined;
   const publish: PublishState = (topic, payload) => parts.publish(topic, payload, mark);
-  /** What was said last on topics whose text tells all there is to tell. */
-  const said = new Map<string, string>();
+  const { say, removeStation } = createWholeTexts(publish, remove);
   const availabilities = new Map<string, string>();
   /** By the number that the online list gives them: task chains know no other name of a robot. */
   const robotIds = new Map<number, string>();
   const infos = createRobotInfos(parts);
 
-  const say = (topic: string, text: string) => {
-    if (said.get(topic) === text) return;
-    said.set(topic, text);
-    publish(topic, text);
-  };
   const show = (topic: string, robotId: string | null, observed: Observed<unknown>, state: string) => {
     const payload =
       observed.quality === "unknown"
@@ -69,7 +63,7 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
         case "robot": {
           const { availability } = topics.robot(change.robotId);
           availabilities.set(availability, availabilityText(change.quality));
-          say(availability, availabilityText(change.quality));
+          say(change, availability, availabilityText(change.quality));
           break;
         }
         case "mission": {
@@ -96,13 +90,13 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
           show(topics.robot(robotId).presence, robotId, observed, JSON.stringify(observed.value.info));
           break;
         }
+        case "station":
+        case "station_alarms":
         case "hold":
         case "hold_all":
         case "robot_alarms":
-        case "station_alarms":
         case "alarms":
-        case "station":
-          say(...wholeText(change, topics, sessionId));
+          say(change, ...wholeText(change, topics, sessionId));
           break;
         case "task_chain": {
           const { observed, chainId } = change;
@@ -112,6 +106,9 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
         }
         case "map":
           publish(topics.map(change.mapId), mapPayload(change.mapId, change.map, sessionId));
+          break;
+        case "station_removed":
+          removeStation(change.station);
           break;
         case "task_chain_evicted":
           remove(topics.taskChain(change.chainId));
@@ -128,6 +125,29 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
     sayOffline() {
       for (const [topic, text] of availabilities)
         if (text === "good" || text === "stale") publish(topic, "offline");
+    },
+  };
+}
+
+/** What was said last on topics whose text tells all there is to tell. */
+function createWholeTexts(publish: PublishState, remove: RemoveTopic) {
+  const said = new Map<string, string>();
+  /** The topics of each station, which the configuration does not tell any more when it is gone. */
+  const ofStations = new Map<string, Set<string>>();
+  return {
+    say(change: StateChange, topic: string, text: string): void {
+      if (said.get(topic) === text) return;
+      said.set(topic, text);
+      publish(topic, text);
+      if (!("station" in change)) return;
+      ofStations.set(change.station, (ofStations.get(change.station) ?? new Set()).add(topic));
+    },
+    removeStation(station: string): void {
+      for (const topic of ofStations.get(station) ?? []) {
+        said.delete(topic);
+        remove(topic);
+      }
+      ofStations.delete(station);
     },
   };
 }

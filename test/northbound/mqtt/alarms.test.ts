@@ -4,8 +4,8 @@ import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
-import { openLink } from "./link-harness.ts";
-import { base, type Listener } from "./mqtt-harness.ts";
+import { type OpenedLink, openLink } from "./link-harness.ts";
+import { base } from "./mqtt-harness.ts";
 
 const rights = [
   { source: { protocol: "mqtt", name: "line1" }, role: "operator", robots: ["AMR01"] },
@@ -15,15 +15,13 @@ const rights = [
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let commands: CommandsHarness;
-let clients: Listener;
-let asked = 0;
+let link: OpenedLink;
 
 beforeEach(async () => {
   commands = await createHarness({ options: { rights } });
   await commands.see(missions("AMR01", commands.clock.nowMs(), mission("m", "D1")));
-  const protocol = await openLink(commands);
-  clients = protocol.clients;
-  cleanups.push(protocol.close);
+  link = await openLink(commands);
+  cleanups.push(link.close);
 });
 
 afterEach(async () => {
@@ -31,17 +29,8 @@ afterEach(async () => {
 });
 
 /** Publishes about alarms for a client and waits for its answer. */
-async function tell(
-  client: string,
-  action: string,
-  fields: object,
-  options: { readonly retain?: boolean } = {},
-): Promise<Record<string, unknown>> {
-  asked += 1;
-  const id = `q${asked}`;
-  const topic = `${base}/clients/${client}/alarm/${action}`;
-  await clients.client.publishAsync(topic, JSON.stringify({ id, ...fields }), { qos: 1, ...options });
-  return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
+function tell(client: string, action: string, ...said: [object, { readonly retain?: boolean }?]) {
+  return link.tell(client, `alarm/${action}`, ...said);
 }
 
 /** Raises the alarm of a robot, or of the gateway. */
@@ -163,7 +152,7 @@ describe("the alarms that stand", () => {
       publish: (topic, text) => void said.set(topic, JSON.parse(text)),
       remove() {},
       tags: null,
-      robots: [],
+      robots: () => [],
     });
     const alarms = [standingAlarm("BATTERY_LOW", "r1")];
     values.write({ kind: "robot_alarms", robotId: "r1", alarms, isOutOfService: false });

@@ -157,7 +157,7 @@ test("INTERNAL_FAULT: an operation that fails by our mistake to read its request
   expect(commander.commands).toEqual([]);
 });
 
-test("QUEUE_FULL: one client cannot fill the desk: its next command is refused, its stop and others are served", async () => {
+test("QUEUE_FULL: one client cannot fill the queue: its next command is refused, its stop and others are served", async () => {
   let release: (outcome: Outcome) => void = () => {};
   const held = new Promise<Outcome>((resolve) => {
     release = resolve;

@@ -30,7 +30,7 @@ test("of 100,000 chains the broker keeps those that the state holds, however oft
   const topics = createTopics(base);
   const publish = (topic: string, payload: string) => void retained.set(topic, payload);
   const remove = (topic: string) => void retained.delete(topic);
-  const parts = { topics, sessionId: "s1", publish, remove, tags: null, robots: [] };
+  const parts = { topics, sessionId: "s1", publish, remove, tags: null, robots: () => [] };
   const newWriter = () => createValueWriter(parts);
   const chance = seededChance(7);
   let writer = newWriter();

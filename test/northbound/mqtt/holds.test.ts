@@ -6,8 +6,8 @@ import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
-import { openLink } from "./link-harness.ts";
-import { base, type Listener } from "./mqtt-harness.ts";
+import { type OpenedLink, openLink } from "./link-harness.ts";
+import { base } from "./mqtt-harness.ts";
 
 const rights = [
   { source: { protocol: "mqtt", name: "line1" }, role: "operator", robots: ["AMR01"] },
@@ -17,29 +17,20 @@ const rights = [
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let commands: CommandsHarness;
-let clients: Listener;
-let asked = 0;
+let link: OpenedLink;
 
 beforeEach(async () => {
   commands = await createHarness({ options: { rights } });
   await commands.see(missions("AMR01", commands.clock.nowMs(), mission("m", "D1")));
-  const protocol = await openLink(commands);
-  clients = protocol.clients;
-  cleanups.push(protocol.close);
+  link = await openLink(commands);
+  cleanups.push(link.close);
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Publishes about a hold for a client and waits for its answer. */
-async function tell(client: string, topic: string, fields: object): Promise<Record<string, unknown>> {
-  asked += 1;
-  const id = `q${asked}`;
-  const payload = JSON.stringify({ id, ...fields });
-  await clients.client.publishAsync(`${base}/clients/${client}/${topic}`, payload, { qos: 1 });
-  return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
-}
+const tell: OpenedLink["tell"] = (...said) => link.tell(...said);
 
 const held = (robotId: string | null) => commands.dispatcher.holds.holdState(robotId).by;
 
@@ -134,8 +125,8 @@ describe("refusals with a reply", () => {
     const payload = '{"id":"kept","hold":true}';
     const options = { qos: 1, retain: true } as const;
     for (const topic of ["hold/AMR01", "hold"])
-      await clients.client.publishAsync(`${base}/clients/scada/${topic}`, payload, options);
-    expect(JSON.parse((await clients.on("clients/scada/reply/kept")).text)).toMatchObject({
+      await link.clients.client.publishAsync(`${base}/clients/scada/${topic}`, payload, options);
+    expect(JSON.parse((await link.clients.on("clients/scada/reply/kept")).text)).toMatchObject({
       code: "RETAINED",
       message: "holds must not be retained",
     });
@@ -158,7 +149,7 @@ test("what holds a robot, and all robots, is retained state, and a flat tag", ()
   const shown: Array<readonly [string, string]> = [];
   const publish = (topic: string, payload: string) => void shown.push([topic.slice(base.length), payload]);
   const tags = createTagWriter({ topics, publish, ages: new Map(), clock: systemClock });
-  const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: [] };
+  const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: () => [] };
   const { write } = createValueWriter(parts);
   const hold = { isHeld: true, by: ["opcua:plc1", "mqtt:scada (all)"], isStored: false };
   write({ kind: "hold", robotId: "r1", hold });

@@ -21,7 +21,7 @@ function openWriter() {
   };
   const topics = createTopics(base, defaultTopicTemplates, placement);
   const tags = createTagWriter({ topics, publish, ages: new Map(), clock });
-  const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots };
+  const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: () => robots };
   const writer = createValueWriter(parts);
   const json = (topic: string): unknown => JSON.parse(shown.get(topic) ?? "null");
   return { ...writer, clock, shown, heard, json };

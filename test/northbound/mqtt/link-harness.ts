@@ -12,6 +12,7 @@ import {
   type Listener,
   listen,
   mqttOptions,
+  noAudit,
   noStations,
   recordingCommander,
   start,
@@ -25,13 +26,17 @@ export function newBroker(options = embedded, under = base): EmbeddedBroker {
     clientId: "fleetgate-test",
     clock: systemClock,
     log: silentLog,
+    audit: noAudit,
   });
 }
 
 /** A link of which each test says what is special to it. */
 export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
+  const { options = mqttOptions() } = changes;
   return createMqttLink({
-    options: mqttOptions(),
+    options,
+    topics: createTopics(options.base, options.topics, options.placement),
+    retained: () => Promise.resolve([]),
     sessionId: "s1",
     clock: systemClock,
     log: silentLog,
@@ -49,11 +54,21 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
   });
 }
 
+/** A link to a real broker, with clients on the other side. */
+export interface OpenedLink {
+  readonly clients: Listener;
+  /** Publishes for a client, below its own topic, and waits for its answer. */
+  tell(
+    client: string,
+    topic: string,
+    fields: object,
+    options?: { readonly retain?: boolean },
+  ): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
 /** A real broker, link and dispatcher; only the robots, and the dispatcher's time, are the test's own. */
-export async function openLink(
-  commands: CommandsHarness,
-  options = mqttOptions(),
-): Promise<{ readonly clients: Listener; close(): Promise<void> }> {
+export async function openLink(commands: CommandsHarness, options = mqttOptions()): Promise<OpenedLink> {
   const broker = newBroker();
   const stopBroker = await start(broker);
   const clients = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, `${base}/clients/+/reply/#`);
@@ -64,12 +79,23 @@ export async function openLink(
     audit: commands.intake,
     stations: commands.dispatcher.stations,
     holds: commands.dispatcher.holds,
-    alarms: commands.dispatcher.alarms,
+    alarms: { ...commands.dispatcher.alarms, storeProblem: async () => null },
     openBroker: broker.open,
   });
   const connection = await link.connect(new AbortController().signal);
+  let told = 0;
   return {
     clients,
+    async tell(client, topic, fields, published = {}) {
+      told += 1;
+      const id = `q${told}`;
+      const message = JSON.stringify({ id, ...fields });
+      await clients.client.publishAsync(`${base}/clients/${client}/${topic}`, message, {
+        qos: 1,
+        ...published,
+      });
+      return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
+    },
     async close() {
       // The goodbye waits for the broker on the dispatcher's clock, which nobody turns any more.
       const closing = connection[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Intake } from "../../../src/commands/intake/intake.ts";
+import type { RefusalAudit } from "../../../src/contracts/commander.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
@@ -19,6 +20,9 @@ import { isJsonObject } from "../../../src/platform/json.ts";
 import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";
 
 export const base = "fleetgate/test";
+
+/** Takes refusals, and keeps none. */
+export const noAudit: RefusalAudit = { refused() {} };
 
 export const embedded: EmbeddedBrokerOptions = {
   kind: "embedded",

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { takeStationMessage } from "../../../src/northbound/mqtt/station-desk.ts";
+import { takeStationMessage } from "../../../src/northbound/mqtt/station-message.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
-import { openLink } from "./link-harness.ts";
-import { base, type Listener, mqttOptions } from "./mqtt-harness.ts";
+import { type OpenedLink, openLink } from "./link-harness.ts";
+import { base, mqttOptions } from "./mqtt-harness.ts";
 
 const rights = [
   { source: { protocol: "mqtt", name: "line1" }, role: "operator", operations: ["Go"] },
@@ -17,8 +17,7 @@ const stations = [
 
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let commands: CommandsHarness;
-let clients: Listener;
-let asked = 0;
+let link: OpenedLink;
 
 beforeEach(async () => {
   commands = await createHarness({ stations, options: { rights } });
@@ -28,23 +27,15 @@ beforeEach(async () => {
     brokerEnforcesClientNames: true,
     requireExpiry: false,
   };
-  const protocol = await openLink(commands, mqttOptions({ commands: enabled }));
-  clients = protocol.clients;
-  cleanups.push(protocol.close);
+  link = await openLink(commands, mqttOptions({ commands: enabled }));
+  cleanups.push(link.close);
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Publishes for a client and waits for its answer. */
-async function tell(client: string, topic: string, fields: object): Promise<Record<string, unknown>> {
-  asked += 1;
-  const id = `q${asked}`;
-  const payload = JSON.stringify({ id, ...fields });
-  await clients.client.publishAsync(`${base}/clients/${client}/${topic}`, payload, { qos: 1 });
-  return JSON.parse((await clients.on(`clients/${client}/reply/${id}`)).text);
-}
+const tell: OpenedLink["tell"] = (...said) => link.tell(...said);
 
 const robot = { robot_id: "AMR01" };
 const ask = (client: string) => tell(client, "station/Dock/ask", robot);
@@ -79,7 +70,7 @@ describe("a station's lease, over MQTT", () => {
     await ask("line1");
     for (let second = 0; second < 8; second += 4) {
       await commands.clock.settle(4_000);
-      await clients.client.publishAsync(`${base}/clients/line1/station/Dock/beat`, "", { qos: 1 });
+      await link.clients.client.publishAsync(`${base}/clients/line1/station/Dock/beat`, "", { qos: 1 });
       // Another client's sign of life is none of the owner's. Its answer comes after the empty one was heard.
       expect(await tell("line2", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
     }
@@ -185,8 +176,8 @@ describe("refusals with a reply", () => {
   test("RETAINED: what the broker would say again at every start", async () => {
     const payload = JSON.stringify({ id: "kept", ...robot });
     const options = { qos: 1, retain: true } as const;
-    await clients.client.publishAsync(`${base}/clients/line1/station/Dock/ask`, payload, options);
-    expect(JSON.parse((await clients.on("clients/line1/reply/kept")).text)).toMatchObject({
+    await link.clients.client.publishAsync(`${base}/clients/line1/station/Dock/ask`, payload, options);
+    expect(JSON.parse((await link.clients.on("clients/line1/reply/kept")).text)).toMatchObject({
       code: "RETAINED",
       message: "commands must not be retained",
     });

@@ -60,10 +60,12 @@ test("an external broker must show a certificate of the given authority", async 
 
 test("a new certificate of the gateway's is used by the next connection, and the one that is open stays", async () => {
   const authority = await createAuthority(Date.now());
-  const [server, before, after] = await Promise.all(
-    ["127.0.0.1", "before", "after"].map((name) => createServerCertificate(authority, [name], Date.now())),
+  const [server, before, after, other] = await Promise.all(
+    ["127.0.0.1", "before", "after", "other"].map((name) =>
+      createServerCertificate(authority, [name], Date.now()),
+    ),
   );
-  if (!server || !before || !after) throw new Error("no certificates");
+  if (!server || !before || !after || !other) throw new Error("no certificates");
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-tls-"));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   const paths = { ca: join(folder, "ca.pem"), cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
@@ -117,6 +119,34 @@ test("a new certificate of the gateway's is used by the next connection, and the
   expect(seen).toEqual(["DNS:before"]);
   await connection[Symbol.asyncDispose]();
   const next = await link.connect(never);
-  cleanups.push(() => next[Symbol.asyncDispose]());
   expect(seen).toEqual(["DNS:before", "DNS:after"]);
+
+  // A reload names other files: no look at the disk is waited for.
+  const tlsPaths = { ...paths, cert: join(folder, "other.pem"), key: join(folder, "other-key.pem") };
+  await writeFile(tlsPaths.cert, other.certificate);
+  await writeFile(tlsPaths.key, other.key);
+  Object.assign(broker, { clientCert: { cert: other.certificate, key: other.key }, tlsPaths });
+  link.certificatesChanged();
+  expect(link.health().state).toBe("up");
+  await next[Symbol.asyncDispose]();
+  const third = await link.connect(never);
+  cleanups.push(() => third[Symbol.asyncDispose]());
+  expect(seen).toEqual(["DNS:before", "DNS:after", "DNS:other"]);
+});
+
+test("the embedded broker shows a new certificate to new clients, and open connections go on", async () => {
+  const options = { ...embedded, tls: { cert: pems.cert, key: pems.key } };
+  const broker = newBroker(options);
+  cleanups.push(await start(broker));
+  const url = `mqtts://127.0.0.1:${broker.port()}`;
+  const before = await listen(url, { ca: pems.ca });
+  cleanups.push(() => before.client.endAsync(true));
+  const authority = await createAuthority(Date.now());
+  const next = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
+  options.tls = { cert: next.certificate, key: next.key };
+  broker.certificateChanged();
+  await expect(listen(url, { ca: pems.ca })).rejects.toThrow(/certificate/);
+  const after = await listen(url, { ca: authority.certificate });
+  cleanups.push(() => after.client.endAsync(true));
+  expect(before.client.connected).toBe(true);
 });

@@ -23,7 +23,7 @@ function openWriter() {
     publish: (topic, payload) => void shown.set(topic, payload),
     remove: (topic) => void shown.delete(topic),
     tags: null,
-    robots: [],
+    robots: () => [],
   });
   return {
     write,

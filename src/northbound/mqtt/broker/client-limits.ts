@@ -41,10 +41,12 @@ export function createClientLimits(clock: Clock, log: Log, knownNow: () => reado
   const refusing = createRecurringProblem(clock, () =>
     log.info({}, "no MQTT connection is refused any more"),
   );
-  const unfinished = createIdleConnections(UNFINISHED, (address) =>
-    note(`more than ${UNFINISHED} connections have sent no CONNECT: the oldest are closed for new ones`, {
-      address,
-    }),
+  const unfinished = createIdleConnections(
+    () => UNFINISHED,
+    (address) =>
+      note(`more than ${UNFINISHED} connections have sent no CONNECT: the oldest are closed for new ones`, {
+        address,
+      }),
   );
 
   function note(problem: string, fields: Readonly<Record<string, string>>): void {

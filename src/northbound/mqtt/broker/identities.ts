@@ -36,3 +36,8 @@ export function createIdentities(): Identities {
     },
   };
 }
+
+/** The name of an identity, in log lines and for the bounds. */
+export function nameOf(identity: Identity): string {
+  return identity.kind === "user" ? `user ${identity.name}` : identity.kind;
+}

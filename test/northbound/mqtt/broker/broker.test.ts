@@ -12,7 +12,7 @@ import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
 import { PortTaken } from "../../../../src/platform/port-taken.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
-import { base, closed, embedded, listen, start } from "../mqtt-harness.ts";
+import { base, closed, embedded, listen, noAudit, start } from "../mqtt-harness.ts";
 
 const users = [
   { name: "plc1", password: "one" },
@@ -30,7 +30,8 @@ async function startBroker(
   log: Log = silentLog,
   clock: Clock = systemClock,
 ): Promise<{ broker: EmbeddedBroker; url: string; stop: () => Promise<void> }> {
-  const broker = createBroker({ options, topics: createTopics(base), clientId: "gateway", clock, log });
+  const topics = createTopics(base);
+  const broker = createBroker({ options, topics, clientId: "gateway", clock, log, audit: noAudit });
   const stop = await start(broker);
   cleanups.push(stop);
   return { broker, url: `mqtt://127.0.0.1:${broker.port()}`, stop };
@@ -353,6 +354,7 @@ test("a port that is taken is named", async () => {
     clientId: "gateway",
     clock: systemClock,
     log: silentLog,
+    audit: noAudit,
   });
   const failure = await start(broker).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(PortTaken);

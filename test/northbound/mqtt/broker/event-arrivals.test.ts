@@ -8,7 +8,7 @@ import { silentLog } from "../../../../src/platform/log.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { alarmEvent } from "../../../support/test-alarms.ts";
 import { newLink } from "../link-harness.ts";
-import { base, closed, embedded, type Listener, listen, start } from "../mqtt-harness.ts";
+import { base, closed, embedded, type Listener, listen, noAudit, start } from "../mqtt-harness.ts";
 
 const never = new AbortController().signal;
 const allEvents = `${base}/robots/+/event/#`;
@@ -22,7 +22,8 @@ let url = "";
 beforeEach(async () => {
   clock = createManualClock();
   const topics = createTopics(base);
-  broker = createBroker({ options: embedded, topics, clientId: "fleetgate-test", clock, log: silentLog });
+  const parts = { topics, clientId: "fleetgate-test", clock, log: silentLog, audit: noAudit };
+  broker = createBroker({ options: embedded, ...parts });
   cleanups.push(await start(broker));
   url = `mqtt://127.0.0.1:${broker.port()}`;
   connection = await newLink({ openBroker: broker.open, arrivals: broker.arrivals }).connect(never);

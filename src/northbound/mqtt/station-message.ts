@@ -8,7 +8,7 @@ import {
   answerProblem,
   bytesOf,
   type MessageShape,
-  own,
+  readName,
   readObject,
   replyTo,
 } from "./message.ts";
@@ -18,7 +18,6 @@ import type { StationTopic, Topics } from "./topics.ts";
 const actions = ["ask", "beat", "release", "override"] as const;
 type Action = (typeof actions)[number];
 
-const LONGEST_ROBOT_ID = 256;
 const aboutRobot: MessageShape = {
   kind: "lease",
   fields: ["id", "robot_id"],
@@ -99,12 +98,6 @@ function readStationMessage(payload: Uint8Array, action: Action | undefined): Re
   if (action === "beat" && payload.byteLength === 0) return { ok: true, id: null, robotId: "" };
   const read = readObject(payload, action === "beat" ? ofNoRobot : aboutRobot);
   if (!read.ok || action === "beat") return read.ok ? { ok: true, id: read.id, robotId: "" } : read;
-  const robotId = own(read.object, "robot_id");
-  if (typeof robotId === "string" && robotId !== "" && robotId.length <= LONGEST_ROBOT_ID)
-    return { ok: true, id: read.id, robotId };
-  const reason =
-    robotId === undefined
-      ? "robot_id: is missing"
-      : `robot_id: must be text of 1 to ${LONGEST_ROBOT_ID} characters`;
-  return { ok: false, id: read.id, reason };
+  const robot = readName(read.object, "robot_id");
+  return robot.ok ? { ok: true, id: read.id, robotId: robot.name } : { ...robot, id: read.id };
 }

@@ -1,0 +1,122 @@
+import type { EventEmitter } from "node:events";
+import { Socket } from "node:net";
+import { Aedes, type AedesOptions, type Client } from "aedes";
+import type { Log } from "../../../platform/log.ts";
+import type { Topics } from "../topics.ts";
+import { type AuthenticateParts, createAuthenticate } from "./authenticate.ts";
+import type { ClientSockets } from "./client-sockets.ts";
+import type { EventTraffic } from "./event-arrivals.ts";
+import { tellTraffic } from "./event-traffic.ts";
+import { type Identities, nameOf } from "./identities.ts";
+import { clientOf, holdRetained } from "./inner-client.ts";
+import { createRepeats, type Repeats } from "./repeats.ts";
+import { mayPublish, mayRead } from "./rights.ts";
+
+/** What aedes needs of the embedded broker. */
+export interface AedesParts extends AuthenticateParts {
+  readonly topics: Topics;
+  readonly arrivals: EventTraffic;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const DELIVERIES_AT_ONCE = 1_000;
+const QOS2_HALF_OPEN = 20;
+
+/** aedes with our users and rights. */
+export async function createAedes(parts: AedesParts): Promise<Aedes> {
+  const { log, identities, arrivals, sockets } = parts;
+  let repeats: Repeats | null = null;
+  const aedes: Aedes = await Aedes.createBroker({
+    concurrency: DELIVERIES_AT_ONCE,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    maxInflightInbound: QOS2_HALF_OPEN,
+    preConnect(_client, packet, callback) {
+      // A session that outlives its connection would queue events for a client that may never
+      // come back; SessionPresent 0 tells it to subscribe again.
+      packet.clean = true;
+      callback(null, true);
+    },
+    authenticate: createAuthenticate(parts, (id) => clientOf(aedes, id)),
+    ...rightsOf(parts, (client, packet) => repeats?.isRepeat(client, packet) ?? false),
+  });
+  const ofClients = createRepeats(aedes.id);
+  repeats = ofClients;
+  aedes.on("client", (client) => {
+    ofClients.takeOver(client);
+    paceReplay(client, sockets);
+    if (identities.of(client).kind === "gateway") arrivals.gatewayConnected();
+    else if (client.conn instanceof Socket) arrivals.connected(client, client.conn);
+  });
+  tellTraffic(aedes, arrivals);
+  showRetainFlag(aedes, identities, log);
+  logProblems(aedes, log);
+  return aedes;
+}
+
+function rightsOf(
+  { topics, identities, arrivals }: AedesParts,
+  isRepeat: Repeats["isRepeat"],
+): Pick<AedesOptions, "authorizePublish" | "authorizeSubscribe" | "authorizeForward"> {
+  return {
+    authorizePublish(client, packet, callback) {
+      const identity = identities.of(client);
+      if (identity.kind === "gateway") arrivals.published(packet);
+      if (mayPublish(identity, packet.topic, topics)) return callback(null);
+      callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
+    },
+    authorizeSubscribe(client, subscription, callback) {
+      // Filters are judged by what they deliver: "#" is everything that the client may read.
+      callback(null, client.connected || client.connecting ? subscription : null);
+    },
+    authorizeForward(client, packet) {
+      if (!mayRead(identities.of(client), packet.topic, topics)) return null;
+      if (isRepeat(client, packet)) return null;
+      return arrivals.forward(client, packet) ? packet : null;
+    },
+  };
+}
+
+/**
+ * MQTT 3.1.1 hides from a subscriber that a new message was sent with the retain flag. The gateway must know,
+ * to refuse such a command.
+ */
+function showRetainFlag(aedes: Aedes, identities: Identities, log: Log): void {
+  aedes.on("subscribe", (subscriptions, client) => {
+    if (identities.of(client).kind !== "gateway") return;
+    const asPublished = subscriptions.filter((subscription) => subscription.rap !== true);
+    if (asPublished.length === 0) return;
+    client.subscribe(
+      { subscriptions: asPublished.map((subscription) => ({ ...subscription, rap: true })) },
+      (error) => {
+        if (error)
+          log.error({ err: error }, "the embedded broker could not widen the gateway's subscription");
+      },
+    );
+  });
+}
+
+function logProblems(aedes: Aedes, log: Log): void {
+  // aedes' types do not know this one; without a listener it would end the process.
+  const emitter: EventEmitter = aedes;
+  emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));
+  // aedes emits this for each message that a lost client did not get: logged once a client.
+  const logged = new WeakSet<Client>();
+  aedes.on("clientError", (client, error) => {
+    if (logged.has(client)) return;
+    logged.add(client);
+    log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected");
+  });
+  aedes.on("connectionError", (_client, error) =>
+    log.info({ reason: error.message }, "an MQTT connection was refused"),
+  );
+}
+
+/**
+ * Sends a new subscriber the retained messages as fast as it reads: those of a large fleet exceed the
+ * backlog.
+ */
+function paceReplay(client: Client, sockets: ClientSockets): void {
+  const { conn } = client;
+  if (!(conn instanceof Socket)) return;
+  holdRetained(client, (proceed) => sockets.slow.whenRoom(conn, proceed));
+}

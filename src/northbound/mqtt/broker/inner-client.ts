@@ -1,0 +1,85 @@
+import type { Aedes, Client } from "aedes";
+import { filtersMeet } from "./filters.ts";
+
+// The parts of aedes 1.2 and of its clients that its types do not have.
+
+/** A message that aedes is about to send a client. A retained one at a subscription has no broker id. */
+export interface ForwardedPacket {
+  readonly topic: string;
+  readonly payload: string | Buffer;
+  readonly brokerId?: string | null;
+  messageId?: number | undefined;
+}
+
+/** What aedes calls to send a client one message. */
+type Deliver = (packet: ForwardedPacket, done: () => void) => void;
+
+/** A client as aedes has it. */
+export type InnerClient = Client & {
+  readonly subscriptions: Readonly<Record<string, { readonly qos: number }>>;
+  _nextId: number;
+  deliverQoS: Deliver;
+  deliver0: Deliver;
+};
+
+const LARGEST_ID = 65_535;
+
+/** The connected client with this identifier. */
+export function clientOf(aedes: Aedes, id: string): Client | undefined {
+  return (aedes as Aedes & { readonly clients: Readonly<Record<string, Client>> }).clients[id];
+}
+
+/** The next packet identifier for a message to the client, of those that are not taken. */
+export function nextId(client: InnerClient, isTaken: (id: number) => boolean): number {
+  for (;;) {
+    const id = client._nextId;
+    client._nextId = id >= LARGEST_ID ? 1 : id + 1;
+    if (id > 0 && !isTaken(id)) return id;
+  }
+}
+
+/** Whether the client acknowledges what is published on this topic. */
+export function acknowledges({ subscriptions }: InnerClient, topic: string): boolean {
+  // aedes sends with the QoS of a subscription to this very topic.
+  if (subscriptions[topic]?.qos === 0) return false;
+  return Object.entries(subscriptions).some(([filter, { qos }]) => qos > 0 && filtersMeet(filter, topic));
+}
+
+/** Calls `proceed` when the client may be sent this retained message of a new subscription. */
+export function holdRetained(client: Client, whenReady: (proceed: () => void) => void): void {
+  const inner = client as InnerClient;
+  const deliver = inner.deliverQoS;
+  inner.deliverQoS = (packet, done) => {
+    if (packet.brokerId !== null) return deliver(packet, done);
+    whenReady(() => {
+      if (client.connected) deliver(packet, done);
+    });
+  };
+}
+
+/** The message that aedes delivers with QoS 1 just now. */
+export interface QosDelivery {
+  packet: ForwardedPacket | null;
+}
+
+/**
+ * aedes takes the first of several subscriptions that match. The one that is acknowledged comes first.
+ *
+ * @param isEvent whether this message has to be acknowledged
+ */
+export function preferQos(
+  client: InnerClient,
+  current: QosDelivery,
+  isEvent: (packet: ForwardedPacket) => boolean,
+): void {
+  const { deliver0, deliverQoS } = client;
+  client.deliverQoS = (packet, done) => {
+    current.packet = packet;
+    deliverQoS(packet, done);
+    current.packet = null;
+  };
+  client.deliver0 = (packet, done) => {
+    if (isEvent(packet) && acknowledges(client, packet.topic)) client.deliverQoS(packet, done);
+    else deliver0(packet, done);
+  };
+}

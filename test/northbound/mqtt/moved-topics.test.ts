@@ -1,0 +1,127 @@
+import { afterEach, expect, it } from "vitest";
+import type { StateChange } from "../../../src/domain/change.ts";
+import { unknownSight } from "../../../src/domain/station-sight.ts";
+import { noCounters } from "../../../src/domain/station-visits.ts";
+import { createBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
+import { createLiveTopics } from "../../../src/northbound/mqtt/live-topics.ts";
+import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
+import type { TopicsFiles } from "../../../src/northbound/mqtt/published-topics.ts";
+import { type Placement, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { newLink } from "./link-harness.ts";
+import { base, embedded, listen, mqttOptions, noAudit, start } from "./mqtt-harness.ts";
+
+/** Topics that a reload moves while clients are connected. */
+const cleanups: Array<() => Promise<unknown> | unknown> = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const robot: StateChange = { kind: "robot", robotId: "r1", family: "cart", quality: "good" };
+const station = (name: string): StateChange => ({
+  kind: "station",
+  station: name,
+  shown: { sight: unknownSight, counters: noCounters(0) },
+});
+const placed = (place: string): Placement => ({
+  ...underBase,
+  station: "plant/{place}/{station}",
+  stations: [{ name: "dock", place }],
+});
+
+async function open(first: Placement, topicsFiles: TopicsFiles | null) {
+  const options: { -readonly [Key in keyof MqttOptions]: MqttOptions[Key] } = mqttOptions({
+    placement: first,
+  });
+  const clock = createManualClock();
+  const topics = createLiveTopics(options);
+  const parts = { topics: topics.topics, clientId: "fleetgate-test", clock: systemClock, log: silentLog };
+  const broker = createBroker({ options: embedded, ...parts, audit: noAudit });
+  cleanups.push(await start(broker));
+  const watcher = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, "#");
+  cleanups.push(() => watcher.client.endAsync(true));
+  const link = newLink({
+    options,
+    ...parts,
+    clock,
+    topicsFiles,
+    openBroker: broker.open,
+    retained: broker.retained,
+  });
+  let connection = await link.connect(new AbortController().signal);
+  cleanups.push(() => connection[Symbol.asyncDispose]());
+  return {
+    watcher,
+    clock,
+    show: (...changes: StateChange[]) => connection.write({ changes, events: [] }),
+    /** As a reload does: answers with whether the connection makes room for another. */
+    async move(placement: Placement): Promise<boolean> {
+      options.placement = placement;
+      const move = topics.follow();
+      if (move.isMoved) broker.topicsMoved();
+      link.topicsMoved(move);
+      let movesOn = false;
+      void connection.movesOn?.then(() => {
+        movesOn = true;
+      });
+      await new Promise(setImmediate);
+      if (!movesOn) return false;
+      await connection[Symbol.asyncDispose]();
+      connection = await link.connect(new AbortController().signal);
+      return true;
+    },
+    retained: async () => (await broker.retained()).filter((topic) => !topic.startsWith("$")).sort(),
+  };
+}
+
+const inMemory = (): TopicsFiles => {
+  let text: string | undefined;
+  return () => ({
+    read: () => text,
+    async write(next) {
+      text = next;
+    },
+  });
+};
+
+it.each([
+  ["the gateway's own broker", null],
+  ["a broker that keeps them", inMemory()],
+])("are published at the new place, and cleared at the old one: %s", async (_where, topicsFiles) => {
+  const { move, show, watcher, clock, retained } = await open(placed("east"), topicsFiles);
+  await show(robot, station("dock"));
+  await watcher.hear(({ topic }) => topic === "plant/east/dock");
+  expect(await move({ ...placed("west"), robot: "site/{robot}" })).toBe(true);
+  await show(robot, station("dock"));
+  await watcher.hear(({ topic }) => topic === "plant/west/dock");
+  await watcher.hear(({ topic, text }) => topic === "site/r1/availability" && text === "good");
+  const old = ["plant/east/dock", `${base}/robots/r1/availability`];
+  const isCleared = () =>
+    old.every((place) => watcher.heard.some(({ topic, text }) => topic === place && text === ""));
+  for (let second = 0; second < 60 && !isCleared(); second += 1) {
+    clock.advance(1_000);
+    // What the gateway asks the broker takes some turns of the event loop.
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  }
+  expect(isCleared()).toBe(true);
+  const topics = await retained();
+  expect(topics).toContain("plant/west/dock");
+  expect(topics).toContain("site/r1/availability");
+  expect(topics).toContain(`${base}/status`);
+  expect(topics.filter((topic) => topic.includes("east") || topic.includes("/robots/"))).toEqual([]);
+});
+
+it("stay where they are when a station comes or goes, and its own come and go", async () => {
+  const { move, show, watcher, retained } = await open(placed("east"), null);
+  await show(robot, station("dock"));
+  const both = [...placed("east").stations, { name: "gate", place: "north" }];
+  expect(await move({ ...placed("east"), stations: both })).toBe(false);
+  await show(station("gate"));
+  await watcher.hear(({ topic }) => topic === "plant/north/gate");
+  expect(await move(placed("east"))).toBe(false);
+  await show({ kind: "station_removed", station: "gate" });
+  await watcher.hear(({ topic, text }) => topic === "plant/north/gate" && text === "");
+  expect(await retained()).toContain("plant/east/dock");
+});
