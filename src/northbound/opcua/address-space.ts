@@ -2,6 +2,7 @@ import type { ISessionContext, OPCUAServer } from "node-opcua";
 import type { Alarms } from "../../contracts/alarms.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
+import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -19,17 +20,18 @@ import type { HoldTagParts } from "./hold-tags.ts";
 import type { Memory } from "./memory.ts";
 import { modelHash } from "./model-hash.ts";
 import { addNamespaceMetadata } from "./namespace-metadata.ts";
-import { createNodeBuilder } from "./node-builder.ts";
+import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
+import { declareNoDefaultPermissions } from "./node-opcua/default-permissions.ts";
 import { buildBeforeRequests } from "./node-opcua/large-requests.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
 import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
-import type { OpcUaOptions } from "./options.ts";
+import type { KnownRobot, OpcUaOptions } from "./options.ts";
 import { layoutOf, offersConfirm } from "./plant-layout.ts";
 import { knownRobots } from "./robot-register.ts";
-import { addRobotTags, type RobotParts } from "./robot-tags.ts";
+import { addRobotTags, type RobotParts, type RobotTags } from "./robot-tags.ts";
 import { addRobotsFolder } from "./robots-folder.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 import { openServiceLevel } from "./service-level.ts";
@@ -51,6 +53,8 @@ export interface OpcUaParts
     | "log"
   > {
   readonly facts: GatewayFacts;
+  /** Does what a client asks for; left out: nobody looks how long it takes. */
+  readonly timeRequest?: (task: () => void) => void;
   readonly stations: Stations;
   readonly permits: Permits;
   readonly holds: Holds;
@@ -65,6 +69,12 @@ export interface OpcUaParts
 export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms"> {
   showStationAlarms(station: string, alarms: readonly Alarm[]): void;
   showStation(station: string, shown: StationShown): void;
+  /** The configuration has other stations. */
+  followStations(): void;
+  /** Why the stations cannot become `next` now, by the key of the configuration. */
+  refusedStations(next: OpcUaOptions["stations"]): readonly ReloadRefusal[];
+  /** The configuration describes more robots. */
+  followRobots(): void;
 }
 
 const TICK_MS = 1_000;
@@ -92,13 +102,17 @@ export function openAddressSpace(
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions());
   addNamespaceMetadata(addressSpace, namespace);
+  declareNoDefaultPermissions(namespace);
   const robots = addRobotsFolder(builder, parts);
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
   const alarms: AlarmTagParts = { ...parts, addWritable: writes.addTag };
-  const facts = { ...parts.facts, modelHash: modelHash(layoutOf(options), methodModels(parts.catalogue)) };
+  const hashNow = () => modelHash(layoutOf(options), methodModels(parts.catalogue));
+  let hash = hashNow();
+  const facts = { ...parts.facts, modelHash: () => hash };
   const gateway = addGatewayTags(builder, facts, holds, alarms);
   const slots = slotParts(options, parts, memory, signal);
+  const naming = robotNaming(options);
   const account = (context: ISessionContext) => accountOf(context, options);
   const methods = addMethods(builder, {
     ...slots,
@@ -108,26 +122,15 @@ export function openAddressSpace(
   refuseForeignMethods(server, addressSpace);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
+  const hidden = new Set<string>();
   const stations = addStationFolder(builder, options.stations, {
-    stations: parts.stations,
-    permits: parts.permits,
-    alarms,
-    findRobot: (name, number) => space.find(name, number)?.robot(),
-    slots,
-    tags: {
-      ...holds,
-      rights: parts.rights,
-      resetCounters: parts.resetCounters,
-      nameOf: robotNaming(options),
-    },
+    ...stationParts({ nameOf: naming.of, space, slots, holds, alarms }, parts),
+    addSlot: writes.add,
+    hidden,
   });
-  for (const slot of stations.slots) writes.add(slot);
 
   const ageing: RobotParts["ageing"] = new Set();
   const placesAgeing: RobotParts["placesAgeing"] = new Set();
-  const { chains } = space;
-  const { missionSlots } = options;
-  const ages = { ageing, placesAgeing };
   const robotParts = {
     slots,
     holds,
@@ -135,28 +138,24 @@ export function openAddressSpace(
     addSlot: writes.add,
     methods,
     note: memory.robots.note,
-    chains,
-    missionSlots,
-    ...ages,
+    chains: space.chains,
+    missionSlots: options.missionSlots,
+    ageing,
+    placesAgeing,
   };
-  findOnDemand(namespace, space);
+  findOnDemand(namespace, space, hidden);
   buildBeforeRequests(server, space, clock);
   space.open(knownRobots(options.robots, memory.robots.seen), {
     list: robots.list,
-    build(name, robot) {
-      const { robotId, family, conveyorIndexes } = robot;
-      const tags = addRobotTags(builder, robots.find(name), robotId, robotParts);
-      if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
-      for (const index of conveyorIndexes) tags.ensureConveyor(index);
-      return tags;
-    },
-    changed: () => robots.show(space.listedCount, space.missingCount),
+    build: (name, robot) => addKnownRobot(builder, robots.find(name), robot, robotParts),
+    changed: () => robots.show(space.counts()),
   });
-  const notGood = () => ageing.size + space.missingNotGoodCount;
+  const notGood = () => ageing.size + space.counts().missingNotGood;
   const tick = () => {
     const nowMs = clock.nowMs();
     showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
-    gateway.tick(nowMs, { robotCount: space.listedCount, robotsNotShown: space.refusedCount });
+    const { listed, refused } = space.counts();
+    gateway.tick(nowMs, { robotCount: listed, robotsNotShown: refused });
     for (const age of [...ageing, ...placesAgeing]) age(nowMs);
     for (const slot of writes.slots()) slot.tick();
     stations.tick();
@@ -169,6 +168,16 @@ export function openAddressSpace(
     showAlarms: gateway.showAlarms,
     showStationAlarms: stations.showAlarms,
     showStation: stations.show,
+    refusedStations: stations.refusals,
+    followStations() {
+      stations.follow();
+      hash = hashNow();
+    },
+    followRobots() {
+      naming.follow();
+      space.add(options.robots);
+      hash = hashNow();
+    },
     showLink(nowMs) {
       showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
       gateway.showLink(nowMs);
@@ -176,13 +185,63 @@ export function openAddressSpace(
   };
 }
 
-/** By alias and number of the configuration; by id and 0 where it has none. */
-function robotNaming({ robots }: OpcUaOptions) {
-  const known = new Map(robots.map(({ robotId, alias, number }) => [robotId, { alias, number }]));
-  return (robotId: RobotId) => {
-    const { alias, number } = known.get(robotId) ?? { alias: null, number: null };
-    return { name: alias ?? robotId, number: number ?? 0 };
+/** The nodes of a robot, with what the configuration or the register says of it. */
+function addKnownRobot(
+  builder: NodeBuilder,
+  folder: Folder,
+  { robotId, family, conveyorIndexes }: KnownRobot,
+  parts: RobotParts,
+): RobotTags {
+  const tags = addRobotTags(builder, folder, robotId, parts);
+  if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
+  for (const index of conveyorIndexes) tags.ensureConveyor(index);
+  return tags;
+}
+
+/** What stations need of the rest of the server. */
+function stationParts(
+  {
+    nameOf,
+    space,
+    slots,
+    holds,
+    alarms,
+  }: {
+    readonly nameOf: RobotNaming["of"];
+    readonly space: FleetSpace;
+    readonly slots: SlotParts;
+    readonly holds: HoldTagParts;
+    readonly alarms: AlarmTagParts;
+  },
+  { stations, permits, rights, resetCounters }: OpcUaParts,
+) {
+  return {
+    stations,
+    permits,
+    alarms,
+    slots,
+    findRobot: (name: string, number: number) => space.find(name, number)?.robot(),
+    tags: { ...holds, rights, resetCounters, nameOf },
   };
+}
+
+/** How stations name robots. */
+interface RobotNaming {
+  /** By alias and number of the configuration; by id and 0 where it has none. */
+  of(robotId: RobotId): { readonly name: string; readonly number: number };
+  /** The configuration describes other robots. */
+  follow(): void;
+}
+
+function robotNaming({ robots }: OpcUaOptions): RobotNaming {
+  const known = new Map<RobotId, ReturnType<RobotNaming["of"]>>();
+  function follow(): void {
+    known.clear();
+    for (const { robotId, alias, number } of robots)
+      known.set(robotId, { name: alias ?? robotId, number: number ?? 0 });
+  }
+  follow();
+  return { of: (robotId) => known.get(robotId) ?? { name: robotId, number: 0 }, follow };
 }
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {

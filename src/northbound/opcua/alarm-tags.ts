@@ -5,6 +5,7 @@ import type { Alarm } from "../../domain/alarm.ts";
 import { clip } from "../../domain/clip.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { sourceOf } from "./commands/source-of.ts";
 import { ALARMS_SHOWN, alarmTags, robotAlarmTags } from "./model/alarms.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
@@ -32,6 +33,8 @@ export interface RobotAlarmTags {
 
 /** Characters: at most 254 bytes, which a STRING of a PLC takes. */
 const LONGEST_ALARM = 80;
+/** How long after an acknowledgement that is not on the disk it is asked again. */
+const STORED_AGAIN_MS = 5_000;
 const good = StatusCodes.Good;
 
 /** Adds the folder of a station or the gateway. The id of any alarm may be written to its `Ack`. */
@@ -79,6 +82,19 @@ function fillFolder(
   const tags = builder.tags(folder, alarmTags);
   const tellRefused = createRefusedWrites(audit, robotId);
   const path = `${folder.path}.Ack`;
+  let acknowledged = 0;
+
+  /**
+   * Shows an acknowledgement, as Uncertain while it is not on the disk. Beside the write: requests are done
+   * one after the other, and a stop must not wait for a disk.
+   */
+  async function showAcknowledged(alarmId: string, isLast: () => boolean): Promise<void> {
+    const isStored = (await alarms.storeProblem()) === null;
+    if (!isLast()) return;
+    const status = isStored ? good : StatusCodes.Uncertain;
+    tags.Ack.set(clip(alarmId, LONGEST_ALARM), status, timesAt(clock.nowMs()));
+    if (!isStored) clock.after(STORED_AGAIN_MS, () => void showAcknowledged(alarmId, isLast));
+  }
 
   addWritable(path, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.String, range)) return StatusCodes.BadTypeMismatch;
@@ -88,6 +104,9 @@ function fillFolder(
     const refused = alarms.acknowledge({ source: sourceOf(account), alarmId });
     if (refused === null) {
       tags.Ack.set(clip(alarmId, LONGEST_ALARM), good, timesAt(clock.nowMs()));
+      acknowledged += 1;
+      const own = acknowledged;
+      void showAcknowledged(alarmId, () => own === acknowledged);
       return good;
     }
     tellRefused(account, path, alarmId, refused);
@@ -104,8 +123,4 @@ function fillFolder(
   }
   show([]);
   return { show };
-}
-
-function sourceOf({ name }: { readonly name: string }) {
-  return { protocol: "opcua", name } as const;
 }

@@ -14,10 +14,7 @@ export interface CertificateContent {
 /** Every address of the machine: none of them is one that a client could use. */
 const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/**
- * Who reaches this machine by a name of the configuration, or from the machine itself, finds it in the
- * certificate.
- */
+/** The names by which clients reach the server: those of the configuration, and those of this machine. */
 export function contentOf({
   applicationUri,
   host,

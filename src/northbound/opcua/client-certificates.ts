@@ -1,10 +1,14 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { createLineBudget } from "../../platform/line-budget.ts";
 import { describeError, type Log } from "../../platform/log.ts";
+import { placeAuthorities } from "./configured-authorities.ts";
+import type { OpcUaAuthorities } from "./options.ts";
+import { pruneRejected } from "./rejected-certificates.ts";
 
 /** The store of clients' certificates. */
 export interface ClientCertificates {
@@ -13,22 +17,26 @@ export interface ClientCertificates {
   readonly refusedCount: number;
   /** Says of any certificate whether an operator has rejected it. Rejects when the folders cannot be read. */
   rejected(): Promise<(chain: Buffer | readonly Buffer[]) => boolean>;
+  /**
+   * Trusts clients of these authorities, and of no others any more. New clients wait until that is done.
+   * Rejects when the disk does not take them, or cannot be read.
+   */
+  trust(authorities: OpcUaAuthorities): Promise<void>;
+  /** Whether a client with this certificate would be let in now. Nothing is logged or put aside. */
+  isTrusted(chain: Buffer): Promise<boolean>;
 }
 
 /** OPC UA part 7: every security policy that is not outdated. */
 const LEAST_RSA_BITS = 2_048;
-/** Anybody who reaches the port can make certificates: the newest of them wait for approval. */
-const MOST_REJECTED = 200;
 /** Characters of a client's name in the name of a file, which may have 255 bytes. */
 const LONGEST_FILE_NAME = 40;
 /** Refusals that are known to be logged, and lines in so long. */
 const MOST_REMEMBERED = 500;
-const MOST_LINES = 10;
-const LINES_IN_MS = 60_000;
+const lineBounds = { most: 10, windowMs: 60_000 };
 
 /**
  * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each certificate that is refused once and
- * how to approve it, and keeps the newest 200 of them.
+ * how to approve it, and keeps the newest 200 of them (rejected-certificates.ts).
  */
 export function createClientCertificates(folder: string, clock: Clock, log: Log): ClientCertificates {
   const manager = new OPCUACertificateManager({
@@ -36,17 +44,16 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     automaticallyAcceptUnknownCertificate: false,
   });
   const logged = new BoundedMap<string, true>(MOST_REMEMBERED);
-  let lines: number[] = [];
+  const lines = createLineBudget(clock, lineBounds, (count) => {
+    log.warn({ count }, "more OPC UA clients were refused for their certificates than the log names");
+  });
   let refusedCount = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Whether a refusal is new, and the log has room for it. */
   function isWorthALine(key: string): boolean {
     if (logged.has(key)) return false;
-    const nowMs = clock.monotonicMs();
-    lines = lines.filter((atMs) => nowMs - atMs < LINES_IN_MS);
-    if (lines.length >= MOST_LINES) return false;
-    lines.push(nowMs);
+    if (!lines.take()) return false;
     logged.set(key, true);
     return true;
   }
@@ -83,16 +90,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     return ended;
   }
 
-  async function rejected(): Promise<(chain: Buffer | readonly Buffer[]) => boolean> {
-    const [refused, trusted] = await Promise.all([
-      namesIn(manager.rejectedFolder),
-      namesIn(manager.trustedFolder),
-    ]);
-    return (chain) => {
-      const thumbprint = thumbprintOf(leafOf(chain));
-      return hasName(refused, thumbprint) && !hasName(trusted, thumbprint);
-    };
-  }
+  const rejected = () => rejectedBy(manager);
 
   async function statusOf(chain: Buffer | readonly Buffer[], leaf: Buffer): Promise<StatusCode> {
     const status = await check(chain);
@@ -128,7 +126,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     if (status.isGood()) return status;
     refusedCount += 1;
     try {
-      await prune(manager.rejectedFolder);
+      await pruneRejected(manager);
       await tell(leaf, status);
     } catch (error) {
       log.error({ cause: describeError(error) }, "a refused OPC UA certificate cannot be put aside");
@@ -140,10 +138,38 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   return {
     manager,
     rejected,
+    trust: (authorities) => inTurn(() => trustNow(manager, folder, authorities)),
+    isTrusted: (chain) => inTurn(async () => (await isGood(manager, chain)) && !(await rejected())(chain)),
     get refusedCount() {
       return refusedCount;
     },
   };
+}
+
+async function rejectedBy({
+  rejectedFolder,
+  trustedFolder,
+}: OPCUACertificateManager): Promise<(chain: Buffer | readonly Buffer[]) => boolean> {
+  const [refused, trusted] = await Promise.all([namesIn(rejectedFolder), namesIn(trustedFolder)]);
+  return (chain) => {
+    const thumbprint = thumbprintOf(leafOf(chain));
+    return hasName(refused, thumbprint) && !hasName(trusted, thumbprint);
+  };
+}
+
+async function trustNow(
+  manager: OPCUACertificateManager,
+  folder: string,
+  authorities: OpcUaAuthorities,
+): Promise<void> {
+  await placeAuthorities(folder, authorities);
+  await manager.reloadCertificates();
+}
+
+/** As `checkCertificate` judges, which puts aside what it refuses. */
+async function isGood(manager: OPCUACertificateManager, chain: Buffer): Promise<boolean> {
+  const options = { acceptCertificateWithValidIssuerChain: true };
+  return (await manager.verifyCertificate(chain, options)) === "Good";
 }
 
 /** The command that approves a certificate. In a folder of this run alone, `fleetgate` does not look. */
@@ -209,15 +235,4 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 
 function hasName(names: readonly string[], thumbprint: string): boolean {
   return names.some((name) => name.includes(thumbprint));
-}
-
-async function prune(folder: string): Promise<void> {
-  const names = await readdir(folder);
-  if (names.length <= MOST_REJECTED) return;
-  const ages = await Promise.all(
-    names.map(async (name) => ({ name, atMs: (await stat(join(folder, name))).mtimeMs })),
-  );
-  ages.sort((a, b) => a.atMs - b.atMs);
-  for (const { name } of ages.slice(0, names.length - MOST_REJECTED))
-    await rm(join(folder, name), { force: true });
 }

@@ -1,6 +1,5 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describeError, type Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { OpcUaAuthorities } from "./options.ts";
 
@@ -8,25 +7,16 @@ import type { OpcUaAuthorities } from "./options.ts";
 const PREFIX = "configured-";
 
 /**
- * Puts the authorities of the configuration into a certificate store that is not open yet, and removes those
- * of an earlier configuration. On a disk that takes nothing, their clients are refused, and the log says so:
- * never rejects.
+ * Puts the authorities of the configuration into the folders of a certificate store, and removes those of an
+ * earlier configuration. Rejects when the disk does not take all of it.
  */
 export async function placeAuthorities(
   storeFolder: string,
   { trusted, issuers, revocationLists }: OpcUaAuthorities,
-  log: Log,
 ): Promise<void> {
-  try {
-    await place(join(storeFolder, "trusted", "certs"), trusted);
-    await place(join(storeFolder, "issuers", "certs"), issuers);
-    await place(join(storeFolder, "issuers", "crl"), revocationLists);
-  } catch (error) {
-    log.error(
-      { folder: storeFolder, cause: describeError(error) },
-      "OPC UA's authorities cannot be written: their clients may be refused",
-    );
-  }
+  await place(join(storeFolder, "trusted", "certs"), trusted);
+  await place(join(storeFolder, "issuers", "certs"), issuers);
+  await place(join(storeFolder, "issuers", "crl"), revocationLists);
 }
 
 async function place(folder: string, texts: readonly string[]): Promise<void> {

@@ -7,6 +7,7 @@ import { type ChainBoard, createChainBoard } from "./chain-board.ts";
 import { type Changes, createEarlyChanges, isOwn } from "./early-changes.ts";
 import type { KnownRobot } from "./options.ts";
 import { createPacer } from "./pacer.ts";
+import type { ListedRobots } from "./robot-changes.ts";
 import { createRobotNames } from "./robot-names.ts";
 import type { RobotChange, RobotTags } from "./robot-tags.ts";
 
@@ -20,17 +21,35 @@ export interface RobotNodes {
   changed(): void;
 }
 
+export interface RobotCounts {
+  /** Robots with a folder. */
+  readonly listed: number;
+  /** Robots with all their nodes. */
+  readonly built: number;
+  /** Robots whose nodes are missing. */
+  readonly missing: number;
+  /** Those of them whose values are not good. */
+  readonly missingNotGood: number;
+  /** Robots refused because there were too many. */
+  readonly refused: number;
+}
+
 /**
  * The robots that clients see. Each has its folder at once. The nodes in it are built in the background, in
  * slices, or as soon as somebody asks for one of them. Changes of a robot whose nodes are missing wait, the
  * newest of each value, so that nothing is shown late and nothing grows.
  */
-export interface FleetSpace {
+export interface FleetSpace extends ListedRobots {
   /** Lists `known` robots, heard of or not. Each other robot follows when it is first heard of. */
   open(known: readonly KnownRobot[], nodes: RobotNodes): void;
+  /** Lists those of the configuration's robots that are not listed yet. */
+  add(robots: readonly KnownRobot[]): void;
   close(): void;
   apply(
-    change: Exclude<StateChange, { kind: "hold_all" | "map" | "station" | "station_alarms" | "alarms" }>,
+    change: Exclude<
+      StateChange,
+      { kind: "hold_all" | "map" | "station" | "station_removed" | "station_alarms" | "alarms" }
+    >,
   ): void;
   readonly chains: ChainBoard;
   /** The names of robots whose nodes are missing. */
@@ -39,16 +58,7 @@ export interface FleetSpace {
   need(name: string): void;
   /** The robot of this name or id; with an empty name, of this number, unless it is 0. Builds its nodes. */
   find(name: string, number: number): RobotTags | undefined;
-  /** Robots with a folder. */
-  readonly listedCount: number;
-  /** Robots with all their nodes. */
-  readonly builtCount: number;
-  /** Robots whose nodes are missing. */
-  readonly missingCount: number;
-  /** Those of them whose values are not good. */
-  readonly missingNotGoodCount: number;
-  /** Robots refused because there were too many. */
-  readonly refusedCount: number;
+  counts(): RobotCounts;
 }
 
 type ListedRobot =
@@ -69,7 +79,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
   const chains = createChainBoard();
   let missingNotGoodCount = 0;
   let nodes: RobotNodes | null = null;
-  let nameOf = createRobotNames([]);
+  let names = createRobotNames([]);
   const pacer = createPacer(clock, buildNext);
 
   /** Whether there are more to build. */
@@ -97,7 +107,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       refused.add(robot.robotId);
       return;
     }
-    const name = nameOf(robot);
+    const name = names.give(robot);
     nodes.list(name);
     const entry: MissingRobot = { state: "missing", robot, name, changes };
     listed.set(robot.robotId, entry);
@@ -105,25 +115,30 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
     if (!isGood(changes)) missingNotGoodCount += 1;
   }
 
-  function listHeard(robotId: RobotId, changes: Changes): void {
+  const listHeard = (robotId: RobotId, changes: Changes) =>
     list({ robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] }, changes);
-  }
 
-  function keep(changes: Changes, change: RobotChange): void {
-    const wasGood = isGood(changes);
-    changes.set(changeKey(change), change);
-    missingNotGoodCount += Number(wasGood) - Number(isGood(changes));
+  function showCounts(): void {
+    nodes?.changed();
+    pacer.wake();
   }
 
   return {
     open(known, made) {
       nodes = made;
-      nameOf = createRobotNames(known);
+      names = createRobotNames(known);
       for (const robot of known) list(robot, early.take(robot.robotId));
       for (const [robotId, changes] of early.takeAll()) listHeard(robotId, changes);
-      made.changed();
-      pacer.wake();
+      showCounts();
     },
+    add(robots) {
+      names.keepAliases(robots);
+      for (const robot of robots) if (!listed.has(robot.robotId)) list(robot, new Map());
+      showCounts();
+    },
+    listed: (robotId) => listed.get(robotId)?.robot,
+    isNamed: (name) => names.isGiven(name),
+    room: () => maxRobots - listed.size,
     close() {
       nodes = null;
       missing.clear();
@@ -134,11 +149,10 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       if (nodes === null) return early.apply(change);
       const entry = listed.get(change.robotId);
       if (entry?.state === "built") entry.tags.apply(change);
-      else if (entry?.state === "missing") keep(entry.changes, change);
+      else if (entry?.state === "missing") missingNotGoodCount += keep(entry.changes, change);
       else if (!isOwn(change)) {
         listHeard(change.robotId, new Map([[changeKey(change), change]]));
-        nodes.changed();
-        pacer.wake();
+        showCounts();
       }
     },
     chains,
@@ -151,21 +165,13 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       const entry = findListed(listed.values(), name, number);
       return entry?.state === "missing" ? build(entry) : entry?.tags;
     },
-    get listedCount() {
-      return listed.size;
-    },
-    get builtCount() {
-      return listed.size - missing.size;
-    },
-    get missingCount() {
-      return missing.size;
-    },
-    get missingNotGoodCount() {
-      return missingNotGoodCount;
-    },
-    get refusedCount() {
-      return refused.count();
-    },
+    counts: () => ({
+      listed: listed.size,
+      built: listed.size - missing.size,
+      missing: missing.size,
+      missingNotGood: missingNotGoodCount,
+      refused: refused.count(),
+    }),
   };
 }
 
@@ -191,6 +197,13 @@ function findListed(listed: Iterable<ListedRobot>, name: string, number: number)
     if (isNamed || (name === "" && number !== 0 && robotNo === number)) return entry;
   }
   return undefined;
+}
+
+/** Keeps a change. Answers with how many more robots are not good: 1, 0 or -1. */
+function keep(changes: Changes, change: RobotChange): number {
+  const wasGood = isGood(changes);
+  changes.set(changeKey(change), change);
+  return Number(wasGood) - Number(isGood(changes));
 }
 
 /** Whether the robot was last heard of as one whose values are good. */

@@ -6,6 +6,7 @@ import type { HoldState } from "../../domain/hold.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { roleRefusal } from "./commands/role-refusal.ts";
+import { sourceOf } from "./commands/source-of.ts";
 import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
@@ -52,7 +53,7 @@ export function addHoldTags(
   }
 
   function ask(account: Account, path: string, asked: Pick<HoldRequest, "isHeld" | "user">): StatusCode {
-    const source = { protocol: "opcua", name: account.name } as const;
+    const source = sourceOf(account);
     const isOthers = asked.user !== undefined;
     const refused =
       isOthers && account.role !== "engineer"

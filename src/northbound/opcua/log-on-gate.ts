@@ -4,9 +4,11 @@ import type { Command } from "../../domain/command.ts";
 import { refusal } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { createLogOnDelays } from "../../platform/log-on-delay.ts";
+import { createLogOnDelays, createLogOnHold } from "../../platform/log-on-delay.ts";
+import { createLogOnReports } from "../../platform/log-on-reports.ts";
+import { sourceOf } from "./commands/source-of.ts";
 
-/** Somebody who logs on: a user, at one address, with one client program. */
+/** A log-on: of one user, from one address, with one client program. */
 export interface Applicant {
   readonly name: string;
   readonly origin: NonNullable<Command["origin"]>;
@@ -14,56 +16,54 @@ export interface Applicant {
   isThere(): boolean;
 }
 
-/** Delays the log-ons that follow failed ones, and reports those that failed. */
+/** Delays the log-ons that follow failed ones, and reports those that failed, within bounds. */
 export interface LogOnGate {
   /** Calls `attempt` at once, or when the delay is over; `refuse` where that would take too long. */
   pass(applicant: Applicant, attempt: () => void, refuse: () => void): void;
   succeeded(applicant: Applicant): void;
   /** @param why a sentence without its end */
   failed(applicant: Applicant, why: string): void;
-  /** The same for what nobody can guess: within a delay it is not reported again. */
+  /** The same for a certificate, which nobody can guess: within a delay it is not reported again. */
   failedAgain(applicant: Applicant, why: string): void;
 }
 
-/** A log-on waits so long itself: less than a session has to get a user. A longer delay refuses it. */
-const LONGEST_HOLD_MS = 4_000;
-/** Of the name that somebody logs on by, in a log. */
+/** Characters of a user's name in a log line. */
 const LONGEST_NAME = 64;
 
-export function createLogOnGate(clock: Clock, log: Log, audit: RefusalAudit): LogOnGate {
+export interface LogOnGateParts {
+  /** Whether the configuration has a user of this name. */
+  readonly isUser: (name: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: RefusalAudit;
+}
+
+export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): LogOnGate {
   const delays = createLogOnDelays(clock);
-  /** Those of whom an attempt waits; others of the same are refused meanwhile. */
-  const held = new Set<string>();
+  const hold = createLogOnHold(delays, clock);
+  const reports = createLogOnReports(clock, isUser, (count) => {
+    tell({ name: "", origin: {} }, `${count} more log-ons have failed within a minute`);
+    log.warn({ count }, "more OPC UA log-ons were refused than the log names");
+  });
+
+  function tell({ name, origin }: Pick<Applicant, "name" | "origin">, reason: string): void {
+    const source = sourceOf({ name: clip(name, LONGEST_NAME) });
+    const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
+    audit.refused(request, refusal("NOT_ALLOWED", reason));
+  }
 
   const gate: LogOnGate = {
     pass(applicant, attempt, refuse) {
-      const who = whoIs(applicant);
-      const waitMs = delays.waitMs(...who);
-      const key = JSON.stringify(who);
-      if (held.has(key) || waitMs > LONGEST_HOLD_MS) refuse();
-      else if (waitMs === 0) attempt();
-      else {
-        held.add(key);
-        clock.after(waitMs, () => {
-          held.delete(key);
-          if (applicant.isThere()) attempt();
-        });
-      }
+      hold.pass({ who: whoIs(applicant), isThere: () => applicant.isThere() }, attempt, refuse);
     },
     succeeded: (applicant) => delays.succeeded(...whoIs(applicant)),
     failed(applicant, why) {
       const { count, delayMs } = delays.failed(...whoIs(applicant));
-      const name = clip(applicant.name, LONGEST_NAME);
-      const { origin } = applicant;
-      const source = { protocol: "opcua", name } as const;
-      audit.refused(
-        { source, requestId: null, operation: "log_on", robotId: null, origin },
-        refusal("NOT_ALLOWED", `${why}; failed log-ons in a row: ${count}`),
-      );
-      log.warn(
-        { user: name, from: origin.address, reason: why, count, delayMs },
-        "an OPC UA log-on was refused",
-      );
+      if (!reports.isDue(applicant.name)) return;
+      tell(applicant, `${why}; failed log-ons in a row: ${count}`);
+      const user = clip(applicant.name, LONGEST_NAME);
+      const from = applicant.origin.address;
+      log.warn({ user, from, reason: why, count, delayMs }, "an OPC UA log-on was refused");
     },
     failedAgain(applicant, why) {
       if (delays.waitMs(...whoIs(applicant)) === 0) gate.failed(applicant, why);

@@ -7,12 +7,12 @@ import {
 } from "node-opcua";
 
 /** What happened to a node, as bits (OPC UA part 5, 12.16). */
-const verbs = { added: 1, extended: 4 } as const;
+const verbs = { added: 1, deleted: 2, extended: 4, reduced: 8 } as const;
 
 /** A change of the tree that a client may have browsed already. */
 export interface ModelChange {
   readonly node: UAObject;
-  /** The node is new, or it refers to more nodes than before. */
+  /** The node is new or gone, or it refers to more or fewer nodes than before. */
   readonly verb: keyof typeof verbs;
 }
 
@@ -25,7 +25,10 @@ export function createModelChanges(addressSpace: AddressSpace): TellModelChanges
     // An event costs more than the nodes that it tells of, and most plants have nobody who listens.
     if (changes.length === 0 || server.listenerCount("event") === 0) return;
     server.raiseEvent("GeneralModelChangeEventType", {
-      message: { dataType: DataType.LocalizedText, value: { locale: "en", text: "nodes were added" } },
+      message: {
+        dataType: DataType.LocalizedText,
+        value: { locale: "en", text: "nodes were added or removed" },
+      },
       severity: { dataType: DataType.UInt16, value: LOWEST_SEVERITY },
       changes: {
         dataType: DataType.ExtensionObject,

@@ -66,6 +66,8 @@ export interface NodeBuilder {
   folder(parent: Folder, name: string): Folder;
   /** Gives an object, built as another type, this one, which extends it. */
   retype(folder: Folder, model: ObjectModel): Folder;
+  /** Takes an object out of its parent. Answers with what puts it back. */
+  detach(parent: Folder, folder: Folder): () => void;
   /** All tags of a table. */
   tags<T extends TagTable>(parent: Folder, table: T): Tags<T>;
   tag(parent: Folder, name: string, type: TagType): Tag;
@@ -138,6 +140,7 @@ export function createNodeBuilder(
       nodes.retype(folder.node, types.idOf(model));
       return { ...folder, model };
     },
+    detach: (parent, folder) => nodes.detach(parent.node, folder.node),
     tags(parent, table) {
       const made: Record<string, Tag | EnumTag> = {};
       for (const name in table) {

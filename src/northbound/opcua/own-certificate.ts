@@ -29,7 +29,7 @@ type Keys = Pick<OPCUACertificateManager, "rootDir" | "privateKey">;
 /**
  * Makes the server's own certificate, or renews it with the same key when it no longer says what it must, or
  * ends within 30 days. The next one lies beside it 60 days before the end. One that an authority has signed
- * is left alone, but for a next one that was prepared. Resolves with whether there is a new one.
+ * gives way only to a next one that an authority has signed too. Resolves with whether there is a new one.
  * @param manager an initialised one, which has the key
  */
 export async function keepOwnCertificate(
@@ -42,15 +42,17 @@ export async function keepOwnCertificate(
   const next = nextCertificateFile(manager);
   const existing = await readCertificate(file);
   const reason = await renewalReason(existing, manager.privateKey, content, nowMs);
+  const isIssued = existing !== null && !isSelfSigned(existing);
   try {
-    const isPrepared =
-      (await renewalReason(await readCertificate(next), manager.privateKey, content, nowMs)) === null;
+    const prepared = await readCertificate(next);
+    const isPrepared = (await renewalReason(prepared, manager.privateKey, content, nowMs)) === null;
     if (reason === null) {
       if (existing !== null && !isPrepared) await prepare(manager, existing, content, nowMs, log);
       return false;
     }
-    if (isPrepared) await putInPlace(next, file);
-    else if (existing !== null && existing.issuer !== existing.subject) {
+    if (prepared !== null && isPrepared && !(isIssued && isSelfSigned(prepared)))
+      await putInPlace(next, file);
+    else if (isIssued) {
       log.warn({ file, reason }, "OPC UA's certificate is not the gateway's own to renew");
       return false;
     } else await make(manager.privateKey, content, nowMs, file);
@@ -78,7 +80,7 @@ async function prepare(
   log: Log,
 ): Promise<void> {
   const endMs = Date.parse(existing.validTo);
-  if (existing.issuer !== existing.subject || endMs - nowMs >= PREPARE_BEFORE_MS) return;
+  if (!isSelfSigned(existing) || endMs - nowMs >= PREPARE_BEFORE_MS) return;
   const next = nextCertificateFile(manager);
   await make(manager.privateKey, content, nowMs, next);
   log.warn(
@@ -142,6 +144,10 @@ export function watchOwnCertificate(
   every(clock, LOOK_MS, signal, lookAgain);
 }
 
+function isSelfSigned({ issuer, subject }: X509Certificate): boolean {
+  return issuer === subject;
+}
+
 async function isOfKey(certificate: X509Certificate, keyFile: string): Promise<boolean> {
   return certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)));
 }
@@ -156,7 +162,7 @@ async function renewalReason(
   if (!(await isOfKey(certificate, keyFile))) return "the key is another";
   const missing = missingNames(certificate, names);
   if (missing.length > 0) return `it does not name ${missing.join(", ")}`;
-  if (!certificate.subjectAltName?.includes(`URI:${applicationUri}`))
+  if (!certificate.subjectAltName?.split(", ").includes(`URI:${applicationUri}`))
     return `it is not for ${applicationUri}`;
   if (Date.parse(certificate.validFrom) > nowMs) return `it is not valid before ${certificate.validFrom}`;
   if (Date.parse(certificate.validTo) - nowMs < RENEW_BEFORE_MS) return `it ends on ${certificate.validTo}`;

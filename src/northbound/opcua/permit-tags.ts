@@ -2,6 +2,7 @@ import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { sourceOf } from "./commands/source-of.ts";
 import { permitTags } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, timesAt } from "./node-opcua/tag.ts";
@@ -44,7 +45,7 @@ export function addPermitTags(
 
   addWritable(path, (variant, range, account): StatusCode => {
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
-    const refused = permits.write(station, { protocol: "opcua", name: account.name }, variant.value);
+    const refused = permits.write(station, sourceOf(account), variant.value);
     if (refused !== null) {
       tellRefused(account, path, variant.value, refused);
       return statusOfRefused(refused, StatusCodes.BadInvalidArgument);

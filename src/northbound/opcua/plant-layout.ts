@@ -36,11 +36,11 @@ export type LayoutOptions = Pick<OpcUaOptions, "stations" | "robots" | "missionS
 
 /** The layout that a gateway of these options has. */
 export function layoutOf({ stations, robots, missionSlots, users, limits }: LayoutOptions): PlantLayout {
-  const nameOf = createRobotNames(robots);
+  const names = createRobotNames(robots);
   return {
     stations: stations.map(({ name, needsPermit }) => ({ name: nodeName(name), needsPermit })),
     robots: robots.slice(0, limits.maxRobots).map((robot) => ({
-      name: nameOf(robot),
+      name: names.give(robot),
       isCart: robot.family === "cart" || robot.conveyorIndexes.length > 0,
       conveyorIndexes: [...new Set(robot.conveyorIndexes)],
     })),

@@ -2,6 +2,7 @@ import { type StatusCode, StatusCodes } from "node-opcua";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { sourceOf } from "./commands/source-of.ts";
 import type { Account } from "./security.ts";
 
 /** Audits a refused write. `operation` is the tag's path; `asked` what was written. */
@@ -19,7 +20,7 @@ export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null
     const key = JSON.stringify([name, asked, refused.code]);
     if (key === last) return;
     last = key;
-    const request = { source: { protocol: "opcua", name } as const, requestId: null, operation, robotId };
+    const request = { source: sourceOf({ name }), requestId: null, operation, robotId };
     audit.refused(origin === undefined ? request : { ...request, origin }, refused);
   };
 }

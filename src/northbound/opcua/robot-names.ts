@@ -4,18 +4,40 @@ import type { KnownRobot } from "./options.ts";
 /** The tags of the folder `Robots` itself: a robot whose id is one of them gets another name. */
 const reservedNames = ["NodeVersion", "NodesMissing"] as const;
 
+/** The names of robots' folders. */
+export interface RobotNames {
+  /** Gives a robot its name. To be called once for each. */
+  give(robot: KnownRobot): string;
+  /** Keeps the aliases of further robots for them. */
+  keepAliases(robots: readonly KnownRobot[]): void;
+  /** Whether a robot has this name. */
+  isGiven(name: string): boolean;
+}
+
 /**
- * Gives each robot the name of its folder. An alias is its robot's own; an id that equals another robot's
- * alias gets `~id` behind it.
+ * An alias is its robot's own; an id that equals another robot's alias gets `~id` behind it.
+ * @param known the robots whose aliases count from the start
  */
-export function createRobotNames(known: readonly KnownRobot[]): (robot: KnownRobot) => string {
-  const aliases = new Set(known.flatMap((robot) => robot.alias ?? []));
-  const names = new Set<string>(reservedNames);
-  return (robot) => {
-    let name = robot.alias ?? nodeName(robot.robotId);
-    if (robot.alias === null && aliases.has(name)) name = `${name}~id`;
-    while (names.has(name)) name = `${name}~`;
-    names.add(name);
-    return name;
+export function createRobotNames(known: readonly KnownRobot[]): RobotNames {
+  const aliases = new Set<string>();
+  const given = new Set<string>();
+  const taken = new Set<string>(reservedNames);
+
+  function keepAliases(robots: readonly KnownRobot[]): void {
+    for (const { alias } of robots) if (alias !== null) aliases.add(alias);
+  }
+
+  keepAliases(known);
+  return {
+    give(robot) {
+      let name = robot.alias ?? nodeName(robot.robotId);
+      if (robot.alias === null && aliases.has(name)) name = `${name}~id`;
+      while (taken.has(name)) name = `${name}~`;
+      taken.add(name);
+      given.add(name);
+      return name;
+    },
+    keepAliases,
+    isGiven: (name) => given.has(name),
   };
 }

@@ -30,7 +30,17 @@ import { tagTimes } from "./tag-times.ts";
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<
   StateChange,
-  { kind: "task_chain" | "task_chain_evicted" | "hold_all" | "map" | "station" | "station_alarms" | "alarms" }
+  {
+    kind:
+      | "task_chain"
+      | "task_chain_evicted"
+      | "hold_all"
+      | "map"
+      | "station"
+      | "station_removed"
+      | "station_alarms"
+      | "alarms";
+  }
 >;
 
 /** What was seen of a robot last: one object, which changes. */

@@ -1,5 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import type { Clock } from "../../platform/clock.ts";
+import type { RobotCounts } from "./fleet-space.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
@@ -14,7 +15,7 @@ export interface RobotsFolder {
   /** The folder of a robot that was listed. */
   find(name: string): Folder;
   /** Shows how many robots are listed, and of how many nodes are missing. */
-  show(listedCount: number, missingCount: number): void;
+  show(counts: Pick<RobotCounts, "listed" | "missing">): void;
 }
 
 /**
@@ -28,7 +29,7 @@ export function addRobotsFolder(
   { run, clock }: { readonly run: string; readonly clock: Clock },
 ): RobotsFolder {
   const robots = builder.root("Robots", robotsType);
-  const { NodeVersion: version, NodesMissing: missing } = builder.tags(robots, robotsTags);
+  const { NodeVersion: version, NodesMissing: nodesMissing } = builder.tags(robots, robotsTags);
   const folders = new Map<string, Folder>();
   let added: Folder[] = [];
 
@@ -44,12 +45,12 @@ export function addRobotsFolder(
       folders.delete(name);
       return folder;
     },
-    show(listedCount, missingCount) {
+    show({ listed, missing }) {
       const news = added;
       added = [];
       const times = timesAt(clock.nowMs());
-      version.set(`${run}.${listedCount}`, StatusCodes.Good, times);
-      missing.set(missingCount, StatusCodes.Good, times);
+      version.set(`${run}.${listed}`, StatusCodes.Good, times);
+      nodesMissing.set(missing, StatusCodes.Good, times);
       if (news.length === 0) return;
       // Of many a client had better browse the folder.
       const told = news.length <= MOST_TOLD ? news : [];

@@ -19,7 +19,7 @@ import {
 } from "node-opcua";
 import type { Command, Role } from "../../domain/command.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import { describeError, type Log } from "../../platform/log.ts";
 import { isPassword } from "../../platform/password.ts";
 import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";
 import { placeAuthorities } from "./configured-authorities.ts";
@@ -69,7 +69,12 @@ export async function securityOptions(
     rootFolder: join(pkiFolder, "users"),
     automaticallyAcceptUnknownCertificate: false,
   });
-  await placeAuthorities(serverFolder, options.authorities, log);
+  await placeAuthorities(serverFolder, options.authorities).catch((error: unknown) =>
+    log.error(
+      { folder: serverFolder, cause: describeError(error) },
+      "OPC UA's authorities cannot be written: their clients may be refused",
+    ),
+  );
   await serverCertificateManager.initialize();
   await userCertificateManager.initialize();
   const insecure = options.insecureLoopback !== null;
@@ -230,7 +235,7 @@ function secretOf(user: OpcUaUser | undefined): string | null {
   return user === undefined || user.secret.kind === "none" ? null : user.secret.text;
 }
 
-/** The users whose log-on holds no more: they are gone, or have another password or certificate. */
+/** The users that must log on again: they are gone, or have another password or certificate. */
 export function revokedUsers(before: readonly OpcUaUser[], now: readonly OpcUaUser[]): ReadonlySet<string> {
   const kept = new Map(now.map((user) => [user.name, user]));
   const isRevoked = (user: OpcUaUser) => {

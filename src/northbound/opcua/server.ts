@@ -22,17 +22,19 @@ import { boundContinuationPoints } from "./node-opcua/continuation-points.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { containEventFilters } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
+import { forgetHungUpClients } from "./node-opcua/hung-up-clients.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { checkLogOns } from "./node-opcua/log-ons.ts";
 import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
-import { endRejectedClients } from "./node-opcua/rejected-clients.ts";
+import { endRejectedClients, type RejectedClients } from "./node-opcua/rejected-clients.ts";
 import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import type { OpcUaOptions } from "./options.ts";
+import { followOptions, type OptionsChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
-import { giveAnonymousRole, offerLogOns, revokedUsers, securityOptions } from "./security.ts";
+import { giveAnonymousRole, offerLogOns, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
@@ -41,13 +43,9 @@ const RENEWAL_CHECK_MS = 86_400_000;
 const TEMPORARY = "with a certificate of this run only: the disk does not take one";
 
 /** The OPC UA server: a component that shows at once what its sink is given. */
-export interface OpcUaServer extends Component, Sink {
+export interface OpcUaServer extends Component, Sink, OptionsChanges {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
-  /**
-   * `options.users` are others than before: closes the sessions of those that are gone, or log on otherwise.
-   */
-  usersChanged(before: OpcUaOptions["users"]): void;
 }
 
 /**
@@ -62,6 +60,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let url: string | null = null;
   let guarded: Fence | null = null;
   let clients: ClientCertificates | null = null;
+  let rejected: RejectedClients | null = null;
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
   let gateway: ShownTags | null = null;
@@ -70,7 +69,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
 
   /** What is wrong for a time does not outlive it. */
   function condition(): Pick<Health, "state" | "detail"> {
-    const problem = bounds?.problem() ?? null;
+    const problem = rejected?.problem() ?? bounds?.problem() ?? null;
     const details = [url, pki?.isTemporary === true ? TEMPORARY : null, problem].filter(
       (part) => part !== null,
     );
@@ -83,10 +82,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   return {
     name: "opcua",
     url: () => url,
-    usersChanged(before) {
-      if (server !== null) offerLogOns(server, options);
-      bounds?.end(revokedUsers(before, options.users));
-    },
+    ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
       gateway?.showLink(parts.clock.nowMs());
       for (const change of batch.changes) {
@@ -94,8 +90,8 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         else if (change.kind === "station") {
           stations.set(change.station, change.shown);
           gateway?.showStation(change.station, change.shown);
-        } else if (change.kind === "station_alarms")
-          gateway?.showStationAlarms(change.station, change.alarms);
+        } else if (change.kind === "station_removed") stations.delete(change.station);
+        else if (change.kind === "station_alarms") gateway?.showStationAlarms(change.station, change.alarms);
         else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
         else if (change.kind !== "map") space.apply(change);
       }
@@ -106,9 +102,9 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         sessions: server?.currentSessionCount ?? 0,
         subscriptions: server?.currentSubscriptionCount ?? 0,
         ...(server === null ? { monitoredItems: 0, nodes: 0 } : serverLoad(server)),
-        robots: space.builtCount,
-        robotsWaiting: space.missingCount,
-        robotsRefused: space.refusedCount,
+        robots: space.counts().built,
+        robotsWaiting: space.counts().missing,
+        robotsRefused: space.counts().refused,
         connectionsClosed: guarded?.closedCount ?? 0,
         clientsRefused: bounds?.refusedCount ?? 0,
         certificatesRefused: clients?.refusedCount ?? 0,
@@ -122,13 +118,13 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
         const opened = await openServer(options, parts, pki.path, signal);
-        ({ server, clients, bounds } = opened);
+        ({ server, clients, rejected, bounds } = opened);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
         // there.
         gateway = openAddressSpace(server, space, options, parts, memory, signal);
         for (const [station, shown] of stations) gateway.showStation(station, shown);
         // Last: it contains what the handlers throw that were put before node-opcua's.
-        guarded = fence(server, parts.clock, log);
+        guarded = fence(server, parts.clock, log, parts.timeRequest);
         await listen(server, options.port);
         url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
         if (!signal.aborted) {
@@ -162,6 +158,7 @@ function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
 interface Opened {
   readonly server: OPCUAServer;
   readonly clients: ClientCertificates;
+  readonly rejected: RejectedClients;
   readonly bounds: SessionBounds;
 }
 
@@ -189,6 +186,7 @@ async function openServer(
     answerInLocales(server, FLEET_NAMESPACE_INDEX, germanOf);
     refuseWithErrorMessages(server);
     forgetClosedSubscriptions(server);
+    forgetHungUpClients(server);
     allowManyWatchers();
     boundContinuationPoints();
     containEventFilters();
@@ -196,7 +194,7 @@ async function openServer(
     // Before the bounds of sessions, which ask for the user.
     checkLogOns(server, options, { clock, log, audit });
     const bounds = boundSessions(server, options, clock, log);
-    endRejectedClients(server, clientCertificates, clock, log, signal);
+    const rejected = endRejectedClients(server, clientCertificates, clock, log, signal);
     if (options.certificate === null) {
       const show = () => showNewCertificate(server);
       watchOwnCertificate(security.serverCertificateManager, clock, signal, log, show);
@@ -208,17 +206,11 @@ async function openServer(
         );
       });
     }
-    return { server, clients: clientCertificates, bounds };
+    return { server, clients: clientCertificates, rejected, bounds };
   } catch (error) {
     await server.shutdown(0);
     throw error;
   }
-}
-
-/** Channels that are open keep the certificate that they began with. */
-function showNewCertificate(server: OPCUAServer): void {
-  server.invalidateCachedCertificates();
-  for (const endpoint of server.endpoints) endpoint.invalidateCertificates();
 }
 
 async function listen(server: OPCUAServer, port: number): Promise<void> {

@@ -1,53 +1,125 @@
 import type { Permits } from "../../contracts/permits.ts";
+import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
-import type { NodeBuilder } from "./node-builder.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { nodeName } from "./node-name.ts";
 import type { StationNode } from "./options.ts";
 import { addPermitTags, type PermitTagParts } from "./permit-tags.ts";
 import { addStationTags, type StationTagParts } from "./station-tags.ts";
 
-export interface StationFolderParts extends Omit<StationParts, "permits" | "load"> {
+export interface StationFolderParts extends Omit<StationParts, "permits" | "station"> {
   readonly permits: Permits;
   readonly alarms: AlarmTagParts;
   readonly tags: Omit<PermitTagParts, "permits"> & StationTagParts;
+  /** Takes the writes of a new slot. */
+  readonly addSlot: (slot: StationSlot) => void;
+  /** The names of the nodes that nobody finds. */
+  readonly hidden: Set<string>;
 }
 
 /** The folder `Stations`: each station with its slot and its tags. */
 export interface StationFolder {
-  readonly slots: readonly StationSlot[];
+  /** The configuration has other stations: adds the nodes of those that are new, hides those of others. */
+  follow(): void;
+  /** Why the stations cannot become `next` now, by the key of the configuration. */
+  refusals(next: readonly StationNode[]): readonly ReloadRefusal[];
   show(station: string, shown: StationShown): void;
   showAlarms(station: string, alarms: readonly Alarm[]): void;
   /** Shows what changes with time. To be called about once a second. */
   tick(): void;
 }
 
+type ShownStation = ReturnType<typeof addStation>;
+
+/** @param stations those of the configuration; `follow` reads it again */
 export function addStationFolder(
   builder: NodeBuilder,
   stations: readonly StationNode[],
   parts: StationFolderParts,
 ): StationFolder {
-  if (stations.length === 0) return { slots: [], show() {}, showAlarms() {}, tick() {} };
-  const root = builder.root("Stations", stationsType);
-  const shown = stations.map(({ name, needsPermit, load }) => {
-    const folder = builder.folder(root, nodeName(name));
-    const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
-    const tags = addStationTags(builder, folder, name, parts.tags);
-    const alarms = addAlarmTags(builder, folder, parts.alarms);
-    return { name, alarms, slot: addStationSlot(builder, folder, name, { ...parts, load }), permit, tags };
-  });
+  let root: Folder | null = null;
+  /** Also those that are hidden: a slot that comes back goes on with its numbers. */
+  const made = new Map<string, ShownStation>();
+  /** What puts the nodes of a hidden station back. */
+  const hidden = new Map<string, () => void>();
+  const isShown = (name: string) => made.has(name) && !hidden.has(name);
+  const shown = () => [...made].flatMap(([name, station]) => (isShown(name) ? [station] : []));
+
+  function add(station: StationNode): Folder {
+    const { name } = station;
+    const attach = hidden.get(name);
+    if (attach !== undefined) {
+      attach();
+      hidden.delete(name);
+      parts.hidden.delete(nodeName(name));
+    }
+    root ??= builder.root("Stations", stationsType);
+    const found = made.get(name) ?? addStation(builder, root, station, parts);
+    made.set(name, found);
+    return found.folder;
+  }
+
+  function hide(name: string, { folder }: ShownStation): void {
+    if (root === null) return;
+    hidden.set(name, builder.detach(root, folder));
+    parts.hidden.add(nodeName(name));
+  }
+
+  function follow(): void {
+    const names = new Set(stations.map(({ name }) => name));
+    const gone = shown().filter(({ name }) => !names.has(name));
+    for (const station of gone) hide(station.name, station);
+    const added = stations.filter(({ name }) => !isShown(name)).map(add);
+    if (root === null) return;
+    const { node } = root;
+    builder.changed([
+      ...(added.length === 0 ? [] : [{ node, verb: "extended" } as const]),
+      ...(gone.length === 0 ? [] : [{ node, verb: "reduced" } as const]),
+      ...added.map((folder) => ({ node: folder.node, verb: "added" }) as const),
+      ...gone.map(({ folder }) => ({ node: folder.node, verb: "deleted" }) as const),
+    ]);
+  }
+
+  follow();
   return {
-    slots: shown.map(({ slot }) => slot),
-    show: (station, state) => shown.find(({ name }) => name === station)?.tags.show(state),
-    showAlarms: (station, alarms) => shown.find(({ name }) => name === station)?.alarms.show(alarms),
+    follow,
+    refusals(next) {
+      const names = new Set(next.map(({ name }) => name));
+      const busy = shown().filter(({ name, slot }) => !names.has(name) && slot.isBusy());
+      const others = next.filter(({ name, needsPermit }) => {
+        const known = made.get(name);
+        return known !== undefined && (known.permit !== null) !== needsPermit;
+      });
+      return [
+        ...busy.map(({ name }) => ({ path: `stations.${name}`, reason: BUSY })),
+        ...others.map(({ name }) => ({ path: `stations.${name}.permit`, reason: OTHER_PERMIT })),
+      ];
+    },
+    show: (station, state) => made.get(station)?.tags.show(state),
+    showAlarms: (station, alarms) => made.get(station)?.alarms.show(alarms),
     tick() {
-      for (const { slot, permit } of shown) {
+      for (const { slot, permit } of shown()) {
         slot.showLease();
         permit?.show();
       }
     },
   };
+}
+
+const BUSY = "a command of its slot has no outcome yet: wait for it, or restart";
+const OTHER_PERMIT = "restart to change it: its tags were made otherwise";
+
+function addStation(builder: NodeBuilder, root: Folder, station: StationNode, parts: StationFolderParts) {
+  const { name, needsPermit } = station;
+  const folder = builder.folder(root, nodeName(name));
+  const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
+  const tags = addStationTags(builder, folder, name, parts.tags);
+  const alarms = addAlarmTags(builder, folder, parts.alarms);
+  const slot = addStationSlot(builder, folder, { ...parts, station });
+  parts.addSlot(slot);
+  return { name, folder, alarms, slot, permit, tags };
 }

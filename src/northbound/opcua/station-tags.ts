@@ -4,6 +4,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
 import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { sourceOf } from "./commands/source-of.ts";
 import {
   CONVEYORS_SHOWN,
   conveyorArrays,
@@ -137,8 +138,8 @@ function addCounterTags(
 
   addWritable(`${folder.path}.Reset`, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
-    const source = { protocol: "opcua", name: account.name } as const;
-    if (rights.refusedStation(source, stationName) !== null) return StatusCodes.BadUserAccessDenied;
+    if (rights.refusedStation(sourceOf(account), stationName) !== null)
+      return StatusCodes.BadUserAccessDenied;
     // A program that writes TRUE in every cycle resets once.
     if (variant.value && !isReset) resetCounters(stationName);
     showReset(variant.value);

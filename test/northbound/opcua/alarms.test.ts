@@ -4,6 +4,7 @@ import type { Acknowledgement, ServiceRequest } from "../../../src/contracts/ala
 import type { RefusedRequest } from "../../../src/contracts/commander.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
 import { robotChange } from "./changes.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
@@ -12,17 +13,20 @@ import { text } from "./slots-harness.ts";
 const station = { name: "dock", needsPermit: false, load: null } as const;
 const cleanups: Array<() => Promise<unknown>> = [];
 let running: RunningServer;
+let clock: ManualClock;
 let acknowledged: Acknowledgement[];
 let service: ServiceRequest[];
 let refused: Array<RefusedRequest & Pick<Outcome, "code">>;
 let answer: Outcome | null;
+let storeProblem: string | null;
 
 function user(name: string, role: OpcUaUser["role"]): OpcUaUser {
   return { name, role, confirms: false, number: null, secret: { kind: "plain", text: "pw" } };
 }
 
 beforeEach(async () => {
-  [acknowledged, service, refused, answer] = [[], [], [], null];
+  [acknowledged, service, refused, answer, storeProblem] = [[], [], [], null, null];
+  clock = createManualClock(Date.now());
   const robots = [{ robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [] }] as const;
   const alarms = {
     acknowledge(asked: Acknowledgement) {
@@ -33,10 +37,11 @@ beforeEach(async () => {
       service.push(asked);
       return answer;
     },
+    storeProblem: async () => storeProblem,
   };
   running = await startServer(
     { robots, users: [user("ann", "operator"), user("tv", "observer")] },
-    { alarms, audit: { refused: (request, { code }) => void refused.push({ ...request, code }) } },
+    { alarms, clock, audit: { refused: (request, { code }) => void refused.push({ ...request, code }) } },
   );
   running.server.write({ changes: [robotChange("r1", "good")], events: [] });
 });
@@ -93,6 +98,19 @@ describe("a write to Ack", () => {
     const source = { protocol: "opcua", name: "ann" };
     expect(acknowledged).toEqual([{ source, alarmId: "BATTERY_LOW-1" }]);
     expect(await ann.value("Robots.AMR01.Alarms.Ack")).toBe("BATTERY_LOW-1");
+  });
+
+  it("shows as Uncertain what is not on the disk, until it is", async () => {
+    const ann = await session("ann");
+    const path = "Robots.AMR01.Alarms.Ack";
+    const shownAck = async () => (await ann.read(path)).statusCode;
+    storeProblem = "not on the disk";
+    expect(await ann.write([path, text("BATTERY_LOW-1")])).toEqual([StatusCodes.Good]);
+    expect(await shownAck()).toBe(StatusCodes.Uncertain);
+    storeProblem = null;
+    clock.advance(5_000);
+    expect(await shownAck()).toBe(StatusCodes.Good);
+    expect(await ann.value(path)).toBe("BATTERY_LOW-1");
   });
 
   it.each([

@@ -1,9 +1,12 @@
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpcUaOptions, OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { openSession, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
 
@@ -30,13 +33,17 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
+const noAuthorities: OpcUaOptions["authorities"] = { trusted: [], issuers: [], revocationLists: [] };
+/** A folder of its own: that of other tests has clients that were refused. */
+const usual = (folder: string) => ({ ...options({}), dataDir: folder });
+
 const options = (authorities: Partial<OpcUaOptions["authorities"]>): Partial<OpcUaOptions> => ({
   dataDir,
   users: [plc1],
   insecureLoopback: null,
   applicationUri: "urn:plant:gateway",
   certificate: { certificateFile: server.certificateFile, keyFile: server.privateKeyFile },
-  authorities: { trusted: [], issuers: [], revocationLists: [], ...authorities },
+  authorities: { ...noAuthorities, ...authorities },
 });
 
 it("a certificate of the plant's authority is shown with its issuers, and its clients are let in", async () => {
@@ -61,4 +68,124 @@ it("an issuer that only completes chains lets nobody in, and an authority that i
     await expect(openSession(running.url, { user, secure: true, identity: client })).rejects.toThrow();
     await running.stop();
   }
+});
+
+it("clients of an authority that a reload adds are let in; those of one that it takes are ended", async () => {
+  let authorities = noAuthorities;
+  const running = await startServer({
+    ...usual(join(dataDir, "changing-server")),
+    get authorities() {
+      return authorities;
+    },
+  });
+  const follow = (next: Partial<OpcUaOptions["authorities"]>) => {
+    authorities = { ...noAuthorities, ...next };
+    running.server.authoritiesChanged();
+  };
+  const list = await authority.revoke();
+  follow({ trusted: [authority.pem], revocationLists: [list] });
+  // In the same turn: a client waits until the authority is trusted.
+  const [first, second] = [
+    await openSession(running.url, { user, secure: true, identity: client }),
+    await openSession(running.url, { user, secure: true, identity: revoked }),
+  ];
+  const lostSecond = once(second.client, "connection_lost");
+  follow({ trusted: [authority.pem], revocationLists: [await authority.revoke(revoked)] });
+  await lostSecond;
+  expect(await first.value("Gateway.Version")).toBe("0.0.0");
+  await expect(openSession(running.url, { user, secure: true, identity: revoked })).rejects.toThrow();
+
+  const lostFirst = once(first.client, "connection_lost");
+  follow({});
+  await expect(openSession(running.url, { user, secure: true, identity: client })).rejects.toThrow();
+  await lostFirst;
+  await expect.poll(() => running.server.health().figures?.sessions).toBe(0);
+  await first.client.disconnect();
+  await second.client.disconnect();
+  await running.stop();
+});
+
+it("a disk that takes no authorities is told in the health, until it takes them", async () => {
+  let authorities = noAuthorities;
+  const clock = createManualClock();
+  const running = await startServer(
+    {
+      ...usual(join(dataDir, "full-server")),
+      get authorities() {
+        return authorities;
+      },
+    },
+    { clock },
+  );
+  // A file in the place of the folder takes nothing, also for root.
+  const folder = join(dataDir, "full-server/opcua/server/issuers/crl");
+  await rm(folder, { recursive: true });
+  await writeFile(folder, "");
+  const list = await authority.revoke();
+  authorities = { ...noAuthorities, trusted: [authority.pem], revocationLists: [list] };
+  running.server.authoritiesChanged();
+  const health = () => running.server.health();
+  await expect.poll(() => health().state).toBe("degraded");
+  expect(health().detail).toContain("cannot be written");
+  await rm(folder);
+  clock.advance(3_000);
+  await expect.poll(() => health().state).toBe("up");
+  const caller = await openSession(running.url, { user, secure: true, identity: client });
+  await caller.close();
+  await running.stop();
+});
+
+it("another file that the configuration names is shown to new clients", async () => {
+  const application = { uri: "urn:plant:gateway", names: ["localhost"] };
+  const next = await authority.issue(join(dataDir, "other-file"), application);
+  const list = await authority.revoke();
+  let shown = server;
+  const running = await startServer({
+    ...usual(join(dataDir, "other-file-server")),
+    authorities: { ...noAuthorities, trusted: [authority.pem], revocationLists: [list] },
+    get certificate() {
+      return { certificateFile: shown.certificateFile, keyFile: shown.privateKeyFile };
+    },
+  });
+  const before = await openSession(running.url, { user, secure: true, identity: client });
+  shown = next;
+  running.server.certificateChanged();
+  const after = await openSession(running.url, { user, secure: true, identity: client });
+  const [endpoint] = await after.client.getEndpoints();
+  const { serialNumber } = new X509Certificate(await readFile(next.certificateFile));
+  expect(new X509Certificate(endpoint?.serverCertificate ?? Buffer.alloc(0)).serialNumber).toBe(serialNumber);
+  expect(await before.value("Gateway.Version")).toBe("0.0.0");
+  await before.close();
+  await after.close();
+  await running.stop();
+});
+
+it("the server's certificate that is written over is shown to new clients, with its key", async () => {
+  const application = { uri: "urn:plant:gateway", names: ["localhost"] };
+  const files = await authority.issue(join(dataDir, "written-over"), application);
+  const list = await authority.revoke();
+  const running = await startServer({
+    ...options({ trusted: [authority.pem], revocationLists: [list] }),
+    certificate: { certificateFile: files.certificateFile, keyFile: files.privateKeyFile },
+    // The folder of the other tests has the client among those that were refused.
+    dataDir: join(dataDir, "written-over-server"),
+  });
+  const serialOf = (bytes: Buffer) => new X509Certificate(bytes).serialNumber;
+  const shown = async () => {
+    const caller = await openSession(running.url, { user, secure: true, identity: client });
+    const [endpoint] = await caller.client.getEndpoints();
+    expect(await caller.value("Gateway.Version")).toBe("0.0.0");
+    await caller.close();
+    return serialOf(endpoint?.serverCertificate ?? Buffer.alloc(0));
+  };
+  const first = serialOf(await readFile(files.certificateFile));
+  expect(await shown()).toBe(first);
+  const next = await authority.issue(join(dataDir, "next"), application);
+  await copyFile(next.certificateFile, files.certificateFile);
+  await copyFile(next.privateKeyFile, files.privateKeyFile);
+  running.server.certificateChanged();
+  const second = serialOf(await readFile(next.certificateFile));
+  expect(second).not.toBe(first);
+  expect(await shown()).toBe(second);
+  await running.stop();
 });

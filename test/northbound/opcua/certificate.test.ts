@@ -76,6 +76,13 @@ describe("the gateway's own certificate", () => {
     expect(another.key).toBe(before.key);
   });
 
+  it("is renewed for an application whose name begins like the one before", async () => {
+    await keep({ applicationUri: "urn:fleetgate:test10" });
+    const renamed = await keep({ applicationUri: "urn:fleetgate:test1" });
+    expect(renamed.isNew).toBe(true);
+    expect(renamed.certificate.subjectAltName).toMatch(/URI:urn:fleetgate:test1,/);
+  });
+
   it("is renewed with the same key a month before it ends, and when it is of the future", async () => {
     const first = await keep();
     const endMs = Date.parse(first.certificate.validTo);
@@ -107,6 +114,14 @@ describe("the gateway's own certificate", () => {
     const issued = await (await createPlantAuthority()).issue(join(dataDir, "plant"), { uri: "urn:plant" });
     const file = join(own, "certs", "certificate.pem");
     await copyFile(issued.certificateFile, file);
+    expect((await keep()).isNew).toBe(false);
+    expect((await kept()).certificate.issuer).toContain("Plant authority");
+  });
+
+  it("of an authority does not give way to a prepared one that signs itself", async () => {
+    const key = await readFile(manager.privateKey, "utf8");
+    const next = join(own, "certs", "next.pem");
+    await writeFile(next, await selfSigned(key, content, Date.now()));
     expect((await keep()).isNew).toBe(false);
     expect((await kept()).certificate.issuer).toContain("Plant authority");
   });

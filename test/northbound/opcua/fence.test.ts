@@ -1,9 +1,10 @@
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { seededChance } from "../../../src/simulator/world/chance.ts";
 import { batteryChange } from "./changes.ts";
 import { newClient, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { exchange, frame, hello, openRawChannel, type Script } from "./raw-client.ts";
+import { openRelay } from "./relay.ts";
 
 const SEED = 20_261_120;
 /** After how long a stranger hangs up, of very many: that it does is no more than a step to the next. */
@@ -30,17 +31,6 @@ const plc1: OpcUaUser = {
   role: "operator",
   secret: { kind: "plain", text: "plc secret" },
 };
-
-/** The same numbers every time, 0 ≤ n < 1 (mulberry32). */
-function createDice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const closedOf = (running: RunningServer) => running.server.health().figures?.connectionsClosed;
 
@@ -141,23 +131,14 @@ async function expectAnswers({ url }: RunningServer): Promise<void> {
 
 /** What the frames of a whole session of ours are, as the server got them. */
 async function recordSession(running: RunningServer): Promise<Buffer[]> {
-  const target = Number(new URL(running.url.replace("opc.tcp", "tcp")).port);
-  const recorded: Buffer[] = [];
-  const relay = createServer((client: Socket) => {
-    const upstream = connect({ host: "127.0.0.1", port: target });
-    client.on("data", (bytes) => recorded.push(bytes));
-    client.pipe(upstream).pipe(client);
-    for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
-  });
-  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
-  const { port } = relay.address() as AddressInfo;
-  const caller = await openSession(`opc.tcp://localhost:${port}`);
+  const relay = await openRelay(running.url);
+  const caller = await openSession(relay.url);
   await caller.value("Gateway.Version");
   await caller.write(["Robots.r1.MissionSlot.Operation", { dataType: "Int32", value: 1 }]);
   await caller.until("Gateway.Version", "0.0.0");
   await caller.close();
   relay.close();
-  return framesOf(Buffer.concat(recorded));
+  return framesOf(relay.asked());
 }
 
 /**
@@ -206,7 +187,7 @@ describe("strangers by the hundred", () => {
   }
 
   it("send frames of any type, flag, size and content, and harm nobody", async () => {
-    const dice = createDice(SEED);
+    const dice = seededChance(SEED);
     const pick = <T>(...from: readonly T[]) => from[Math.floor(dice() * from.length)] as T;
     const random = (): Buffer => {
       const type = pick("HEL", "OPN", "OPN", "MSG", "MSG", "CLO", "ACK", "ERR", "RHE", "XXX");
@@ -246,7 +227,7 @@ describe("strangers by the hundred", () => {
   it("send a session's own frames, spoilt, and harm nobody", async () => {
     const recorded = await recordSession(running);
     expect(recorded.length).toBeGreaterThan(6);
-    const dice = createDice(SEED + 1);
+    const dice = seededChance(SEED + 1);
     const spoilt = (bytes: Buffer): Buffer => {
       const copy = Buffer.from(bytes);
       const count = dice() < 0.4 ? 0 : 1 + Math.floor(dice() * 6);

@@ -11,15 +11,10 @@ import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { revokedUsers } from "../../../src/northbound/opcua/security.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newClient, opcUaOptions, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { algorithm } from "./plant-authority.ts";
 
 const DAY_MS = 86_400_000;
 const clock = createManualClock(Date.now());
-const algorithm = {
-  name: "RSASSA-PKCS1-v1_5",
-  hash: "SHA-256",
-  publicExponent: new Uint8Array([1, 0, 1]),
-  modulusLength: 2_048,
-};
 const robots = [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }] as const;
 const SLOT = "Robots.r1.MissionSlot.RequestId";
 
@@ -30,12 +25,12 @@ interface UserCertificate {
 }
 
 async function userCertificate(name: string, days = 10): Promise<UserCertificate> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const keys = await webcrypto.subtle.generateKey(algorithm(2_048), true, ["sign", "verify"]);
   const made = await X509CertificateGenerator.createSelfSigned({
     name: [{ CN: [name] }],
     notBefore: new Date(Date.now() - 20 * DAY_MS),
     notAfter: new Date(Date.now() + days * DAY_MS),
-    signingAlgorithm: algorithm,
+    signingAlgorithm: algorithm(2_048),
     keys,
   });
   const key = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
@@ -175,6 +170,20 @@ describe("failed log-ons", () => {
     await (await openSession(running.url, right)).close();
     await expect(openSession(running.url, wrong)).rejects.toThrow(/BadUserAccessDenied/);
     expect(told.at(-1)).toMatch(/in a row: 1$/);
+  });
+
+  it("under invented names are bounded in the audit, and hide none under the name of a user", async () => {
+    clock.advance(60_000);
+    told.length = 0;
+    for (let number = 0; number < 12; number += 1) {
+      const user = { name: `invented-${number}`, password: "guess" };
+      await expect(openSession(running.url, { secure: true, user })).rejects.toThrow(/BadUserAccessDenied/);
+    }
+    await expect(openSession(running.url, wrong)).rejects.toThrow(/BadUserAccessDenied/);
+    expect(told).toHaveLength(11);
+    expect(told.at(-1)).toMatch(/^log_on admin /);
+    clock.advance(60_000);
+    expect(told.slice(11)).toEqual(["log_on  false NOT_ALLOWED: 2 more log-ons have failed within a minute"]);
   });
 
   it("a right log-on after a mistyped one waits for its moment, and gets in", async () => {

@@ -33,8 +33,9 @@ import { createFakeDisk } from "./memory-store.ts";
 /** Keys take a second to make: one folder for every test of a file. */
 const pkiDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-"));
 
+/** @param changed a getter in it stays one, as in a configuration that a reload changes */
 export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions {
-  return {
+  const usual: OpcUaOptions = {
     host: "127.0.0.1",
     port: 0,
     hostname: "localhost",
@@ -50,8 +51,8 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
     destinations: new Map(),
     missionSlots: 1,
     limits: defaultOpcUaLimits,
-    ...changed,
   };
+  return Object.defineProperties(usual, Object.getOwnPropertyDescriptors(changed));
 }
 
 /** What a test changes; the intake before its fake commander has the same catalogue, clock and audit. */

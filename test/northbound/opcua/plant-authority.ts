@@ -16,7 +16,8 @@ import {
   X509CrlReason,
 } from "@peculiar/x509";
 
-const algorithm = (bits: number) => ({
+/** How certificates are signed, and what keys they have. */
+export const algorithm = (bits: number) => ({
   name: "RSASSA-PKCS1-v1_5",
   hash: "SHA-256",
   publicExponent: new Uint8Array([1, 0, 1]),

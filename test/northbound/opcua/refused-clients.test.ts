@@ -1,8 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { copyFile, readdir } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { connect, createServer, type Socket } from "node:net";
+import { copyFile, readdir, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,6 +8,7 @@ import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
+import { openRelay } from "./relay.ts";
 
 const BAD_SECURITY_CHECKS_FAILED = 0x8013_0000;
 const CLIENT = "urn:fleetgate:test-client";
@@ -45,23 +44,14 @@ afterAll(async () => {
 
 /** What the server sent to a client, frame by frame, as a client of any stack sees it. */
 async function framesTo(identity?: IssuedFiles): Promise<readonly Buffer[]> {
-  const target = Number(new URL(running.url.replace("opc.tcp", "tcp")).port);
-  const answers: Buffer[] = [];
-  const relay = createServer((client: Socket) => {
-    const upstream = connect({ host: "127.0.0.1", port: target });
-    upstream.on("data", (bytes) => answers.push(bytes));
-    client.pipe(upstream).pipe(client);
-    for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
-  });
-  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
-  const { port } = relay.address() as AddressInfo;
+  const relay = await openRelay(running.url);
   const login = { user, secure: true, ...(identity === undefined ? {} : { identity }) };
-  await openSession(`opc.tcp://localhost:${port}`, login).then(
+  await openSession(relay.url, login).then(
     () => Promise.reject(new Error("it was let in")),
     () => {},
   );
   relay.close();
-  const bytes = Buffer.concat(answers);
+  const bytes = relay.answered();
   const frames: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += bytes.readUInt32LE(at + 4)) {
     frames.push(bytes.subarray(at, at + bytes.readUInt32LE(at + 4)));
@@ -110,6 +100,21 @@ it("the newest 200 certificates wait for approval: anybody can make more", async
     await createPlantAuthority().then((other) => other.issue(join(dataDir, "new"), { uri: CLIENT })),
   );
   expect(await readdir(rejected)).toHaveLength(200);
+});
+
+it("a flood lets in no client of the plant's authority that was rejected", async () => {
+  const store = join(dataDir, "opcua", "server");
+  const spare = await authority.issue(join(dataDir, "spare"), { uri: CLIENT });
+  await (await openSession(running.url, { user, secure: true, identity: spare })).close();
+  const thumbprint = createHash("sha1").update(Buffer.from(spare.certificate.rawData)).digest("hex");
+  const file = join(store, "rejected", `spare[${thumbprint}].pem`);
+  await writeFile(file, spare.certificate.toString("pem"));
+  await utimes(file, 1, 1);
+  for (let i = 0; i < 210; i += 1) await writeFile(join(store, "rejected", `more-${i}.pem`), "");
+  const stranger = await createPlantAuthority();
+  await framesTo(await stranger.issue(join(dataDir, "stranger"), { uri: CLIENT }));
+  expect(await readdir(join(store, "rejected"))).toHaveLength(201);
+  expectErrorMessage(await framesTo(spare), BAD_SECURITY_CHECKS_FAILED);
 });
 
 it("a key below 2,048 bits is refused, with any signature", async () => {

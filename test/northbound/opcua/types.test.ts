@@ -345,6 +345,11 @@ describe("the namespace", () => {
     expect(await english.value("Namespace.NamespaceUri")).toBe("urn:fleetgate:fleet");
     expect(await english.value("Namespace.IsNamespaceSubset")).toBe(false);
     expect(await english.value("Namespace.StaticNodeIdTypes")).toEqual(Int32Array.of(1));
+    // What default-permissions.ts declares.
+    const below = (await english.session.browse("ns=2;s=Namespace")).references ?? [];
+    const names = below.map(({ browseName }) => browseName.name);
+    expect(names).toContain("NamespaceUri");
+    expect(names.filter((name) => name?.startsWith("Default"))).toEqual([]);
   });
 });
 

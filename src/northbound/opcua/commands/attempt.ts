@@ -1,6 +1,5 @@
 import type { Envelope, RefusedRequest } from "../../../contracts/commander.ts";
 import type { ParsedRequest } from "../../../contracts/operation.ts";
-import type { Source } from "../../../domain/command.ts";
 import { checked, ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
 import type { TakenTicket } from "../../../domain/ticket-state.ts";
@@ -9,6 +8,7 @@ import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
+import { sourceOf } from "./source-of.ts";
 import type { TicketBook } from "./ticket-book.ts";
 
 /** How long a stop waits for the disk before it is sent without a record. */
@@ -99,7 +99,7 @@ export function createAttempts(
   }
 
   async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
-    const source: Source = { protocol: "opcua", name: user };
+    const source = sourceOf({ name: user });
     const outcome = await parts.records.recall(source, `${kind.path}/${requestId}`, (stage) =>
       showStage(id, stage),
     );
@@ -135,7 +135,7 @@ export function createAttempts(
   return {
     prepare(draft, account, requestId) {
       const { origin = {} } = account;
-      const identity = { source: { protocol: "opcua", name: account.name } as const, requestId, origin };
+      const identity = { source: sourceOf(account), requestId, origin };
       const local = (end: () => Outcome | Promise<Outcome>): Attempt => {
         const told = { ...identity, requestId: `${kind.path}/${requestId}` };
         const tell = (outcome: Outcome) => audited(told, account.isDryRun ? asDryRun(outcome) : outcome);

@@ -7,7 +7,8 @@ import {
 } from "node-opcua";
 import type { Envelope, EnvelopeRequest } from "../../../contracts/commander.ts";
 import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
-import type { CommandStage, Source } from "../../../domain/command.ts";
+import { clip } from "../../../domain/clip.ts";
+import type { CommandStage } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
@@ -23,7 +24,11 @@ import { operationMethod, outputs, queryOutcome } from "./method-models.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
+import { sourceOf } from "./source-of.ts";
 import { type TypedMethod, typedMethods } from "./typed-methods.ts";
+
+/** Of a request id in a line of the log: its sender chose it. */
+const LONGEST_LOGGED_ID = 128;
 
 /** What methods need of the rest of the server. */
 export interface MethodParts
@@ -108,7 +113,13 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       return await run({ account, requestId, expiresAtMs, text, robotId, progress }, parts.waitMs(context));
     } catch (error) {
       if (parts.signal.aborted) return pending(progress.stage);
-      parts.log.error({ method: name, cause: describeError(error) }, "a method failed inside the gateway");
+      const failed = {
+        method: name,
+        robotId,
+        id: clip(requestId, LONGEST_LOGGED_ID),
+        cause: describeError(error),
+      };
+      parts.log.error(failed, "a method failed inside the gateway");
       return answered(ending("unknown", "INTERNAL_FAULT", "the gateway failed; look at the robot", false));
     }
   }
@@ -199,10 +210,6 @@ function lackOf(expiresAtMs: number | null, nowMs: number): string | null {
   if (expiresAtMs === null) return "give ExpiresAt, as 10 s from now";
   const isFar = expiresAtMs - nowMs > LONGEST_EXPIRY_MS;
   return isFar ? "ExpiresAt is more than an hour ahead: give 10 s from now" : null;
-}
-
-function sourceOf({ name }: Account): Source {
-  return { protocol: "opcua", name };
 }
 
 /** Null where a client gave no time. */

@@ -23,6 +23,7 @@ import { createSlot, type Slot } from "./slot.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
+import { sourceOf } from "./source-of.ts";
 import { strayNumber } from "./stray-number.ts";
 
 /** One of a robot's mission slots. */
@@ -156,7 +157,7 @@ function addMissionSlot(
       path: folder.path,
       parameters: parameters.all,
       tags,
-      refusedWriter: ({ name }) => parts.rights.refusedRobot({ protocol: "opcua", name }, robotId),
+      refusedWriter: (account) => parts.rights.refusedRobot(sourceOf(account), robotId),
       draft: (sessionId) => requestOf(parameters.read(sessionId)),
       reads: parameters.inUse,
       draftOfNumbers: numberedDraft,

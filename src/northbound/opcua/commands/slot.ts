@@ -30,6 +30,8 @@ export interface Slot {
   writeTicket(written: WrittenTicket, writer: Writer): void;
   /** Replaces an unused ticket that is old; called about once a second. */
   tick(): void;
+  /** Whether its command has no final outcome yet. */
+  isBusy(): boolean;
   /** The session has ended, or has another user: nothing that it wrote counts any more. */
   forgetSession(sessionId: string): void;
 }
@@ -144,6 +146,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       }
     },
     tick: book.tick,
+    isBusy: () => isBusy(book.tickets()),
     forgetSession(sessionId) {
       if (latched?.sessionId === sessionId) unlatch();
       parameters.forget(sessionId);

@@ -28,8 +28,7 @@ import { addStationParameters } from "./station-parameters.ts";
 export interface StationParts {
   readonly stations: Stations;
   readonly permits: Pick<Permits, "heartbeat">;
-  /** How conveyors turn to load; null: load and unload are refused. */
-  readonly load: StationNode["load"];
+  readonly station: StationNode;
   readonly findRobot: FindRobot;
   readonly slots: SlotParts;
 }
@@ -43,11 +42,11 @@ export interface StationSlot extends Slot {
 /** Adds `Slot` under the station's folder. */
 export function addStationSlot(
   builder: NodeBuilder,
-  station: Folder,
-  stationName: string,
-  { stations, permits, load, findRobot, slots: parts }: StationParts,
+  parent: Folder,
+  { stations, permits, station, findRobot, slots: parts }: StationParts,
 ): StationSlot {
-  const folder = builder.folder(station, "Slot");
+  const { name: stationName } = station;
+  const folder = builder.folder(parent, "Slot");
   const parameters = addStationParameters(parameterPlace(builder, folder, parts.offersConfirm), findRobot);
   const heartbeat = addHeartbeat(builder, folder, (account, isChange) => {
     stations.heartbeat(stationName, sourceOf(account));
@@ -69,7 +68,9 @@ export function addStationSlot(
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
     if (robot === undefined) return { text: "no robot", perform: () => noRobot(order.robotName) };
     lastOrdered = robot;
-    return leaseDraft(order, robot, lease, showLease) ?? robotDraft(order, robot, parts.destinations, load);
+    return (
+      leaseDraft(order, robot, lease, showLease) ?? robotDraft(order, robot, parts.destinations, station.load)
+    );
   }
 
   const slot = createSlot(

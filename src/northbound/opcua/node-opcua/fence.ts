@@ -24,7 +24,12 @@ const LOG_EVERY_MS = 10_000;
  * and types that cannot be for granted in places, and throws: from a socket's listener, that ends the
  * process. Whatever it throws on what is let through closes that one connection.
  */
-export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
+export function fence(
+  server: OPCUAServer,
+  clock: Clock,
+  log: Log,
+  timeRequest: (task: () => void) => void = (task) => task(),
+): Fence {
   const unfinished = createUnfinishedRequests(clock);
   let closedCount = 0;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
@@ -54,7 +59,7 @@ export function fence(server: OPCUAServer, clock: Clock, log: Log): Fence {
     const check = createFrameCheck((bytes) => {
       if (isClosed || socket.destroyed) return;
       try {
-        emit("data", bytes);
+        timeRequest(() => void emit("data", bytes));
       } catch (error) {
         close("BadTcpInternalError", describeLibraryError(error));
       }

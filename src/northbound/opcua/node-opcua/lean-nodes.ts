@@ -68,6 +68,11 @@ export interface LeanNodes {
   share(parent: Parent, shared: UAMethod | UAVariable | UAObject, as: "component" | "property"): void;
   /** Gives an object another type. */
   retype(object: UAObject, type: NodeId): void;
+  /**
+   * Takes an object out of its parent, and tells all who listen to a node below it that the node is gone.
+   * Answers with what puts it back.
+   */
+  detach(parent: UAObject, object: UAObject): () => void;
 }
 
 /**
@@ -147,6 +152,12 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     }
   }
 
+  /** node-opcua's own removal would also dispose of the references that all nodes share. */
+  function tellGone(node: BaseNode): void {
+    for (const child of references.childrenOf(node)) tellGone(child);
+    node.emit("dispose");
+  }
+
   return {
     object(parent, path, name, { type, texts, isNotifier = false, rule }) {
       const node = create(parent, name, relations.component, {
@@ -184,5 +195,10 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     },
     share: (parent, shared, as) => references.share(parent, shared, relations[as]),
     retype: references.retype,
+    detach(parent, object) {
+      const attach = references.unlink(parent, object);
+      tellGone(object);
+      return attach;
+    },
   };
 }

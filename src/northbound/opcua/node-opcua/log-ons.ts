@@ -49,7 +49,7 @@ interface CertificateChecker {
 
 /**
  * The certificates of tokens that were put in their place, with the name of the configuration. So sessions,
- * roles and shares see that user, and never the common name that a stranger chose.
+ * roles and shares see that user, and never the common name, which the client chose.
  */
 const proofs = new WeakMap<UserNameIdentityToken, X509IdentityToken>();
 
@@ -72,8 +72,9 @@ function certifiedUser(name: string, proof: X509IdentityToken): UserNameIdentity
  * For an initialised server. What is refused is audited.
  */
 export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: LogOnParts): void {
-  const { clock, log, audit } = parts;
-  const gate = createLogOnGate(clock, log, audit);
+  const { clock } = parts;
+  const isUser = (name: string) => options.users.some((user) => user.name === name);
+  const gate = createLogOnGate({ ...parts, isUser });
   const own = lower<LogOnServer>(server, "isValidUserIdentityToken");
   const activate = own._on_ActivateSessionRequest.bind(server);
   const isValid = own.isValidUserIdentityToken.bind(server);

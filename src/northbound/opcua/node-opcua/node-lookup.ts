@@ -2,6 +2,7 @@ import { type BaseNode, type INamespace, NodeId, NodeIdType } from "node-opcua";
 import { ENUM_VALUES } from "../model/properties.ts";
 
 const ROBOTS = "Robots.";
+const STATIONS = "Stations.";
 
 /** Robots whose nodes are missing, by the step of their NodeIds that names them. */
 export interface MissingRobots {
@@ -10,11 +11,15 @@ export interface MissingRobots {
   need(name: string): void;
 }
 
+/** Stations that a reload has removed, by the step of their NodeIds that names them. */
+export type HiddenStations = ReadonlySet<string>;
+
 /**
  * Builds the nodes of a robot when anybody looks for one of them. Every service of node-opcua 2.182 finds the
- * nodes of a namespace by its `findNode2`: for a read as for a browse, a monitored item or a method.
+ * nodes of a namespace by its `findNode2`: for a read as for a browse, a monitored item or a method. So the
+ * nodes of a hidden station are not there for anybody.
  */
-export function findOnDemand(namespace: INamespace, robots: MissingRobots): void {
+export function findOnDemand(namespace: INamespace, robots: MissingRobots, hidden: HiddenStations): void {
   const found: unknown = Reflect.get(namespace, "findNode2");
   if (typeof found !== "function") throw new Error("node-opcua finds its nodes elsewhere now");
   const find = (nodeId: NodeId): BaseNode | null => found.call(namespace, nodeId);
@@ -22,6 +27,10 @@ export function findOnDemand(namespace: INamespace, robots: MissingRobots): void
     if (robots.missing.size > 0) {
       const name = robotName(nodeId.value);
       if (name !== null && robots.missing.has(name)) robots.need(name);
+    }
+    if (hidden.size > 0) {
+      const name = nameAfter(STATIONS, nodeId.value);
+      if (name !== null && hidden.has(name)) return null;
     }
     return find(nodeId) ?? sharedProperty(nodeId, find);
   });
@@ -42,7 +51,11 @@ function sharedProperty(
 
 /** The robot to which a node belongs; null: to none. */
 export function robotName(path: NodeId["value"]): string | null {
-  if (typeof path !== "string" || !path.startsWith(ROBOTS)) return null;
-  const end = path.indexOf(".", ROBOTS.length);
-  return end < 0 ? path.slice(ROBOTS.length) : path.slice(ROBOTS.length, end);
+  return nameAfter(ROBOTS, path);
+}
+
+function nameAfter(start: string, path: NodeId["value"]): string | null {
+  if (typeof path !== "string" || !path.startsWith(start)) return null;
+  const end = path.indexOf(".", start.length);
+  return end < 0 ? path.slice(start.length) : path.slice(start.length, end);
 }

@@ -2,8 +2,9 @@ import type { OPCUAServer } from "node-opcua";
 import { type Clock, every } from "../../../platform/clock.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
 import type { ClientCertificates } from "../client-certificates.ts";
+import type { OpcUaAuthorities } from "../options.ts";
 
-/** How soon the sessions of a client end whose certificate an operator has rejected. */
+/** How soon the sessions of a client end after an operator has rejected its certificate. */
 const LOOK_MS = 3_000;
 
 /** The parts of node-opcua's channel that are needed here. */
@@ -14,9 +15,20 @@ interface Channel {
   close(done: () => void): void;
 }
 
+/** Ends clients that are trusted no more. */
+export interface RejectedClients {
+  /** Trusts clients of these authorities alone, and ends those that the others had let in. */
+  trust(authorities: OpcUaAuthorities): void;
+  /** What is wrong with the authorities; null when nothing is. */
+  problem(): string | null;
+}
+
+const NOT_WRITTEN =
+  "OPC UA's authorities cannot be written: clients of those before the reload are still let in";
+
 /**
- * Ends sessions and connections of clients whose certificate lies among the rejected ones: node-opcua looks
- * at certificates only when a connection begins.
+ * Ends sessions and connections of clients whose certificate lies among the rejected ones, or whose authority
+ * a reload has taken: node-opcua looks at certificates only when a connection begins.
  */
 export function endRejectedClients(
   server: OPCUAServer,
@@ -24,16 +36,52 @@ export function endRejectedClients(
   clock: Clock,
   log: Log,
   signal: AbortSignal,
-): void {
-  async function look(): Promise<void> {
+): RejectedClients {
+  /** Those that are not trusted yet: the disk has not taken them. */
+  let waiting: OpcUaAuthorities | null = null;
+  let isFailing = false;
+  /** A client may have been judged just before the authorities changed: the next look judges all again. */
+  let hasNews = false;
+
+  function secured(): readonly Channel[] {
     const channels = server.endpoints.flatMap(
       (endpoint) => endpoint.getChannels() as unknown as readonly Channel[],
     );
-    const secured = channels.filter(({ clientCertificate }) => (clientCertificate?.length ?? 0) > 0);
-    if (secured.length === 0) return;
+    return channels.filter(({ clientCertificate }) => (clientCertificate?.length ?? 0) > 0);
+  }
+
+  async function look(): Promise<void> {
+    if (waiting !== null) await follow(waiting);
+    else if (hasNews) await endUntrusted();
+    const channels = secured();
+    if (channels.length === 0) return;
     const isRejected = await clients.rejected();
-    for (const channel of secured) {
+    for (const channel of channels)
       if (channel.clientCertificate !== null && isRejected(channel.clientCertificate)) end(channel);
+  }
+
+  async function follow(authorities: OpcUaAuthorities): Promise<void> {
+    waiting = authorities;
+    try {
+      await clients.trust(authorities);
+    } catch (error) {
+      if (!isFailing) log.error({ cause: describeError(error) }, NOT_WRITTEN);
+      isFailing = true;
+      return;
+    }
+    if (isFailing) log.info({}, "OPC UA trusts the authorities of the configuration again");
+    isFailing = false;
+    // A reload may have brought others meanwhile.
+    if (waiting === authorities) waiting = null;
+    await endUntrusted();
+    hasNews = true;
+  }
+
+  async function endUntrusted(): Promise<void> {
+    hasNews = false;
+    for (const channel of secured()) {
+      const { clientCertificate } = channel;
+      if (clientCertificate !== null && !(await clients.isTrusted(clientCertificate))) end(channel);
     }
   }
 
@@ -46,9 +94,17 @@ export function endRejectedClients(
     log.warn({ from: channel.remoteAddress }, "the sessions of a rejected OPC UA client were ended");
   }
 
+  function failed(error: unknown): void {
+    log.error({ cause: describeError(error) }, "rejected OPC UA certificates cannot be looked at");
+  }
+
   every(clock, LOOK_MS, signal, () => {
-    look().catch((error: unknown) => {
-      log.error({ cause: describeError(error) }, "rejected OPC UA certificates cannot be looked at");
-    });
+    look().catch(failed);
   });
+  return {
+    trust(authorities) {
+      follow(authorities).catch(failed);
+    },
+    problem: () => (isFailing ? NOT_WRITTEN : null),
+  };
 }

@@ -173,7 +173,10 @@ function endSessions(server: OPCUAServer, users: ReadonlySet<string>, log: Log):
     const user = userOf(session.userIdentityToken);
     if (!users.has(user)) continue;
     close(server, session, true);
-    log.info({ user }, "an OPC UA session was closed: the configuration took its user, or its password");
+    log.info(
+      { user },
+      "an OPC UA session was closed: the configuration took its user, password or certificate",
+    );
   }
 }
 

@@ -31,6 +31,10 @@ export interface SharedReferences {
   share(parent: BaseNode, shared: BaseNode, relation: Relation): void;
   /** Gives an object another type. */
   retype(object: BaseNode, type: NodeId): void;
+  /** Lets the parent not refer to its child any more. Answers with what lets it do so again. */
+  unlink(parent: BaseNode, child: BaseNode): () => void;
+  /** The children of a node that it does not share with others. */
+  childrenOf(parent: BaseNode): readonly BaseNode[];
 }
 
 /** A reference that node-opcua takes as it is, so that many nodes can have the same one. */
@@ -44,6 +48,9 @@ interface LowerNode {
 }
 interface NodeRecord {
   _referenceIdx: ReadonlyMap<unknown, UAReference>;
+}
+interface ParentRecord {
+  readonly _back_referenceIdx: Map<unknown, UAReference & { readonly node?: BaseNode }>;
 }
 
 const { HasComponent, HasProperty, HasTypeDefinition, HasModellingRule } = ReferenceTypeIds;
@@ -112,6 +119,24 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
       record._referenceIdx = new Map(kept);
       lower<LowerNode>(object, "__addReference").__addReference(toType(type));
       lower<LowerNode>(object, "_clear_caches")._clear_caches();
+    },
+    unlink(parent, child) {
+      const { _back_referenceIdx: references } = recordOf<ParentRecord>(parent, "_back_referenceIdx");
+      const [found] = [...references].filter(([, { node }]) => node === child);
+      if (found === undefined) throw new Error("the parent does not refer to the child");
+      const clear = () => lower<LowerNode>(parent, "_clear_caches")._clear_caches();
+      references.delete(found[0]);
+      clear();
+      return () => {
+        references.set(...found);
+        clear();
+      };
+    },
+    childrenOf(parent) {
+      const { _back_referenceIdx: references } = recordOf<ParentRecord>(parent, "_back_referenceIdx");
+      return [...references.values()].flatMap(({ isForward, node }) =>
+        isForward && node !== undefined ? [node] : [],
+      );
     },
   };
 }

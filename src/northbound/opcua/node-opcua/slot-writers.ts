@@ -3,6 +3,7 @@ import type { RefusalAudit } from "../../../contracts/commander.ts";
 import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Slot } from "../commands/slot.ts";
+import { sourceOf } from "../commands/source-of.ts";
 import type { Writer } from "../commands/writer.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
@@ -27,7 +28,7 @@ export function createSlotWriters(
     const nowMs = clock.monotonicMs();
     if (nowMs - (auditedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < AUDITED_EVERY_MS) return;
     auditedAtMs.set(key, nowMs);
-    const source = { protocol: "opcua", name } as const;
+    const source = sourceOf({ name });
     const request = { source, requestId: null, operation: path, robotId: null, origin };
     audit.refused(request, refusal("NOT_ALLOWED", reason));
   }

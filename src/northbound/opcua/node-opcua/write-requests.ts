@@ -109,11 +109,10 @@ export function takeWriteRequests(
     const { nodeId, attributeId } = node;
     if (nodeId.namespace !== namespaceIndex || attributeId !== AttributeIds.Value) return undefined;
     if (typeof nodeId.value !== "string") return undefined;
-    const target = targets.get(nodeId.value);
-    if (target !== undefined) return target;
-    // A robot's slots are known when its nodes are built, and to look for one of its nodes builds them.
-    server.engine.addressSpace?.findNode(nodeId);
-    return targets.get(nodeId.value);
+    // A robot's slots are known when its nodes are built, and to look for one of its nodes builds them. A
+    // station that a reload has removed has no nodes.
+    const found = server.engine.addressSpace?.findNode(nodeId) ?? null;
+    return found === null ? undefined : targets.get(nodeId.value);
   }
 
   function writeTag(write: WriteTag, node: WriteValue, account: Account | null): StatusCode {

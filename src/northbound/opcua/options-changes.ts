@@ -1,0 +1,83 @@
+import { DiskCertificateKeyPairProvider, type OPCUAServer } from "node-opcua";
+import type { ReloadRefusal } from "../../contracts/reload.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { ShownTags } from "./address-space.ts";
+import type { FleetSpace } from "./fleet-space.ts";
+import type { RejectedClients } from "./node-opcua/rejected-clients.ts";
+import type { SessionBounds } from "./node-opcua/session-bounds.ts";
+import type { OpcUaOptions } from "./options.ts";
+import { type RobotRefusal, robotRefusals } from "./robot-changes.ts";
+import { offerLogOns, revokedUsers } from "./security.ts";
+
+/** Takes what a reload changes of the options of a server that runs. */
+export interface OptionsChanges {
+  /**
+   * `options.users` are others than before: closes the sessions of those that are gone, or log on otherwise.
+   */
+  usersChanged(before: OpcUaOptions["users"]): void;
+  /** `options.certificate` may name other files, or they may have other content: for new channels. */
+  certificateChanged(): void;
+  /** `options.authorities` are others: clients that the ones before had let in are ended. */
+  authoritiesChanged(): void;
+  /** `options.stations` are others than before. */
+  stationsChanged(): void;
+  /** Why the stations cannot become `next` now, by the key of the configuration. */
+  refusedStations(next: OpcUaOptions["stations"]): readonly ReloadRefusal[];
+  /** `options.robots` has more robots than before. */
+  robotsChanged(): void;
+  /**
+   * Why the robots cannot become `next` now.
+   * @param isHeard whether something was received of a robot
+   */
+  refusedRobots(
+    next: OpcUaOptions["robots"],
+    isHeard: (robotId: RobotId) => boolean,
+  ): readonly RobotRefusal[];
+}
+
+/** The parts of a server while it runs; null before and after. */
+interface RunningParts {
+  readonly server: OPCUAServer | null;
+  readonly bounds: SessionBounds | null;
+  readonly rejected: RejectedClients | null;
+  readonly gateway: ShownTags | null;
+}
+
+export function followOptions(
+  options: OpcUaOptions,
+  space: FleetSpace,
+  now: () => RunningParts,
+): OptionsChanges {
+  return {
+    usersChanged(before) {
+      const { server, bounds } = now();
+      if (server !== null) offerLogOns(server, options);
+      bounds?.end(revokedUsers(before, options.users));
+    },
+    certificateChanged() {
+      const { server } = now();
+      if (server !== null && options.certificate !== null) showCertificateOf(server, options.certificate);
+    },
+    authoritiesChanged: () => now().rejected?.trust(options.authorities),
+    stationsChanged: () => now().gateway?.followStations(),
+    refusedStations: (next) => now().gateway?.refusedStations(next) ?? [],
+    robotsChanged: () => now().gateway?.followRobots(),
+    refusedRobots: (next, isHeard) => robotRefusals(next, space, isHeard),
+  };
+}
+
+/** The endpoints keep what they have read by themselves. */
+function showCertificateOf(
+  server: OPCUAServer,
+  { certificateFile, keyFile }: NonNullable<OpcUaOptions["certificate"]>,
+): void {
+  const provider = () => new DiskCertificateKeyPairProvider(certificateFile, keyFile);
+  server.setProvider(provider());
+  for (const endpoint of server.endpoints) endpoint.setCertificateProvider(provider());
+}
+
+/** Channels that are open keep the certificate that they began with. */
+export function showNewCertificate(server: OPCUAServer): void {
+  server.invalidateCachedCertificates();
+  for (const endpoint of server.endpoints) endpoint.invalidateCertificates();
+}
