@@ -1,17 +1,20 @@
 import type { FastifyInstance } from "fastify";
 import type { Alarms } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
-import { type Alarm, byUrgency } from "../../domain/alarm.ts";
+import type { Alarm } from "../../domain/alarm.ts";
 import { alarmJson } from "../../domain/alarm-json.ts";
 import { holderName } from "../../domain/hold.ts";
 import { refusal } from "../../domain/outcome.ts";
-import { problemStatus, sendRefusal } from "./problem.ts";
-import { senderOf } from "./sender.ts";
+import { problemStatus, sendProblem, sendRefusal } from "./problem.ts";
+import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
+import { reverseOrderKey } from "./resources/order-key.ts";
+import type { SenderOf } from "./sender.ts";
 
 export interface AlarmRouteParts {
   readonly audit: RefusalAudit;
-  readonly alarms: Pick<Alarms, "acknowledge">;
+  readonly alarms: Pick<Alarms, "acknowledge" | "storeProblem">;
   readonly standingAlarms: () => readonly Alarm[];
+  readonly senderOf: SenderOf;
 }
 
 interface AlarmRoute {
@@ -19,21 +22,24 @@ interface AlarmRoute {
 }
 
 /**
- * `GET /api/v1/alarms` answers 200 with all that stand, the most urgent first.
+ * `GET /api/v1/alarms` answers 200 with those that stand, the most urgent first.
  * `PUT /api/v1/alarms/{id}/acknowledgement` needs no body, may be repeated, and answers 200 with the user
- * that has acknowledged it. A refusal is problem+json.
+ * that has acknowledged it, and a message when that is not on the disk yet. A refusal is problem+json.
  */
 export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts): void {
-  const { alarms, standingAlarms, audit } = parts;
+  const { alarms, standingAlarms, audit, senderOf } = parts;
   const find = (id: string) => standingAlarms().find((alarm) => alarm.id === id);
 
-  server.get("/api/v1/alarms", async (_request, reply) => {
-    const standing = [...standingAlarms()].sort(byUrgency);
-    return reply.send({ count: standing.length, alarms: standing.map(alarmJson) });
+  server.get<{ Querystring: Query }>("/api/v1/alarms", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    const items = standingAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
+    return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmJson });
   });
 
-  server.put<AlarmRoute>("/api/v1/alarms/:id/acknowledgement", async ({ headers, params }, reply) => {
-    const [source, wrongSender] = senderOf(headers);
+  server.put<AlarmRoute>("/api/v1/alarms/:id/acknowledgement", async (request, reply) => {
+    const { params } = request;
+    const [source, wrongSender] = senderOf(request);
     const before = find(params.id);
     const refused =
       wrongSender === null
@@ -42,11 +48,17 @@ export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts):
     if (refused === null) {
       // It may be over now: then it was this user.
       const by = before?.acknowledged?.by ?? source;
-      return reply.send({ id: params.id, acknowledged_by: holderName(by) });
+      const message = (await alarms.storeProblem()) ?? "";
+      return reply.send({ id: params.id, acknowledged_by: holderName(by), message });
     }
     const robotId = before?.source.kind === "robot" ? before.source.robotId : null;
     audit.refused({ source, requestId: null, operation: "alarm/ack", robotId }, refused);
     const isMissing = wrongSender === null && refused.code === "MALFORMED";
     return sendRefusal(reply, isMissing ? 404 : (problemStatus(refused.code) ?? 409), refused);
   });
+}
+
+/** The most urgent first, as `byUrgency` has it. */
+function urgencyKey({ severity, sinceMs, id }: Alarm): string {
+  return `${reverseOrderKey(severity)}${reverseOrderKey(sinceMs)}${id}`;
 }

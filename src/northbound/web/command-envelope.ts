@@ -1,20 +1,26 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { Envelope } from "../../contracts/commander.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { readBody } from "./request-body.ts";
-import { senderOf } from "./sender.ts";
+import type { SenderOf } from "./sender.ts";
 
-const fields = ["operation", "request", "expires_at", "expires_in_ms"] as const;
+const fields = ["operation", "request", "expires_at", "expires_in_ms", "tick"] as const;
 
-/** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?}` and its sender. */
-export function readEnvelope(headers: IncomingHttpHeaders, requestId: string, bytes: unknown): Envelope {
-  const [source, wrongSender] = senderOf(headers);
+/** Judges the times of a start. The result is what it lacks, as an instruction; null: nothing. */
+export type JudgeStart = (tick: string | null, hasExpiry: boolean) => string | null;
+
+/** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?,"tick"?}`. */
+export function readEnvelope(
+  [source, wrongSender]: ReturnType<SenderOf>,
+  requestId: string,
+  bytes: unknown,
+  judgeStart: JudgeStart,
+): Envelope {
   const read = readBody(bytes, fields);
   const value = (name: (typeof fields)[number]) =>
     read.ok && Object.hasOwn(read.object, name) ? read.object[name] : undefined;
   const [operation, expiresAt] = [value("operation"), value("expires_at")];
-  const withinMs = value("expires_in_ms");
+  const [withinMs, tick = null] = [value("expires_in_ms"), value("tick")];
   const atMs = expiresAt === undefined ? null : dateTimeMs(expiresAt);
   const envelope = { source, requestId, operation: typeof operation === "string" ? operation : "" };
   const unreadable = (problem: string): Envelope => ({ ...envelope, request: { unreadable: problem } });
@@ -24,5 +30,8 @@ export function readEnvelope(headers: IncomingHttpHeaders, requestId: string, by
   if (expiresAt !== undefined && atMs === null)
     return unreadable("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
   if (withinMs !== undefined && !isExpiryTime(withinMs)) return unreadable(expiryTimeFault);
-  return { ...envelope, request: { json: value("request") }, expiry: { atMs, withinMs: withinMs ?? null } };
+  if (tick !== null && typeof tick !== "string") return unreadable("tick: must be the id of a tick, as text");
+  const lacks = judgeStart(tick, atMs !== null || withinMs !== undefined);
+  const expiry = { atMs, withinMs: withinMs ?? null, lacks };
+  return { ...envelope, request: { json: value("request") }, expiry };
 }

@@ -5,14 +5,17 @@ import type { CommandStage } from "../../domain/command.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
-import { readEnvelope } from "./command-envelope.ts";
+import { type JudgeStart, readEnvelope } from "./command-envelope.ts";
 import { SILENCE_MS } from "./connections.ts";
 import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
+import type { SenderOf } from "./sender.ts";
 
 export interface CommandRouteParts {
   readonly commander: Commander;
   readonly records: Pick<CommandRecords, "knows">;
+  readonly senderOf: SenderOf;
+  readonly judgeStart: JudgeStart;
   readonly clock: Clock;
 }
 
@@ -55,8 +58,14 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
   server.put<{ Params: { id: string } }>(
     "/api/v1/commands/:id",
     { bodyLimit: BODY_BYTES },
-    async ({ params: { id }, headers, body, raw }, reply) => {
-      const envelope = readEnvelope(headers, id, body);
+    async (request, reply) => {
+      const { headers, body, raw } = request;
+      const { id } = request.params;
+      const address = raw.socket.remoteAddress;
+      const envelope = {
+        ...readEnvelope(parts.senderOf(request), id, body, parts.judgeStart),
+        ...(address === undefined ? {} : { origin: { address } }),
+      };
       const duplicate = parts.records.knows(envelope.source, id);
       const seconds = waiting < MOST_WAITING ? waitSeconds(headers.prefer) : 0;
       let stage: Stage = "received";

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { type TLSSocket, Server as TlsServer } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
 import { createIdleConnections } from "../../platform/idle-connections.ts";
 import type { Log } from "../../platform/log.ts";
@@ -18,7 +19,8 @@ export interface ConnectionBounds {
   /** Of all connections. A new one beyond it is closed at once. */
   readonly most: number;
   /**
-   * Of connections without a request under way. A new one beyond it closes the oldest: new clients get in.
+   * Of connections without a request under way, when many have one. Others may be there only while as many
+   * places again are free. A new one beyond that closes the oldest: new clients get in.
    */
   readonly mostIdle: number;
 }
@@ -36,14 +38,18 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
     log.info({ closed: closed - closedWhenLogged }, "idle web connections are not closed any more");
     closedWhenLogged = closed;
   });
-  const idle = createIdleConnections(mostIdle, (address) => {
+  const underWay = new Map<Socket, number>();
+  /** A client that has connected and not asked yet is idle too: many may come at once. */
+  const idleNow = () => Math.max(mostIdle, most - mostIdle - underWay.size);
+  let reached = mostIdle;
+  const idle = createIdleConnections(idleNow, (address) => {
+    reached = idleNow();
     if (closing.note())
       log.warn(
-        { address, most: mostIdle },
+        { address, most: reached },
         "too many idle web connections: the oldest are closed for new ones",
       );
   });
-  const underWay = new Map<Socket, number>();
   let open = 0;
 
   function began({ socket }: IncomingMessage): void {
@@ -74,6 +80,7 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
         });
         idle.add(socket);
       });
+      followHandshakes(server, idle.remove, idle.add);
       // Before the request's handler, which ignores the requests of a destroyed socket.
       server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
         began(request);
@@ -82,8 +89,35 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
     },
     problem: () =>
       closing.isRecurring()
-        ? `more than ${mostIdle} idle web connections: the oldest are closed for new ones`
+        ? `more than ${reached} idle web connections: the oldest are closed for new ones`
         : null,
     figures: () => ({ connections: open, connectionsClosed: idle.figures().closed }),
   };
+}
+
+/**
+ * Over TLS a connection has two sockets: the one that was accepted, and after the handshake the one of its
+ * requests. Address and port of the peer are the same for both.
+ */
+function followHandshakes(
+  server: Server,
+  leave: (accepted: Socket) => void,
+  enter: (secured: Socket) => void,
+): void {
+  if (!(server instanceof TlsServer)) return;
+  const accepted = new Map<string, Socket>();
+  server.on("connection", (socket: Socket) => {
+    const peer = peerOf(socket);
+    accepted.set(peer, socket);
+    socket.once("close", () => accepted.delete(peer));
+  });
+  server.on("secureConnection", (socket: TLSSocket) => {
+    const before = accepted.get(peerOf(socket));
+    if (before !== undefined) leave(before);
+    enter(socket);
+  });
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -1,13 +1,16 @@
 import type { Server } from "node:net";
 import { dirname } from "node:path";
+import type { FastifyInstance } from "fastify";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { Readiness } from "../../platform/readiness.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
+import type { JudgeStart } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections } from "./connections.ts";
+import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
@@ -15,21 +18,25 @@ import { addLogLevelRoutes, type LogLevelParts } from "./log-level.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { ControlOptions } from "./options.ts";
+import { addRecordingRoute, type RecordingRouteParts } from "./recordings.ts";
 import { addReloadRoute, type ReloadRouteParts } from "./reload.ts";
 import { addJsonBodies } from "./request-body.ts";
+import { senderOfSocket } from "./sender.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
 import { addStatusRoute, type StatusRouteParts } from "./status.ts";
-import { createTail, type TailParts } from "./tail.ts";
+import { createTail, type Tail, type TailParts } from "./tail.ts";
 import { addTailRoute } from "./tail-route.ts";
 
 export interface ControlParts
-  extends CommandRouteParts,
-    HoldRouteParts,
+  extends Omit<CommandRouteParts, "senderOf" | "judgeStart">,
+    Omit<HoldRouteParts, "senderOf">,
     StatusRouteParts,
-    AlarmRouteParts,
+    Omit<AlarmRouteParts, "senderOf">,
     TailParts,
     LogLevelParts,
+    RecordingRouteParts,
     ReloadRouteParts {
+  readonly api: FleetApi;
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
@@ -44,8 +51,8 @@ const bounds = { most: 384, mostIdle: 64 };
 
 /**
  * The control socket: the HTTP API for programs of this machine. There is no login: a process that can open
- * the file runs as the gateway's own user or as root. The TCP listener does not have the routes that command.
- * `run` rejects with SocketRefused when the socket cannot be used.
+ * the file runs as the gateway's own user or as root. The TCP listener does not have the routes that are for
+ * users of the machine. `run` rejects with SocketRefused when the socket cannot be used.
  */
 export function createControlServer({ socketPath }: ControlOptions, parts: ControlParts): Component {
   const { clock, log } = parts;
@@ -53,23 +60,15 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
   let state: Health["state"] = "starting";
   let waiting = () => 0;
   let listener: Server | null = null;
+  let leave = () => {};
   return {
     name: "control",
     health: () => listenerHealth({ state, figures: { waiting: waiting() } }, connections),
     hang: () => closedPort(listener),
     async run(signal, ready) {
       const server = createHttpServer(connections, log);
-      addJsonBodies(server);
-      addHealthRoutes(server, parts);
-      addMetricsRoute(server, parts.metrics);
-      addHoldRoutes(server, parts);
-      addStatusRoute(server, parts);
-      addAlarmRoutes(server, parts);
-      addLogLevelRoutes(server, parts);
       const tail = createTail(parts);
-      addTailRoute(server, tail, parts);
-      addReloadRoute(server, parts);
-      waiting = addCommandRoute(server, parts).waiting;
+      waiting = addControlRoutes(server, parts, tail).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);
       await server.ready();
@@ -78,16 +77,41 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
         listener = server.server;
         logFailures(server, log);
         state = "up";
+        leave = parts.api.open();
         ready();
         await aborted(signal);
       } finally {
         state = "down";
         listener = null;
         tail.close();
+        leave();
         const closed = server.close();
         server.server.closeAllConnections();
         await closed;
       }
     },
   };
+}
+
+/** All that the socket answers. */
+export function addControlRoutes(
+  server: FastifyInstance,
+  parts: ControlParts,
+  tail: Tail,
+): { waiting(): number } {
+  const sent = { ...parts, senderOf: senderOfSocket };
+  addJsonBodies(server);
+  addHealthRoutes(server, parts);
+  addMetricsRoute(server, parts.metrics);
+  addHoldRoutes(server, sent);
+  addStatusRoute(server, parts);
+  addAlarmRoutes(server, sent);
+  addLogLevelRoutes(server, parts);
+  addTailRoute(server, tail, parts);
+  addReloadRoute(server, parts);
+  addRecordingRoute(server, parts);
+  parts.api.addRoutes(server, null);
+  // Programs of this machine have no page that could have slept: a tick is judged where one is given.
+  const judgeStart: JudgeStart = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
+  return addCommandRoute(server, { ...sent, judgeStart });
 }

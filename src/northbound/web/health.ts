@@ -3,6 +3,7 @@ import type { Health } from "../../platform/component.ts";
 import type { Hang } from "../../platform/liveness.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
 import type { Readiness } from "../../platform/readiness.ts";
+import { publicRoute } from "./access/public-route.ts";
 
 /** How the gateway is, now. */
 export interface HealthRouteParts {
@@ -19,13 +20,13 @@ export function addHealthRoutes(
   server: FastifyInstance,
   { health, hang, readiness }: HealthRouteParts,
 ): void {
-  server.get("/livez", async (_request, reply) => {
+  server.get("/livez", publicRoute, async (_request, reply) => {
     const found = hang();
     return reply
       .code(found === null ? 200 : 503)
       .send(found === null ? { alive: true } : { alive: false, ...found });
   });
-  server.get("/readyz", async (_request, reply) => {
+  server.get("/readyz", publicRoute, async (_request, reply) => {
     const reason = readiness.problem();
     return reply
       .code(reason === null ? 200 : 503)

@@ -7,12 +7,13 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { isPlainText } from "../../domain/refusals.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { readBody } from "./request-body.ts";
-import { senderOf } from "./sender.ts";
+import type { SenderOf } from "./sender.ts";
 
 export interface HoldRouteParts {
   readonly audit: RefusalAudit;
   readonly holds: Holds;
   readonly stations: Pick<Stations, "override" | "leaseOf">;
+  readonly senderOf: SenderOf;
 }
 
 interface RobotRoute {
@@ -31,10 +32,10 @@ const robotFault = refusal(
  * problem+json.
  */
 export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): void {
-  const { holds, audit, stations } = parts;
+  const { holds, audit, stations, senderOf } = parts;
 
   function hold(request: FastifyRequest, reply: FastifyReply, robotId: string | null): FastifyReply {
-    const [source, wrongSender] = senderOf(request.headers);
+    const [source, wrongSender] = senderOf(request);
     const refuse = (outcome: Outcome) => {
       audit.refused({ source, requestId: null, operation: "hold", robotId }, outcome);
       return sendRefusal(reply, statusOf(outcome), outcome);
@@ -54,9 +55,9 @@ export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): v
   server.put<RobotRoute>("/api/v1/robots/:robot/hold", async (request, reply) =>
     hold(request, reply, request.params.robot),
   );
-  server.delete<RobotRoute>("/api/v1/robots/:robot/lease", async ({ headers, params }, reply) => {
-    const { robot } = params;
-    const [source, wrongSender] = senderOf(headers);
+  server.delete<RobotRoute>("/api/v1/robots/:robot/lease", async (request, reply) => {
+    const { robot } = request.params;
+    const [source, wrongSender] = senderOf(request);
     const lease = stations.leaseOf(robot);
     const refused =
       wrongSender === null ? override(stations, source, robot) : refusal("MALFORMED", wrongSender);

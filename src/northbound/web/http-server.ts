@@ -1,12 +1,14 @@
-import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyServerOptions, fastify } from "fastify";
 import type { Health } from "../../platform/component.ts";
 import { answerLast } from "../../platform/last-answer.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import type { WebConnections } from "./connections.ts";
+import type { WebOptions } from "./options.ts";
 import { problemAnswer, sendProblem } from "./problem.ts";
 
 const REQUEST_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 5_000;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** How often the server looks for requests that take too long to arrive. */
 const LOOK_PERIOD_MS = 1_000;
 /** Of a request without a limit of its own. */
@@ -35,16 +37,21 @@ const securityHeaders = {
 /**
  * An HTTP server without routes, with bounds, security headers, and errors as problem+json. The caller makes
  * it listen.
+ *
+ * @param tls the texts of key and certificate; null: without TLS
  */
-export function createHttpServer(connections: WebConnections, log: Log): FastifyInstance {
-  const server = fastify({
+export function createHttpServer(
+  connections: WebConnections,
+  log: Log,
+  tls: WebOptions["tls"] = null,
+): FastifyInstance {
+  const server = makeServer(tls, {
     logger: false,
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS },
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS },
     frameworkErrors: ({ statusCode = 400, message }, _request, reply) =>
       void sendProblem(reply as FastifyReply, statusCode, message),
     clientErrorHandler: ({ code }, socket) =>
@@ -69,6 +76,14 @@ export function createHttpServer(connections: WebConnections, log: Log): Fastify
     return sendProblem(reply, statusCode, "the gateway failed; its log says why");
   });
   return server;
+}
+
+function makeServer(tls: WebOptions["tls"], options: FastifyServerOptions): FastifyInstance {
+  const http = { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS };
+  if (tls === null) return fastify({ ...options, http });
+  const https = { ...http, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  // Its type has another server, of which nothing here uses what is different.
+  return fastify({ ...options, https } as FastifyServerOptions);
 }
 
 /** Logs connections that could not be accepted; the server goes on. For a server that listens. */

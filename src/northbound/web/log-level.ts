@@ -4,7 +4,7 @@ import { holderName } from "../../domain/hold.ts";
 import { logLevels as knownLevels, type LogLevel, type LogLevels } from "../../platform/log.ts";
 import { sendProblem } from "./problem.ts";
 import { readBody } from "./request-body.ts";
-import { senderOf } from "./sender.ts";
+import { senderOfSocket } from "./sender.ts";
 
 export interface LogLevelParts {
   /** Null: the program that runs the gateway keeps them. */
@@ -23,10 +23,10 @@ export function addLogLevelRoutes(server: FastifyInstance, { logLevels }: LogLev
   const answer = (reply: FastifyReply) => reply.send({ levels: logLevels.list() });
 
   server.get("/api/v1/log-level", async (_request, reply) => answer(reply));
-  server.put("/api/v1/log-level", async ({ headers, body }, reply) => {
-    const [source, wrongSender] = senderOf(headers);
+  server.put("/api/v1/log-level", async (request, reply) => {
+    const [source, wrongSender] = senderOfSocket(request);
     if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
-    const asked = readLevel(body);
+    const asked = readLevel(request.body);
     if (typeof asked === "string") return sendProblem(reply, 400, asked);
     if (logLevels.set(asked.component, asked.level, holderName(source))) return answer(reply);
     const known = Object.keys(logLevels.list()).join(", ");

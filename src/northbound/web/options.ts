@@ -1,13 +1,49 @@
-/** Where health checks, metrics and the page of robots are served, by TCP. */
+import type { Role } from "../../domain/command.ts";
+import type { RobotId } from "../../domain/robot.ts";
+
+/** The source of what is sent while there are neither users nor tokens. */
+export const OPEN_USER = "open";
+
+/** A user or a program that may log in. */
+interface WebAccount {
+  readonly name: string;
+  readonly role: Role;
+  /** Robots that it may command; null: all. */
+  readonly robots: readonly RobotId[] | null;
+}
+
+export interface WebUser extends WebAccount {
+  /** The password itself, or its hash (`platform/password.ts`). */
+  readonly password: string;
+}
+
+export interface WebToken extends WebAccount {
+  /** SHA-256 of the token, hexadecimal. */
+  readonly digest: string;
+}
+
+/** Who may use the web listener. A reload may change it. */
+export interface WebAccess {
+  /** Without users and tokens, everybody who reaches the listener may use it. */
+  readonly users: readonly WebUser[];
+  readonly tokens: readonly WebToken[];
+  /** Addresses and networks from which robots may be moved; null: all. */
+  readonly movesFrom: readonly string[] | null;
+}
+
+/** Where health checks, metrics and the console are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
-    /** Loopback unless the operator configures another address: there is no login. */
+    /** Loopback unless the operator configures another address. */
     readonly host: string;
     /** 0: any free port. */
     readonly port: number;
   };
   /** The names under which it answers, besides localhost and the address at which it is reached. */
   readonly hostnames: readonly string[];
+  /** The texts of key and certificate (PEM); null: HTTP without TLS. */
+  readonly tls: { readonly key: string; readonly cert: string } | null;
+  readonly access: WebAccess;
 }
 
 /** Where programs of this machine send commands, all values given. */

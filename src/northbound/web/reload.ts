@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ReloadConfiguration } from "../../contracts/reload.ts";
 import { holderName } from "../../domain/hold.ts";
 import { sendProblem } from "./problem.ts";
-import { senderOf } from "./sender.ts";
+import { senderOfSocket } from "./sender.ts";
 
 export interface ReloadRouteParts {
   readonly reload: ReloadConfiguration;
@@ -13,8 +13,8 @@ export interface ReloadRouteParts {
  * and nothing has changed. It needs no right: every user who reaches the socket may signal the process too.
  */
 export function addReloadRoute(server: FastifyInstance, { reload }: ReloadRouteParts): void {
-  server.post("/api/v1/reload", async ({ headers }, reply) => {
-    const [source, wrongSender] = senderOf(headers);
+  server.post("/api/v1/reload", async (request, reply) => {
+    const [source, wrongSender] = senderOfSocket(request);
     if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
     const result = await reload(holderName(source));
     return reply.code(result.refused.length === 0 ? 200 : 409).send(result);

@@ -1,26 +1,28 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyRequest } from "fastify";
 import type { Source } from "../../domain/command.ts";
 import { isPlainText } from "../../domain/refusals.ts";
+import { OPEN_USER } from "./options.ts";
+import type { Viewer, ViewerOf } from "./viewer.ts";
 
 const USER_CHARACTERS = 64;
 /** The source of a request that names no user. */
 const anonymous: Source = { protocol: "cli", name: "local" };
 
+/** The source of a request. The second value says what is wrong with its sender; null when nothing is. */
+export type SenderOf = (request: FastifyRequest) => readonly [Source, string | null];
+
 /**
  * The source of a request over the control socket: the user of its `Fleetgate-User` header, percent-encoded.
  * The mode of the file authorizes the request. The name is the client's word, for rights and the audit log.
- * The second value says what is wrong with the header; null when nothing is.
  */
-export function senderOf({
-  "fleetgate-user": header,
-}: IncomingHttpHeaders): readonly [Source, string | null] {
+export const senderOfSocket: SenderOf = ({ headers: { "fleetgate-user": header } }) => {
   if (header === undefined) return [anonymous, null];
   const name = decoded(String(header));
   // In a command's identity a slash separates the name from the request id.
   if (isPlainText(name, USER_CHARACTERS) && !name.includes("/")) return [{ ...anonymous, name }, null];
   const reason = `fleetgate-user: must be percent-encoded text of 1 to ${USER_CHARACTERS} printable characters without /`;
   return [anonymous, reason];
-}
+};
 
 function decoded(text: string): string | null {
   try {
@@ -29,4 +31,16 @@ function decoded(text: string): string | null {
     if (error instanceof URIError) return null;
     throw error;
   }
+}
+
+/** Without log-in, everybody is the same viewer. What it may command is for the configuration's rights. */
+export const openViewer: Viewer = { name: OPEN_USER, role: "engineer", robots: null };
+
+/** The source of what comes over the web listener: the viewer. */
+export function senderOfViewer(viewerOf: ViewerOf): SenderOf {
+  return (request) => {
+    const viewer = viewerOf(request);
+    if (viewer === null) return [{ protocol: "web", name: "nobody" }, "log in first"];
+    return [{ protocol: "web", name: viewer.name }, null];
+  };
 }

@@ -1,34 +1,49 @@
 import type { Server } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import type { FastifyInstance } from "fastify";
-import type { FleetView } from "../../contracts/fleet-view.ts";
+import type { RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import type { Readiness } from "../../platform/readiness.ts";
-import { createWebConnections } from "./connections.ts";
+import { type Access, createAccess } from "./access/access.ts";
+import { limitMoves } from "./access/limited-moves.ts";
+import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
+import type { JudgeStart } from "./command-envelope.ts";
+import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
+import { createWebConnections, type WebConnections } from "./connections.ts";
+import { addConsole } from "./console-files.ts";
+import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
+import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { misdirected } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { WebOptions } from "./options.ts";
-import { renderPage } from "./page.ts";
 import { sendProblem } from "./problem.ts";
-import { robotRows } from "./robot-rows.ts";
-import { style } from "./style.ts";
+import { addJsonBodies } from "./request-body.ts";
+import { senderOfViewer } from "./sender.ts";
+import type { ViewerOf } from "./viewer.ts";
 
 /** The dependencies of the web server. */
-export interface WebParts {
+export interface WebParts
+  extends Omit<CommandRouteParts, "senderOf" | "judgeStart">,
+    Omit<HoldRouteParts, "senderOf">,
+    Omit<AlarmRouteParts, "senderOf"> {
+  readonly api: FleetApi;
   readonly gatewayId: string;
-  readonly view: FleetView;
+  /** Where the console's files are; null where it was not built. */
+  readonly consoleFolder: string | null;
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The part that hangs, now. */
   readonly hang: () => Hang | null;
   readonly readiness: Pick<Readiness, "problem">;
   readonly metrics: Metrics;
+  readonly audit: RefusalAudit & SessionAudit;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,38 +51,43 @@ export interface WebParts {
 /** The web server as a component; `url` is null until it listens. */
 export interface WebServer extends Component {
   url(): string | null;
+  /** Follows a configuration with other users, tokens or certificates. */
+  configurationChanged(): void;
 }
 
-/** A page may be this old: browsers ask every two seconds, and share it. */
-const PAGE_LIFE_MS = 500;
 const bounds = { most: 200, mostIdle: 150 };
 
 /**
- * `/healthz`, `/livez`, `/readyz` and `/metrics` for machines and `/` for people, all read only. `run`
- * rejects with PortTaken when another program has the port.
+ * `/healthz`, `/livez`, `/readyz` and `/metrics` for machines, the console for people, and the HTTP API.
+ * `run` rejects with PortTaken when another program has the port.
+ *
+ * @param options a reload may change `access` and the texts in `tls`
  */
 export function createWebServer(options: WebOptions, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
   let listener: Server | null = null;
+  let leave = () => {};
   const connections = createWebConnections(bounds, parts.clock, parts.log);
+  const access = createAccess(() => options.access, { ...parts, isTls: options.tls !== null });
   return {
     name: "web",
-    health: () => listenerHealth(health, connections),
+    health: () => listenerHealth({ ...health, figures: access.figures() }, connections),
     hang: () => closedPort(listener),
     url: () => url,
+    configurationChanged() {
+      access.changed();
+      showCertificate(listener, options.tls);
+    },
     async run(signal, ready) {
-      const server = createHttpServer(connections, parts.log);
-      addHostCheck(server, options.hostnames);
-      addHealthRoutes(server, parts);
-      addMetricsRoute(server, parts.metrics);
-      addPage(server, parts);
+      const server = makeServer(options, parts, connections, access);
       try {
         url = await bind(server, options);
         listener = server.server;
         logFailures(server, parts.log);
         if (!signal.aborted) {
           health = { state: "up", detail: url };
+          leave = parts.api.open();
           ready();
         }
         await aborted(signal);
@@ -75,10 +95,34 @@ export function createWebServer(options: WebOptions, parts: WebParts): WebServer
         health = { state: "down" };
         url = null;
         listener = null;
+        leave();
+        access.close();
         await server.close();
       }
     },
   };
+}
+
+function makeServer(
+  options: WebOptions,
+  parts: WebParts,
+  connections: WebConnections,
+  access: Access,
+): FastifyInstance {
+  const server = createHttpServer(connections, parts.log, options.tls);
+  addHostCheck(server, options.hostnames);
+  access.addTo(server);
+  addHealthRoutes(server, parts);
+  addMetricsRoute(server, parts.metrics);
+  addConsole(server, parts.consoleFolder);
+  const commander = limitMoves({ ...parts, movesFrom: () => options.access.movesFrom });
+  addWebApi(server, { ...parts, commander, viewerOf: access.viewerOf });
+  return server;
+}
+
+/** Connections that are open keep the certificate that they have seen. */
+function showCertificate(listener: Server | null, tls: WebOptions["tls"]): void {
+  if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(tls);
 }
 
 async function bind(server: FastifyInstance, { listen }: WebOptions): Promise<string> {
@@ -96,20 +140,30 @@ function addHostCheck(server: FastifyInstance, hostnames: readonly string[]): vo
   });
 }
 
-function addPage(server: FastifyInstance, parts: WebParts): void {
-  const page = createPage(parts);
-  server.get("/", async (_request, reply) => reply.type("text/html; charset=utf-8").send(page()));
-  server.get("/style.css", async (_request, reply) => reply.type("text/css; charset=utf-8").send(style));
+const NO_TIMES = "give expires_in_ms or expires_at, or as tick the id of the stream's last tick";
+
+export interface WebApiParts
+  extends Omit<WebParts, "consoleFolder" | "health" | "hang" | "readiness" | "metrics" | "log" | "audit"> {
+  readonly audit: RefusalAudit;
+  readonly viewerOf: ViewerOf;
 }
 
-function createPage({ gatewayId, view, health, clock }: WebParts): () => string {
-  let madeAtMs = Number.NEGATIVE_INFINITY;
-  let text = "";
-  return () => {
-    if (clock.monotonicMs() - madeAtMs >= PAGE_LIFE_MS) {
-      text = renderPage({ gatewayId, nowMs: clock.nowMs(), health: health(), rows: robotRows(view) });
-      madeAtMs = clock.monotonicMs();
-    }
-    return text;
+/** The API of the control socket, without what belongs to the machine: levels of the log, reload, records. */
+export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
+  const { api, gatewayId } = parts;
+  const sent = { ...parts, senderOf: senderOfViewer(parts.viewerOf) };
+  addJsonBodies(server);
+  api.addRoutes(server, browserCookie(gatewayId));
+  addAlarmRoutes(server, sent);
+  addHoldRoutes(server, sent);
+  const judgeStart: JudgeStart = (tick, hasExpiry) => {
+    if (tick !== null) return api.stream.ticks.refused(tick);
+    return hasExpiry ? null : NO_TIMES;
   };
+  addCommandRoute(server, { ...sent, judgeStart });
+}
+
+/** A browser sends the cookies of a host to all its ports: another gateway there has another name. */
+function browserCookie(gatewayId: string): string {
+  return `fleetgate_browser_${Buffer.from(gatewayId).toString("hex")}`;
 }

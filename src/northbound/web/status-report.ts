@@ -1,6 +1,7 @@
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
 import { alarmJson } from "../../domain/alarm-json.ts";
+import { holderName, type StandingHold } from "../../domain/hold.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
@@ -15,6 +16,7 @@ export interface StatusFacts {
   readonly stateSinceMs: (part: string) => number | null;
   readonly robots: readonly RobotSummary[];
   readonly isOutOfService: (robotId: string) => boolean;
+  readonly holds: readonly StandingHold[];
   readonly alarms: readonly Alarm[];
   readonly certificates: ReadonlyArray<{
     readonly key: string;
@@ -25,9 +27,10 @@ export interface StatusFacts {
 }
 
 /** The parts that connect the gateway to others. */
-const linkNames = ["fleet", "mqtt-broker", "mqtt", "opcua", "web", "control"];
-/** Alarms and robots beyond these are counted, and not listed. */
+export const linkNames: readonly string[] = ["fleet", "mqtt-broker", "mqtt", "opcua", "web", "control"];
+/** Alarms, robots and holds beyond these are counted, and not listed. */
 const MOST_ALARMS = 50;
+const MOST_HOLDS = 200;
 const MOST_ROBOTS = 200;
 /** In a sentence about robots. */
 const MOST_NAMED = 5;
@@ -51,6 +54,7 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
     },
     ...partLists(facts),
     robots: robotCounts(facts),
+    holds: holdCounts(facts.holds),
     queues: queues(health.queues),
     commands: publishedHealth({ commands: health.commands ?? { state: "starting" } }).commands?.figures ?? {},
     alarms: alarmCounts(facts.alarms),
@@ -126,6 +130,18 @@ function robotCounts(facts: StatusFacts): Readonly<Record<string, unknown>> {
       quality,
       out_of_service: facts.isOutOfService(robotId),
     })),
+  };
+}
+
+/** Those of all robots first, then the longest. */
+function holdCounts(holds: readonly StandingHold[]): Readonly<Record<string, unknown>> {
+  const ofAllFirst = ({ robotId }: StandingHold) => (robotId === null ? 0 : 1);
+  const sorted = holds.toSorted((a, b) => ofAllFirst(a) - ofAllFirst(b) || a.sinceMs - b.sinceMs);
+  return {
+    count: holds.length,
+    listed: sorted.slice(0, MOST_HOLDS).map(({ robotId, owner, sinceMs }) => {
+      return { robot_id: robotId, by: holderName(owner), since: time(sinceMs) };
+    }),
   };
 }
 

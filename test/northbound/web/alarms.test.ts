@@ -31,11 +31,19 @@ it("lists the alarms that stand, the most urgent first, as MQTT does", async () 
 });
 
 it("acknowledges an alarm in the name of the user, and says whose acknowledgement counts", async () => {
-  const bob = { status: 200, body: { id: "DISK_FULL-1", acknowledged_by: "cli:bob" } };
+  const bob = { status: 200, body: { id: "DISK_FULL-1", acknowledged_by: "cli:bob", message: "" } };
   expect(await ack("DISK_FULL-1")).toMatchObject(bob);
   expect(await ack("DISK_FULL-1", "eve")).toMatchObject(bob);
   expect(await harness.ask("GET", "/api/v1/alarms")).toMatchObject({
     body: { alarms: [{ acknowledged_by: "cli:bob" }, { acknowledged_by: null }] },
+  });
+});
+
+it("says of an acknowledgement that it is not on the disk yet", async () => {
+  harness.storeProblem.now = "not on the disk";
+  expect(await ack("DISK_FULL-1")).toMatchObject({
+    status: 200,
+    body: { acknowledged_by: "cli:bob", message: "not on the disk" },
   });
 });
 

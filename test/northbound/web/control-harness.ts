@@ -12,7 +12,7 @@ import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { Source } from "../../../src/domain/command.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
-import { createControlServer } from "../../../src/northbound/web/control-server.ts";
+import { type ControlParts, createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
@@ -21,6 +21,7 @@ import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
+import { createTestApi, type TestApi } from "./fleet-api-harness.ts";
 
 export interface Answer {
   readonly status: number;
@@ -32,13 +33,19 @@ export interface Answer {
 /** A control server that runs in a folder of its own. */
 export interface ControlHarness extends AsyncDisposable {
   readonly socketPath: string;
+  /** What the server is made of. */
+  readonly parts: ControlParts;
   readonly commander: FakeCommander;
+  /** The fleet that the API shows. */
+  readonly fleet: TestApi;
   readonly clock: ManualClock;
   /** What the audit log was told of refusals. */
   readonly told: Array<RefusedRequest & Pick<Outcome, "code" | "message">>;
   readonly holds: FakeHolds;
   /** What the status is made of; a test puts others here. */
   readonly facts: { now: StatusFacts };
+  /** Why acknowledgements are not on the disk. */
+  readonly storeProblem: { now: string | null };
   /** What feeds those who follow events. */
   readonly tails: ReadonlySet<Sink>;
   /** Lines of a log with the component fleet. */
@@ -65,52 +72,60 @@ export async function createControlHarness(): Promise<ControlHarness> {
   const socketPath = join(folder, "control.sock");
   const commander = createFakeCommander();
   const clock = createManualClock();
+  const fleet = createTestApi(clock);
   const told: ControlHarness["told"] = [];
   const refused: RefusalAudit["refused"] = ({ origin: _none, ...request }, { code, message }) =>
     void told.push({ ...request, code, message });
   commander.serve({ catalogue: fakeCatalogue(), clock, refused });
   const holds = createFakeHolds();
   const facts = { now: wellFacts };
+  const storeProblem: ControlHarness["storeProblem"] = { now: null };
   const tails = new Set<Sink>();
   const logged: string[] = [];
   const log = createLog("info", { write: (line) => void logged.push(line) });
   log.child({ part: "fleet" });
-  const create = () =>
-    createControlServer(
-      { socketPath },
-      {
-        commander,
-        audit: commander,
-        records: commander,
-        stations: createFakeStations(),
-        holds,
-        alarms: {
-          acknowledge({ source, alarmId }) {
-            const standing = facts.now.alarms.find(({ id }) => id === alarmId);
-            if (source.name === "ann") return refusal("NOT_ALLOWED", 'cli "ann" may not');
-            if (standing === undefined)
-              return refusal("MALFORMED", `alarm: no alarm stands with the id "${alarmId}"`);
-            acknowledge(facts, standing, source);
-            return null;
-          },
-        },
-        standingAlarms: () => facts.now.alarms,
-        statusFacts: () => facts.now,
-        logLevels: log.levels,
-        attachTail(sink) {
-          tails.add(sink);
-          return () => void tails.delete(sink);
-        },
-        eventJson: (event) => eventPayload(event, "s1"),
-        reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
-        health: () => ({ fleet: { state: "up" } }),
-        hang: () => null,
-        readiness: isReady,
-        metrics: fakeMetrics,
-        clock,
-        log: silentLog,
+  const parts: ControlParts = {
+    api: fleet.api,
+    commander,
+    audit: commander,
+    records: commander,
+    stations: createFakeStations(),
+    holds,
+    alarms: {
+      acknowledge({ source, alarmId }) {
+        const standing = facts.now.alarms.find(({ id }) => id === alarmId);
+        if (source.name === "ann") return refusal("NOT_ALLOWED", 'cli "ann" may not');
+        if (standing === undefined)
+          return refusal("MALFORMED", `alarm: no alarm stands with the id "${alarmId}"`);
+        acknowledge(facts, standing, source);
+        return null;
       },
-    );
+      storeProblem: async () => storeProblem.now,
+    },
+    standingAlarms: () => facts.now.alarms,
+    statusFacts: () => facts.now,
+    logLevels: log.levels,
+    recorder: {
+      save: async (cause) => {
+        logged.push(cause);
+        if (facts.now.disk.freeBytes === 0) throw new Error("the disk is full");
+        return { path: "/data/records/saved/user-1.fgrec", bytes: 12, fromMs: 0 };
+      },
+    },
+    attachTail(sink) {
+      tails.add(sink);
+      return () => void tails.delete(sink);
+    },
+    eventJson: (event) => eventPayload(event, "s1"),
+    reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
+    health: () => ({ fleet: { state: "up" } }),
+    hang: () => null,
+    readiness: isReady,
+    metrics: fakeMetrics,
+    clock,
+    log: silentLog,
+  };
+  const create = () => createControlServer({ socketPath }, parts);
   const server = create();
   const stop = await start(server);
   const ask: ControlHarness["ask"] = (method, path, body, headers = {}) =>
@@ -135,11 +150,14 @@ export async function createControlHarness(): Promise<ControlHarness> {
     });
   return {
     socketPath,
+    parts,
     commander,
+    fleet,
     clock,
     told,
     holds,
     facts,
+    storeProblem,
     tails,
     logged,
     server,
@@ -169,6 +187,7 @@ export const wellFacts: StatusFacts = {
   stateSinceMs: () => 1_000,
   robots: [{ robotId: "r1", family: "cart", quality: "good" }],
   isOutOfService: () => false,
+  holds: [],
   alarms: [],
   certificates: [],
   disk: { path: "/data", freeBytes: 12e9 },

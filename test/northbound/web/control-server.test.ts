@@ -165,7 +165,7 @@ describe("clients that take their time, or too much", () => {
       await isAlive();
       expect(harness.server.health()).toMatchObject({
         state: "degraded",
-        detail: "more than 64 idle web connections: the oldest are closed for new ones",
+        detail: "more than 320 idle web connections: the oldest are closed for new ones",
       });
       const { connections = 0, connectionsClosed = 0 } = harness.server.health().figures ?? {};
       expect(connections).toBeLessThanOrEqual(384);
@@ -173,6 +173,20 @@ describe("clients that take their time, or too much", () => {
     } finally {
       for (const socket of sockets) socket.destroy();
     }
+  });
+
+  it("answers each of 256 clients that connect before any of them asks", async () => {
+    const sockets: Socket[] = [];
+    while (sockets.length < 256) sockets.push(...(await openMany(32)));
+    const figures = () => harness.server.health().figures ?? {};
+    const accepted = () => (figures().connections ?? 0) + (figures().connectionsClosed ?? 0);
+    await expect.poll(accepted).toBe(256);
+    const answers = sockets.map((socket) => {
+      socket.write(head("GET", "/healthz", "Connection: close"));
+      return text(socket);
+    });
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(figures()).toMatchObject({ connectionsClosed: 0 });
   });
 
   it("answers a command at once when 256 others wait, so that a stop always gets in", async () => {

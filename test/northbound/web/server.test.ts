@@ -2,24 +2,26 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { connect, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { FleetView, RobotSummary } from "../../../src/contracts/fleet-view.ts";
-import type { StateChange } from "../../../src/domain/change.ts";
-import type { Quality } from "../../../src/domain/quality.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
-import { type Clock, systemClock } from "../../../src/platform/clock.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
 import type { Health } from "../../../src/platform/component.ts";
 import type { Hang } from "../../../src/platform/liveness.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { PortTaken } from "../../../src/platform/port-taken.ts";
 import { fakeMetrics } from "../../support/fake-metrics.ts";
+import { openListener, webApiParts } from "./web-harness.ts";
 
-const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
-let elapsedMs = 0;
 let hang: Hang | null = null;
 let unready: string | null = null;
-const clock: Clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => elapsedMs };
 const readiness = { problem: () => unready };
-const common = { hang: () => hang, readiness, metrics: fakeMetrics, clock, log: silentLog };
+const common = {
+  ...webApiParts(systemClock).parts,
+  hang: () => hang,
+  readiness,
+  metrics: fakeMetrics,
+  clock: systemClock,
+  log: silentLog,
+};
 
 interface RunningServer {
   readonly url: string;
@@ -34,13 +36,12 @@ afterEach(async () => {
 });
 
 async function serve(
-  view: FleetView,
   health: () => Readonly<Record<string, Health>> = () => ({ fleet: { state: "up" } }),
 ): Promise<RunningServer> {
   const controller = new AbortController();
   const server = createWebServer(
-    { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"] },
-    { ...common, gatewayId: "plant1", view, health },
+    { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"], ...openListener },
+    { ...common, gatewayId: "plant1", consoleFolder: null, health },
   );
   let running: Promise<void> | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -68,55 +69,6 @@ async function ask(url: string, path: string, host: string): Promise<{ status: n
   return { status: response.statusCode ?? 0, text };
 }
 
-function viewOf(robots: readonly RobotSummary[], changes: readonly StateChange[] = []): FleetView {
-  return { robots: () => robots, snapshot: () => changes };
-}
-
-function mission(robotId: string, quality: Quality, ageMs: number): StateChange {
-  const goals = [{ kind: "destination", destinationId: "Dock <3>" }] as const;
-  const only = {
-    missionId: "m1",
-    state: "STATE_RUNNING",
-    goals,
-    currentGoalIndex: 0,
-    feedback: null,
-    type: null,
-    owner: "api",
-  } as const;
-  return {
-    kind: "mission",
-    robotId,
-    observed: {
-      value: { missions: [only], currentMissionIndex: 0 },
-      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: nowMs - ageMs },
-      quality,
-    },
-  };
-}
-
-function battery(robotId: string, quality: Quality): StateChange {
-  return {
-    kind: "battery",
-    robotId,
-    observed: {
-      value: {
-        chargePercent: 81,
-        state: { kind: "unrecognised", raw: 9 },
-        chargeMethod: "CHARGE_METHOD_NONE",
-      },
-      stamp: { sourceTimeMs: null, sequence: null, receivedAtMs: nowMs },
-      quality,
-    },
-  };
-}
-
-async function page(view: FleetView): Promise<string> {
-  const { url } = await serve(view);
-  const response = await fetch(url);
-  expect(response.status).toBe(200);
-  return response.text();
-}
-
 describe("/healthz", () => {
   it.each<[string, Readonly<Record<string, Health>>, number, Health["state"]]>([
     ["all up", { fleet: { state: "up" }, mqtt: { state: "up" } }, 200, "up"],
@@ -125,7 +77,7 @@ describe("/healthz", () => {
     ["one down", { fleet: { state: "starting" }, mqtt: { state: "down" } }, 503, "down"],
     ["nothing to report", {}, 503, "starting"],
   ])("with %s", async (_what, components, status, state) => {
-    const { url } = await serve(viewOf([]), () => components);
+    const { url } = await serve(() => components);
     const response = await fetch(`${url}/healthz`);
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toContain("application/json");
@@ -139,14 +91,14 @@ describe("/livez", () => {
   });
 
   it("answers 200 while the parts answer, whatever the fleet does", async () => {
-    const { url } = await serve(viewOf([]), () => ({ fleet: { state: "down" } }));
+    const { url } = await serve(() => ({ fleet: { state: "down" } }));
     const response = await fetch(`${url}/livez`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ alive: true });
   });
 
   it("answers 503 with the part that hangs, and why", async () => {
-    const { url } = await serve(viewOf([]));
+    const { url } = await serve();
     hang = { part: "quality", reason: "it has done nothing for 31 s" };
     const response = await fetch(`${url}/livez`);
     expect(response.status).toBe(503);
@@ -160,14 +112,14 @@ describe("/readyz", () => {
   });
 
   it("answers 200 while the gateway serves, whatever the fleet does", async () => {
-    const { url } = await serve(viewOf([]), () => ({ fleet: { state: "down" } }));
+    const { url } = await serve(() => ({ fleet: { state: "down" } }));
     const response = await fetch(`${url}/readyz`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ ready: true });
   });
 
   it("answers 503 with the reason while it starts or stops", async () => {
-    const { url } = await serve(viewOf([]));
+    const { url } = await serve();
     unready = "it stops";
     const response = await fetch(`${url}/readyz`);
     expect(response.status).toBe(503);
@@ -175,85 +127,9 @@ describe("/readyz", () => {
   });
 });
 
-describe("the page", () => {
-  it("shows a good robot's mission, goal and battery", async () => {
-    const text = await page(
-      viewOf(
-        [{ robotId: "cart-1", family: "cart", quality: "good" }],
-        [mission("cart-1", "good", 0), battery("cart-1", "good")],
-      ),
-    );
-    expect(text).toContain("1 robot, all good");
-    expect(text).toContain('<tr class="good"><th scope="row">cart-1</th><td>cart</td>');
-    expect(text).toContain("<td>running → Dock &lt;3&gt;</td>");
-    expect(text).toContain("<td>81 % state 9</td>");
-  });
-
-  it("shows the age of a value that is not good, and strikes it out", async () => {
-    const text = await page(
-      viewOf([{ robotId: "cart-1", family: "cart", quality: "stale" }], [mission("cart-1", "stale", 45_000)]),
-    );
-    expect(text).toContain(
-      '<td class="old"><span>running → Dock &lt;3&gt;</span> <small>stale, 45 s old</small></td>',
-    );
-    expect(text).toContain("1 robot, 0 good");
-  });
-
-  it.each(["lost", "unknown"] as const)("shows no value that is %s", async (quality) => {
-    const text = await page(
-      viewOf([{ robotId: "cart-1", family: "cart", quality }], [mission("cart-1", quality, 1_000_000)]),
-    );
-    expect(text).not.toContain("running");
-    expect(text).toContain('<td class="none">–</td>');
-    expect(text).toContain(quality);
-  });
-
-  it("never renders an id as markup", async () => {
-    const robotId = `<script>alert("1")</script>&'`;
-    const text = await page(viewOf([{ robotId, family: "base", quality: "good" }]));
-    expect(text).not.toContain("<script");
-    expect(text).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;");
-  });
-
-  it("sorts robots by id and says when there are none", async () => {
-    const text = await page(
-      viewOf([
-        { robotId: "b", family: "cart", quality: "good" },
-        { robotId: "a", family: "cart", quality: "good" },
-      ]),
-    );
-    expect(text.indexOf(">a<")).toBeLessThan(text.indexOf(">b<"));
-    expect(await page(viewOf([]))).toContain("No robot is known yet.");
-  });
-
-  it("has nothing inline, and a policy that allows nothing inline", async () => {
-    const { url } = await serve(viewOf([{ robotId: "a", family: "cart", quality: "good" }]));
-    const response = await fetch(url);
-    expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self';/);
-    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(await response.text()).not.toMatch(/<script|<style|style="|\son\w+="/);
-    const style = await fetch(`${url}/style.css`);
-    expect(style.headers.get("content-type")).toContain("text/css");
-  });
-
-  it("is rendered once for all requests within half a second", async () => {
-    let made = 0;
-    const robots = () => {
-      made += 1;
-      return [];
-    };
-    const { url } = await serve({ robots, snapshot: () => [] });
-    await Promise.all(Array.from({ length: 20 }, async () => (await fetch(url)).text()));
-    expect(made).toBe(1);
-    elapsedMs += 500;
-    await fetch(url);
-    expect(made).toBe(2);
-  });
-});
-
 describe("the server", () => {
   it("answers 404 for unknown addresses and methods", async () => {
-    const { url } = await serve(viewOf([]));
+    const { url } = await serve();
     const unknown = await fetch(`${url}/etc/passwd`);
     expect([unknown.status, await unknown.json()]).toEqual([
       404,
@@ -269,31 +145,32 @@ describe("the server", () => {
   });
 
   it.each([
-    ["PUT", "/api/v1/commands/c1"],
     ["GET", "/api/v1/commands/c1"],
-    ["PUT", "/api/v1/hold"],
-    ["PUT", "/api/v1/robots/r1/hold"],
-    ["DELETE", "/api/v1/robots/r1/lease"],
-  ])("does not have what the control socket has: %s %s", async (method, path) => {
-    const { url } = await serve(viewOf([]));
+    ["GET", "/api/v1/status"],
+    ["GET", "/api/v1/tail"],
+    ["GET", "/api/v1/log-level"],
+    ["PUT", "/api/v1/log-level"],
+    ["POST", "/api/v1/reload"],
+    ["POST", "/api/v1/recordings"],
+  ])("does not have what is for users of the machine: %s %s", async (method, path) => {
+    const { url } = await serve();
     const json = { body: "{}", headers: { "content-type": "application/json" } };
     expect((await fetch(`${url}${path}`, { method, ...(method === "PUT" ? json : {}) })).status).toBe(404);
   });
 
-  it("answers 500 and stays up when a page cannot be rendered", async () => {
-    const broken = {
-      robots: () => [],
-      snapshot(): readonly StateChange[] {
-        throw new Error("secret detail");
-      },
-    };
-    const { url } = await serve(broken);
-    const response = await fetch(url);
+  it("answers 500 and stays up when an answer cannot be made", async () => {
+    let isBroken = true;
+    const { url } = await serve(() => {
+      if (isBroken) throw new Error("secret detail");
+      return { fleet: { state: "up" } };
+    });
+    const response = await fetch(`${url}/healthz`);
     expect(response.headers.get("content-type")).toContain("application/problem+json");
     expect([response.status, await response.json()]).toMatchObject([
       500,
       { detail: "the gateway failed; its log says why" },
     ]);
+    isBroken = false;
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
@@ -303,8 +180,8 @@ describe("the server", () => {
     const address = squatter.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const server = createWebServer(
-      { listen: { host: "127.0.0.1", port }, hostnames: [] },
-      { ...common, gatewayId: "plant1", view: viewOf([]), health: () => ({}) },
+      { listen: { host: "127.0.0.1", port }, hostnames: [], ...openListener },
+      { ...common, gatewayId: "plant1", consoleFolder: null, health: () => ({}) },
     );
     const failed = await server.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
     squatter.close();
@@ -326,8 +203,8 @@ describe("the server", () => {
     ["localhost.evil.example.com", 421],
     ["192.0.2.1", 421],
   ])("answers the host %s with %i", async (host, status) => {
-    const { url } = await serve(viewOf([]));
-    for (const path of ["/healthz", "/", "/nothing"]) {
+    const { url } = await serve();
+    for (const path of ["/healthz", "/metrics", "/nothing"]) {
       const answer = await ask(url, path, host);
       expect(answer.status === 404 ? 200 : answer.status, path).toBe(status);
       if (status === 421)
@@ -339,14 +216,14 @@ describe("the server", () => {
   });
 
   it("answers a health check beside any number of idle connections", async () => {
-    const { url, server } = await serve(viewOf([]));
+    const { url, server } = await serve();
     const port = Number(new URL(url).port);
     const idle = Array.from({ length: 250 }, () => connect(port, "127.0.0.1").on("error", () => {}));
     try {
       // Some have sent half of a request, some a whole one and keep their connection.
       idle.forEach((socket, at) => {
         if (at % 3 === 1) socket.write("GET / HTTP/1.1\r\nHost: loc");
-        if (at % 3 === 2) socket.write("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        if (at % 3 === 2) socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
       });
       await expect.poll(() => server.health().figures?.connectionsClosed ?? 0).toBeGreaterThanOrEqual(100);
       expect((await ask(url, "/healthz", "localhost")).status).toBe(200);
@@ -364,7 +241,7 @@ describe("the server", () => {
     ["nothing", ""],
     ["half of a request", "GET / HTTP/1.1\r\nHost: loc"],
   ])("closes a connection that has sent %s after some seconds", async (_what, text) => {
-    const { url } = await serve(viewOf([]));
+    const { url } = await serve();
     const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
     socket.resume().write(text);
     const beganMs = performance.now();
@@ -373,7 +250,7 @@ describe("the server", () => {
   });
 
   it("stops at once, though a client holds its connection open", async () => {
-    const harness = await serve(viewOf([]));
+    const harness = await serve();
     await (await fetch(`${harness.url}/healthz`, { headers: { connection: "keep-alive" } })).text();
     expect(harness.server.health().state).toBe("up");
     const before = performance.now();

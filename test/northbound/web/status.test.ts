@@ -55,6 +55,7 @@ describe("the status", () => {
         out_of_service: 0,
         not_good: [],
       },
+      holds: { count: 0, listed: [] },
       queues: [{ northbound: "opcua", events_queued: 4, events_dropped: 0 }],
       commands: { in_hand: 2, waiting: 1 },
       alarms: { count: 0, active: 0, unacknowledged: 0, listed: [] },
@@ -65,6 +66,28 @@ describe("the status", () => {
       disk: { path: "/data", free_bytes: 12e9 },
       memory: { rss_bytes: 2e8, heap_bytes: 9e7 },
     });
+  });
+
+  it("lists who holds which robot since when: all robots first, then the longest", () => {
+    const hold = (robotId: string | null, name: string, sinceMs: number) => {
+      return { robotId, owner: { protocol: "opcua", name }, sinceMs } as const;
+    };
+    const holds = [hold("r2", "plc2", 2_000), hold("r1", "plc1", 1_000), hold(null, "hmi", 3_000)];
+    const since = (second: number) => `1970-01-01T00:00:0${second}.000Z`;
+    expect(report({ holds })).toMatchObject({
+      state: "up",
+      holds: {
+        count: 3,
+        listed: [
+          { robot_id: null, by: "opcua:hmi", since: since(3) },
+          { robot_id: "r1", by: "opcua:plc1", since: since(1) },
+          { robot_id: "r2", by: "opcua:plc2", since: since(2) },
+        ],
+      },
+    });
+    const many = Array.from({ length: 300 }, (_, at) => hold(`r${at}`, "plc1", at));
+    const { holds: found } = report({ holds: many }) as { holds: { count: number; listed: unknown[] } };
+    expect([found.count, found.listed.length]).toEqual([300, 200]);
   });
 
   it("names the worst part first, then alarms, then robots", () => {

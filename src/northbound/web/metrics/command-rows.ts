@@ -60,4 +60,14 @@ export const commandRows: readonly MetricRow[] = [
     "audit",
     "lines_lost",
   ]),
+  figureRow("counter", "fleetgate_syslog_lines_total", "Lines of the audit log that were sent to syslog.", [
+    "syslog",
+    "sent",
+  ]),
+  figureRow(
+    "counter",
+    "fleetgate_syslog_lines_lost_total",
+    "Lines of the audit log that were not sent to syslog, because too many waited.",
+    ["syslog", "lost"],
+  ),
 ];

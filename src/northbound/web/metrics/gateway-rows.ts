@@ -1,6 +1,6 @@
 import { type Alarm, alarmPriority, alarmRules } from "../../../domain/alarm.ts";
 import type { Health } from "../../../platform/component.ts";
-import { type MetricRow, type Sample, timestampSeconds } from "./row.ts";
+import { figureRow, type MetricRow, type Sample, timestampSeconds } from "./row.ts";
 
 const states: readonly Health["state"][] = ["starting", "up", "degraded", "down"];
 
@@ -76,5 +76,17 @@ export function gatewayRows(version: string): readonly MetricRow[] {
         return bytes === null ? [] : [[{}, bytes]];
       },
     },
+    figureRow("counter", "fleetgate_recorder_bytes_total", "Bytes that the flight recorder has written.", [
+      "recorder",
+      "bytes",
+    ]),
+    figureRow("counter", "fleetgate_recorder_entries_dropped_total", "Entries that were not recorded.", [
+      "recorder",
+      "entries_dropped",
+    ]),
+    figureRow("counter", "fleetgate_recorder_saved_total", "Recordings that were saved.", [
+      "recorder",
+      "saved",
+    ]),
   ];
 }

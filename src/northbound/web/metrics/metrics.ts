@@ -56,7 +56,7 @@ export function createMetrics({ version, meter, readings, health, clock }: Metri
     if (rows.length === 0) await open();
     const scrape = { nowMs: clock.nowMs(), readings, parts: publishedHealth(health()) };
     for (const update of rows) update(scrape);
-    return registry.metrics();
+    return withoutAbsentLag(await registry.metrics());
   }
 
   return {
@@ -74,6 +74,17 @@ export function createMetrics({ version, meter, readings, health, clock }: Metri
       return text;
     },
   };
+}
+
+const LAG_SAMPLE = /^nodejs_eventloop_lag_\w+_seconds .*\n/gm;
+const NO_LAG = /^nodejs_eventloop_lag_mean_seconds nan$/im;
+
+/**
+ * The delay of the event loop is that since the last scrape. Where none was measured, as after a scrape that
+ * came a moment ago, prom-client shows a mean that is no number and a smallest delay of 292 years.
+ */
+function withoutAbsentLag(text: string): string {
+  return NO_LAG.test(text) ? text.replace(LAG_SAMPLE, "") : text;
 }
 
 /** @returns what gives the metric its values at a scrape */

@@ -40,6 +40,16 @@ it("is Prometheus' text format, with the process's metrics under their usual nam
   expect(value("fleetgate_fleet_link_changed_timestamp_seconds")).toBe(1_700_000_000);
 });
 
+it("leaves out the delay of the event loop where none was measured since the last scrape", async () => {
+  const { read, clock } = metricsOf();
+  expect((await read()).value("nodejs_eventloop_lag_mean_seconds")).toBeGreaterThan(0);
+  clock.advance(1_000);
+  // Every call but the first is sooner than the next measurement.
+  const { samples } = await read();
+  const lag = samples.filter(({ name }) => name.startsWith("nodejs_eventloop_lag_"));
+  expect(lag.filter(({ value }) => !(value >= 0 && value < 60))).toEqual([]);
+});
+
 it("says nothing of what is not configured or not known", async () => {
   const { metrics, samples } = await metricsOf().read();
   for (const name of ["fleetgate_mqtt_connected", "fleetgate_disk_free_bytes", "fleetgate_opcua_sessions"]) {

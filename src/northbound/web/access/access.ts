@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from "node:util";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RefusalAudit, SessionAudit } from "../../../contracts/commander.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { WebAccess, WebToken } from "../options.ts";
+import { sendProblem } from "../problem.ts";
+import { openViewer } from "../sender.ts";
+import type { Viewer, ViewerOf } from "../viewer.ts";
+import { createAccessAudit } from "./access-audit.ts";
+import { bearerOf, findToken } from "./bearer-token.ts";
+import { foreignPage } from "./foreign-page.ts";
+import { createLogIn } from "./log-in.ts";
+import { createSessionCookie } from "./session-cookie.ts";
+import { addSessionRoutes, sendUnauthorized } from "./session-routes.ts";
+import { createSessions, type Session } from "./sessions.ts";
+
+export interface AccessParts {
+  readonly gatewayId: string;
+  readonly isTls: boolean;
+  readonly audit: RefusalAudit & SessionAudit;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Who may use the web listener. */
+export interface Access {
+  readonly viewerOf: ViewerOf;
+  /** Guards every route, and adds those of sessions. */
+  addTo(server: FastifyInstance): void;
+  /** The configuration has changed: ends what it does not allow any more. */
+  changed(): void;
+  figures(): Readonly<Record<string, number>>;
+  /** Ends all sessions. */
+  close(): void;
+}
+
+/** What a request shows. */
+type Credential =
+  | { readonly kind: "open" }
+  | { readonly kind: "token"; readonly token: WebToken }
+  | { readonly kind: "session"; readonly session: Session };
+
+const open: Credential = { kind: "open" };
+
+/** @param options those of this moment */
+export function createAccess(options: () => WebAccess, parts: AccessParts): Access {
+  const { gatewayId, isTls, clock } = parts;
+  const isUser = (name: string) => options().users.some((user) => user.name === name);
+  const audit = createAccessAudit({ ...parts, isUser });
+  const sessions = createSessions(clock, audit.ended);
+  const cookie = createSessionCookie(gatewayId, isTls);
+  const logIn = createLogIn(() => options().users, audit, clock);
+  const credentials = new WeakMap<FastifyRequest, Credential | null>();
+  /** Closes the requests under way that have no session. */
+  const underWay = new Map<() => void, Credential>();
+
+  const isOpen = () => isOpenAccess(options());
+
+  function identify({ headers, ip }: FastifyRequest): Credential | null {
+    if (isOpen()) return open;
+    const shown = headers.authorization === undefined ? null : bearerOf(headers.authorization);
+    if (shown !== null) {
+      const token = findToken(options().tokens, shown);
+      if (token !== null) return { kind: "token", token };
+      audit.failed("?", ip, "unknown token");
+      return null;
+    }
+    const secret = cookie.read(headers.cookie);
+    const session = secret === null ? null : sessions.find(secret);
+    return session === null ? null : { kind: "session", session };
+  }
+
+  function credentialOf(request: FastifyRequest): Credential | null {
+    const known = credentials.get(request);
+    if (known !== undefined) return known;
+    const credential = identify(request);
+    credentials.set(request, credential);
+    return credential;
+  }
+
+  /** Closes the request when its credential ends. */
+  function follow(credential: Credential, { raw }: FastifyReply): void {
+    const close = () => void raw.destroy();
+    if (credential.kind === "session") {
+      raw.once("close", credential.session.began(close));
+      return;
+    }
+    underWay.set(close, credential);
+    raw.once("close", () => underWay.delete(close));
+  }
+
+  function isValid(credential: Credential): boolean {
+    if (credential.kind !== "token") return credential.kind === "session" || isOpen();
+    return options().tokens.some((token) => isDeepStrictEqual(token, credential.token));
+  }
+
+  const viewerOf: ViewerOf = (request) => {
+    const credential = credentialOf(request);
+    return credential === null ? null : viewerBy(credential);
+  };
+
+  return {
+    viewerOf,
+    addTo(server) {
+      server.addHook("onRequest", async (request, reply) => {
+        const { url, config } = request.routeOptions;
+        if (url === undefined) return;
+        const problem = isOfPages(url) ? null : foreignPage(request.headers);
+        if (problem !== null) return sendProblem(reply, 403, problem);
+        if (config.isPublic === true) return;
+        const credential = credentialOf(request);
+        if (credential === null) return sendUnauthorized(reply);
+        follow(credential, reply);
+      });
+      addSessionRoutes(server, { isOpen, viewerOf, logIn, sessions, cookie, audit });
+    },
+    changed() {
+      const { users } = options();
+      sessions.endOf((user) => !users.some((each) => isDeepStrictEqual(each, user)), "user_changed");
+      for (const [close, credential] of underWay) if (!isValid(credential)) close();
+    },
+    figures: () => ({ sessions: sessions.count() }),
+    close: () => sessions.endOf(() => true, "shutdown"),
+  };
+}
+
+/** Whether everybody who reaches the listener may use it. */
+export function isOpenAccess({ users, tokens }: WebAccess): boolean {
+  return users.length === 0 && tokens.length === 0;
+}
+
+/** Another website may link to a page. It may not ask for data. */
+function isOfPages(url: string): boolean {
+  return !url.startsWith("/api/") && url !== "/metrics";
+}
+
+function viewerBy(credential: Credential): Viewer {
+  if (credential.kind === "open") return openViewer;
+  const { name, role, robots } = credential.kind === "token" ? credential.token : credential.session.user;
+  return { name, role, robots };
+}

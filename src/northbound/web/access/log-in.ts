@@ -1,0 +1,60 @@
+import type { Clock } from "../../../platform/clock.ts";
+import { createLogOnDelays, createLogOnHold } from "../../../platform/log-on-delay.ts";
+import type { WebUser } from "../options.ts";
+import type { AccessAudit } from "./access-audit.ts";
+import { createPasswordCheck } from "./password-check.ts";
+
+/** An attempt to log in. */
+export interface LogInAttempt {
+  readonly name: string;
+  readonly password: string;
+  readonly address: string;
+  /** Whether the connection is still there. */
+  isThere(): boolean;
+}
+
+export type LogInResult =
+  | { readonly kind: "right"; readonly user: WebUser }
+  /** The user or the password. */
+  | { readonly kind: "wrong"; readonly delayMs: number }
+  /** Nothing was compared. */
+  | { readonly kind: "later"; readonly delayMs: number };
+
+/** Judges attempts to log in, and delays those that follow failed ones. */
+export type LogIn = (attempt: LogInAttempt) => Promise<LogInResult>;
+
+/** How soon a client may try again that found too many others. */
+const BUSY_MS = 1_000;
+
+/** @param users those of this moment */
+export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit, clock: Clock): LogIn {
+  const delays = createLogOnDelays(clock);
+  const hold = createLogOnHold(delays, clock);
+  const passwords = createPasswordCheck();
+  const find = (wanted: string) => users().find(({ name }) => name === wanted);
+
+  async function judge({ name, password, address }: LogInAttempt): Promise<LogInResult> {
+    const user = find(name);
+    const answer = await passwords.check(user, password, address);
+    if (answer === "busy") return { kind: "later", delayMs: BUSY_MS };
+    const now = find(name);
+    // A reload may have taken the user, or its password, meanwhile.
+    if (answer && now !== undefined && now.password === user?.password) {
+      delays.succeeded(name, address);
+      return { kind: "right", user: now };
+    }
+    const { count, delayMs } = delays.failed(name, address);
+    audit.failed(name, address, `wrong user or password; failed log-ins in a row: ${count}`);
+    return { kind: "wrong", delayMs };
+  }
+
+  return (attempt) =>
+    new Promise((resolve, reject) => {
+      const { name, address } = attempt;
+      hold.pass(
+        { who: [name, address], isThere: () => attempt.isThere() },
+        () => void judge(attempt).then(resolve, reject),
+        () => resolve({ kind: "later", delayMs: Math.max(delays.waitMs(name, address), BUSY_MS) }),
+      );
+    });
+}

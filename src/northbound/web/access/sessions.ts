@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Cancel, Clock } from "../../../platform/clock.ts";
+import type { WebUser } from "../options.ts";
+
+/** Why a session ended. */
+export type SessionEnd = "log_out" | "idle" | "expired" | "evicted" | "user_changed" | "shutdown";
+
+/** A user that has logged in. */
+export interface Session {
+  /** The user as it was when it logged in. */
+  readonly user: WebUser;
+  /** Wall time in milliseconds: it ends then at the latest. */
+  readonly endsAtMs: number;
+  /** A request is under way, which keeps the session from being idle. Call the result when it is done. */
+  began(close: () => void): () => void;
+}
+
+/** The sessions of users that have logged in. They are in memory only: a restart ends them. */
+export interface Sessions {
+  /** Opens a session; the secret is for its cookie. */
+  open(user: WebUser): { readonly secret: string; readonly session: Session };
+  /** The session of a secret; null: it has ended, or there never was one. */
+  find(secret: string): Session | null;
+  /** Ends a session, if there is one, and closes its requests under way. */
+  end(secret: string, why: SessionEnd): void;
+  /** Ends the sessions of these users. */
+  endOf(isOver: (user: WebUser) => boolean, why: SessionEnd): void;
+  count(): number;
+}
+
+/** Without a request for this long a session ends. A page that is seen has a stream under way. */
+export const IDLE_MS = 30 * 60_000;
+/** One shift, and the handover. */
+export const LONGEST_MS = 12 * 3_600_000;
+/** Of one user; the one that was used least recently is evicted. Users are bounded by the configuration. */
+export const MOST_OF_USER = 8;
+const SECRET_BYTES = 32;
+
+interface OpenSession extends Session {
+  readonly key: string;
+  readonly closers: Set<() => void>;
+  readonly endsAt: number;
+  usedAt: number;
+  cancel: Cancel;
+}
+
+/** @param onEnd hears of each end */
+export function createSessions(clock: Clock, onEnd: (user: WebUser, why: SessionEnd) => void): Sessions {
+  /** By the digest of the secret, so that the time of a search shows nothing of one. Oldest use first. */
+  const sessions = new Map<string, OpenSession>();
+
+  function close(session: OpenSession, why: SessionEnd): void {
+    if (!sessions.delete(session.key)) return;
+    session.cancel();
+    onEnd(session.user, why);
+    for (const closeRequest of session.closers) closeRequest();
+  }
+
+  function touch(session: OpenSession): void {
+    session.usedAt = clock.monotonicMs();
+    if (sessions.delete(session.key)) sessions.set(session.key, session);
+  }
+
+  function endReason({ closers, endsAt, usedAt }: OpenSession): SessionEnd | null {
+    const now = clock.monotonicMs();
+    if (now >= endsAt) return "expired";
+    return closers.size === 0 && now >= usedAt + IDLE_MS ? "idle" : null;
+  }
+
+  function watch(session: OpenSession): void {
+    const now = clock.monotonicMs();
+    const idleInMs = session.closers.size > 0 ? IDLE_MS : session.usedAt + IDLE_MS - now;
+    session.cancel = clock.after(Math.max(1, Math.min(session.endsAt - now, idleInMs)), () => {
+      const why = endReason(session);
+      if (why === null) watch(session);
+      else close(session, why);
+    });
+  }
+
+  function began(session: OpenSession, closeRequest: () => void): () => void {
+    session.closers.add(closeRequest);
+    return () => {
+      if (session.closers.delete(closeRequest)) touch(session);
+    };
+  }
+
+  return {
+    open(user) {
+      const own = [...sessions.values()].filter((each) => each.user.name === user.name);
+      for (const oldest of own.slice(0, Math.max(0, own.length + 1 - MOST_OF_USER))) close(oldest, "evicted");
+      const secret = randomBytes(SECRET_BYTES).toString("base64url");
+      const now = clock.monotonicMs();
+      const session: OpenSession = {
+        user,
+        key: keyOf(secret),
+        closers: new Set(),
+        endsAt: now + LONGEST_MS,
+        endsAtMs: clock.nowMs() + LONGEST_MS,
+        usedAt: now,
+        cancel: () => {},
+        began: (closeRequest) => began(session, closeRequest),
+      };
+      sessions.set(session.key, session);
+      watch(session);
+      return { secret, session };
+    },
+    find(secret) {
+      const session = sessions.get(keyOf(secret));
+      if (session === undefined) return null;
+      // The timer may be late: after a suspended machine it is.
+      const why = endReason(session);
+      if (why !== null) {
+        close(session, why);
+        return null;
+      }
+      touch(session);
+      return session;
+    },
+    end(secret, why) {
+      const session = sessions.get(keyOf(secret));
+      if (session !== undefined) close(session, why);
+    },
+    endOf(isOver, why) {
+      for (const session of [...sessions.values()]) if (isOver(session.user)) close(session, why);
+    },
+    count: () => sessions.size,
+  };
+}
+
+function keyOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64");
+}

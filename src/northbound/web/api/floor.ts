@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { index, milliseconds, page, quality, robotId, type Shown, time, user } from "./parts.ts";
+
+/** A point of a map. The interface document gives neither units nor the meaning of types. */
+const point = z.strictObject({
+  id: z.int().nullable(),
+  code: z.string(),
+  alias: z.string(),
+  x: z.number(),
+  y: z.number(),
+  theta: z.number().nullable(),
+  type: z.int().nullable(),
+});
+
+const mapFacts = {
+  map_id: z.int().min(1),
+  name: z.string().nullable().describe("As robots on it call it; null: none does."),
+  read_at: time.describe("When the service last answered with it."),
+  bytes: z.int().describe("How large its answer is."),
+};
+
+export const mapSummary = z.strictObject(mapFacts);
+
+export const map = z.strictObject({
+  ...mapFacts,
+  points: z.array(point).nullable().describe("Null: the answer has more than 256 KiB, or cannot be read."),
+});
+
+export const maps = z.strictObject({ ...page, maps: z.array(mapSummary) });
+
+const seconds = z.number().min(0);
+
+export const station = z.strictObject({
+  station: z.string(),
+  quality,
+  valid: z.boolean().describe("Whether all of it is known to be true now."),
+  robot_here: robotId.nullable(),
+  robots_here: z.int().min(0),
+  arrived: z.boolean(),
+  conveyors: z.array(z.strictObject({ index, loaded: z.boolean(), rolling: z.boolean() })),
+  conveyors_quality: quality,
+  next_robot: robotId.nullable(),
+  next_robot_goals_before: z.int().min(0).nullable(),
+  next_robot_quality: quality,
+  permit: z.strictObject({ required: z.boolean(), given: z.boolean(), reason: z.string() }),
+  leases: z.array(z.strictObject({ robot_id: robotId, owner: user, since: time, for_ms: milliseconds })),
+  alarms: z.int().min(0).describe("How many stand; the list of alarms has them."),
+  counters: z.strictObject({
+    since: time,
+    cycles: z.int(),
+    aborted: z.int(),
+    waiting_last_s: seconds,
+    waiting_total_s: seconds,
+    cycle_last_s: seconds,
+    cycle_total_s: seconds,
+  }),
+});
+
+export const stations = z.strictObject({ ...page, stations: z.array(station) });
+
+export type MapPoint = Shown<typeof point>;
+export type MapSummary = Shown<typeof mapSummary>;
+export type FleetMap = Shown<typeof map>;
+export type Maps = Shown<typeof maps>;
+export type Station = Shown<typeof station>;
+export type Stations = Shown<typeof stations>;

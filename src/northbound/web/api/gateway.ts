@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { page, quality, type Shown, session, time } from "./parts.ts";
+
+const partState = z.enum(["starting", "up", "degraded", "down"]);
+
+const part = z.strictObject({
+  state: partState,
+  since: time.nullable().describe("Null: not known."),
+  detail: z.string().describe("Why; empty where all is well."),
+  figures: z.record(z.string(), z.number()),
+});
+
+export const health = z.strictObject({
+  state: partState.describe("The worst of the parts."),
+  at: time,
+  gateway_id: z.string(),
+  version: z.string(),
+  session_id: session,
+  started_at: time,
+  parts: z.record(z.string(), part),
+});
+
+/** Whatever the gateway is connected to, or is connected to it. */
+export const connection = z.strictObject({
+  name: z.string(),
+  ...part.shape,
+});
+
+export const connections = z.strictObject({ ...page, connections: z.array(connection) });
+
+/** An OPC UA node or an MQTT topic, and what it says now. */
+export const tag = z.strictObject({
+  protocol: z.enum(["opcua", "mqtt"]),
+  address: z.string().describe("A NodeId, or a topic: ready to be copied."),
+  type: z.string(),
+  value: z.unknown(),
+  quality: quality.or(z.string()).describe("OPC UA: the name of its status code."),
+  source_time: time.nullable(),
+});
+
+export const tags = z.strictObject({ ...page, tags: z.array(tag) });
+
+/** The body of `PUT /api/v1/log-level`. */
+export const logLevelRequest = z.strictObject({
+  component: z.string().optional().describe("As GET lists it; left out, or *: all."),
+  level: z.string(),
+});
+
+export const problem = z.strictObject({
+  type: z.literal("about:blank"),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().describe("What is wrong, where, and what would be right."),
+  outcome: z.string().optional(),
+  code: z.string().optional(),
+  retry_safe: z.boolean().optional(),
+});
+
+export type PartState = Shown<typeof partState>;
+export type Health = Shown<typeof health>;
+export type Connection = Shown<typeof connection>;
+export type Connections = Shown<typeof connections>;
+export type Tag = Shown<typeof tag>;
+export type Tags = Shown<typeof tags>;
+export type Problem = Shown<typeof problem>;

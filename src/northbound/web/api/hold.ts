@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { type Shown, user } from "./parts.ts";
+
+/** The body of `PUT /api/v1/hold` and `PUT /api/v1/robots/{robot}/hold`. */
+export const holdRequest = z.strictObject({
+  hold: z.boolean().describe("True begins your hold, false lifts it."),
+  user: user.optional().describe("Beside hold false: whose hold is lifted, as opcua:plc1."),
+});
+
+export const holders = z.strictObject({ held: z.boolean(), by: z.array(z.string()) });
+
+/** The lease as it was, when it is ended. */
+export const endedLease = z.strictObject({ station: z.string().nullable(), owner: user.nullable() });
+
+export type HoldRequest = Shown<typeof holdRequest>;
+export type Holders = Shown<typeof holders>;
+export type EndedLease = Shown<typeof endedLease>;

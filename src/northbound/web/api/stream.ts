@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { alarm } from "./alarm.ts";
+import { command } from "./command.ts";
+import { mapSummary, station } from "./floor.ts";
+import { milliseconds, robotId, type Shown, session, time } from "./parts.ts";
+import { hold, robot, robotChange } from "./robot.ts";
+
+/**
+ * The messages of `GET /api/v1/stream`, each under its name as the `event` of a server-sent event.
+ *
+ * State is never resumed: each connection begins with a snapshot. Events are, by `Last-Event-ID`.
+ */
+
+/** The alarms that stand: the most urgent first. */
+const standingAlarms = z.strictObject({
+  count: z.int().min(0).describe("Of all; at most 200 are listed."),
+  alarms: z.array(alarm),
+});
+
+/** What a connection begins with. Robots follow in `robots` messages. */
+export const snapshot = z.strictObject({
+  at: time,
+  session_id: session,
+  gateway_id: z.string(),
+  version: z.string(),
+  open: z.boolean().describe("Whether it runs as a demo, without log-in."),
+  poll_ms: milliseconds.nullable().describe("Between two online lists; null: none are asked for."),
+  robot_count: z.int().min(0),
+  maps: z.array(mapSummary),
+  stations: z.array(station),
+  alarms: standingAlarms,
+  hold: hold.describe("What holds all robots."),
+});
+
+/** Robots of the snapshot, whole, and again those that have changed meanwhile. */
+export const robots = z.strictObject({
+  robots: z.array(robot),
+  more: z.boolean().describe("False: this is the last message of the snapshot."),
+});
+
+/**
+ * What has changed since the message before. A robot has only the keys that have; every other value replaces
+ * the one of the same name, number or key as a whole. A robot that no `robots` message has brought yet is to
+ * be left out: its message is still to come.
+ */
+export const change = z.strictObject({
+  at: time,
+  robots: z.array(robotChange).optional(),
+  stations: z.array(station).optional(),
+  stations_removed: z.array(z.string()).optional(),
+  maps: z.array(mapSummary).optional(),
+  maps_removed: z.array(z.int()).optional(),
+  alarms: standingAlarms.optional(),
+  hold: hold.optional(),
+  commands: z.array(command).optional().describe("Commands that have reached another stage."),
+});
+
+/** Sent each second, whatever happens. Three seconds without one: nothing that is shown is known any more. */
+export const tick = z.strictObject({
+  at: time,
+  id: z.string().describe("A start names the newest one, in its key tick."),
+  fleet_link_up: z.boolean(),
+  poll_age_ms: milliseconds.nullable().describe("Since the newest online list; null: there was none."),
+});
+
+/** Something that happened once, as MQTT publishes it. */
+export const event = z.looseObject({
+  kind: z.enum(["mission", "conveyor", "alarm", "command", "lease", "hold", "dropped"]),
+  event_id: z.string(),
+  robot_id: robotId.describe("Empty: it concerns no single robot."),
+  at: time,
+});
+
+/** Events are missing between the one that was named and those that follow. */
+export const gap = z.strictObject({
+  at: time,
+  missing: z.int().min(1).nullable().describe("How many; null: not known, for another run had them."),
+});
+
+/** The last message: why the gateway closes the stream. */
+export const closed = z.strictObject({
+  at: time,
+  code: z.enum(["stopping", "replaced", "logged_out"]),
+  reason: z.string(),
+  reconnect: z.boolean().describe("Whether it is of use to connect again."),
+});
+
+/** The model of each message, by its name. */
+export const streamMessages = { snapshot, robots, change, tick, event, gap, closed } as const;
+
+export type Snapshot = Shown<typeof snapshot>;
+export type SnapshotRobots = Shown<typeof robots>;
+export type Change = Shown<typeof change>;
+export type Tick = Shown<typeof tick>;
+export type StreamEvent = Shown<typeof event>;
+export type Gap = Shown<typeof gap>;
+export type Closed = Shown<typeof closed>;
+export type StandingAlarms = Shown<typeof standingAlarms>;
+export type StreamMessages = {
+  readonly [Name in keyof typeof streamMessages]: Shown<(typeof streamMessages)[Name]>;
+};

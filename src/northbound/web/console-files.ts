@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { publicRoute } from "./access/public-route.ts";
+import { sendProblem } from "./problem.ts";
+
+/** Where the console's own addresses begin: its script shows what they name. */
+const pages = ["/", "/robots/*", "/commands", "/commands/*", "/alarms"];
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Script, style and pictures of the gateway itself; nothing inline, and no text becomes markup or script. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+interface ConsoleFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly zipped: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Serves the console's files, and its page under each of its addresses. They are read once: nothing that a
+ * request says becomes a path of this machine.
+ *
+ * @param folder what the build made; null where nothing was built
+ */
+export function addConsole(server: FastifyInstance, folder: string | null): void {
+  const files = folder === null ? new Map<string, ConsoleFile>() : readConsole(folder);
+  for (const [path, file] of files)
+    if (path !== "/index.html") server.get(path, publicRoute, (request, reply) => send(file, request, reply));
+  const page = files.get("/index.html");
+  for (const path of pages) {
+    server.get(path, publicRoute, (request, reply) =>
+      page === undefined
+        ? sendProblem(reply, 503, "the console is not built: run npm run build")
+        : send(page, request, reply),
+    );
+  }
+}
+
+function send(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const isZipped = /\bgzip\b/.test(`${request.headers["accept-encoding"] ?? ""}`);
+  if (isZipped) reply.header("content-encoding", "gzip");
+  return reply
+    .type(file.type)
+    .headers({ ...file.headers, vary: "accept-encoding" })
+    .send(isZipped ? file.zipped : file.bytes);
+}
+
+/** The files by their address. */
+function readConsole(folder: string): ReadonlyMap<string, ConsoleFile> {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return new Map(
+    found.flatMap(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      const address = `/${relative(folder, path).split(sep).join("/")}`;
+      const type = types[extname(name)];
+      if (type === undefined) return [];
+      const bytes = readFileSync(path);
+      return [[address, { type, bytes, zipped: gzipSync(bytes, { level: 9 }), headers: headersOf(address) }]];
+    }),
+  );
+}
+
+/** The names of assets change with their content; the page names those of its own build. */
+function headersOf(address: string): Readonly<Record<string, string>> {
+  if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
+  return address.endsWith(".html")
+    ? { "content-security-policy": policy, "cache-control": "no-cache" }
+    : { "cache-control": "no-cache" };
+}

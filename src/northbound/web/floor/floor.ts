@@ -1,0 +1,131 @@
+import type { Batch, Sink } from "../../../contracts/link.ts";
+import type { Permits } from "../../../contracts/permits.ts";
+import type { Alarm } from "../../../domain/alarm.ts";
+import type { StateChange } from "../../../domain/change.ts";
+import type { FleetEvent } from "../../../domain/event.ts";
+import type { FleetMap } from "../../../domain/fleet-map.ts";
+import type { HoldState } from "../../../domain/hold.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { StationShown } from "../../../domain/station-visits.ts";
+import { createNewsBook, type FloorNews } from "./news.ts";
+import { createRobotBoard, type RobotBoardParts } from "./robot-board.ts";
+import type { RobotFacts } from "./robot-facts.ts";
+
+export interface FloorParts extends RobotBoardParts {
+  readonly permits: Pick<Permits, "permitOf">;
+}
+
+/** A station with what it shows, and how many alarms it has. */
+export interface StationFacts {
+  readonly shown: StationShown;
+  readonly alarms: number;
+}
+
+/**
+ * What the HTTP API shows: the newest of everything, fed as every northbound is. It exists once, for the web
+ * listener and the control socket.
+ */
+export interface Floor extends Sink {
+  robots(): ReadonlyMap<RobotId, RobotFacts>;
+  maps(): ReadonlyMap<number, FleetMap>;
+  stations(): ReadonlyMap<string, StationFacts>;
+  /** All that stand, the most urgent first. */
+  alarms(): readonly Alarm[];
+  holdOfAll(): HoldState;
+  /** Looks for what no change tells: online lists and permits. To be called once a second. */
+  tick(): void;
+  takeNews(): FloorNews;
+}
+
+const notHeld: HoldState = { isHeld: false, by: [], isStored: true };
+
+export function createFloor(parts: FloorParts): Floor {
+  const news = createNewsBook();
+  const board = createRobotBoard(parts, news);
+  const maps = new Map<number, FleetMap>();
+  const stations = new Map<string, StationFacts>();
+  const permits = new Map<string, string>();
+  let alarms: readonly Alarm[] = [];
+  let holdOfAll = notHeld;
+
+  function showStation(station: string, facts: StationFacts): void {
+    stations.set(station, facts);
+    news.now.stations.add(station);
+    news.now.stationsRemoved.delete(station);
+  }
+
+  function take(change: StateChange): void {
+    switch (change.kind) {
+      case "station": {
+        const alarmsBefore = stations.get(change.station)?.alarms ?? 0;
+        showStation(change.station, { shown: change.shown, alarms: alarmsBefore });
+        return;
+      }
+      case "station_alarms": {
+        const known = stations.get(change.station);
+        if (known !== undefined) showStation(change.station, { ...known, alarms: change.alarms.length });
+        return;
+      }
+      case "station_removed":
+        stations.delete(change.station);
+        permits.delete(change.station);
+        news.now.stations.delete(change.station);
+        news.now.stationsRemoved.add(change.station);
+        return;
+      case "alarms":
+        alarms = change.alarms;
+        news.now.alarms = true;
+        return;
+      case "hold_all":
+        holdOfAll = change.hold;
+        news.now.hold = true;
+        return;
+      case "map":
+        if (change.map === null) maps.delete(change.mapId);
+        else maps.set(change.mapId, change.map);
+        news.now.maps.add(change.mapId);
+        return;
+      case "task_chain":
+      case "task_chain_evicted":
+        board.takeChain(change);
+        return;
+      default:
+        board.take(change);
+    }
+  }
+
+  function hear(event: FleetEvent): void {
+    news.now.events.push(event);
+    if (event.kind !== "lease") return;
+    board.leaseChanged(event.robotId);
+    if (stations.has(event.station)) news.now.stations.add(event.station);
+  }
+
+  return {
+    write({ changes, events }: Batch) {
+      for (const change of changes) take(change);
+      for (const event of events) hear(event);
+    },
+    robots() {
+      board.judge();
+      return board.all();
+    },
+    maps: () => maps,
+    stations: () => stations,
+    alarms: () => alarms,
+    holdOfAll: () => holdOfAll,
+    tick() {
+      board.lookAtList();
+      for (const station of stations.keys()) {
+        const permit = JSON.stringify(parts.permits.permitOf(station));
+        if (permits.get(station) === permit) continue;
+        permits.set(station, permit);
+        news.now.stations.add(station);
+      }
+    },
+    takeNews() {
+      board.judge();
+      return news.take();
+    },
+  };
+}

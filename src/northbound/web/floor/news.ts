@@ -1,0 +1,53 @@
+import type { FleetEvent } from "../../../domain/event.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { RobotKey } from "./robot-facts.ts";
+
+/** What has changed since the news were taken before. */
+export interface FloorNews {
+  readonly robots: Map<RobotId, Set<RobotKey>>;
+  readonly stations: Set<string>;
+  readonly stationsRemoved: Set<string>;
+  readonly maps: Set<number>;
+  alarms: boolean;
+  hold: boolean;
+  /** In order. */
+  readonly events: FleetEvent[];
+}
+
+/** Where changes are noted until they are taken. */
+export interface NewsBook {
+  readonly now: FloorNews;
+  touch(robotId: RobotId, keys: Iterable<RobotKey>): void;
+  take(): FloorNews;
+}
+
+export function createNewsBook(): NewsBook {
+  let now = noNews();
+  return {
+    get now() {
+      return now;
+    },
+    touch(robotId, keys) {
+      const touched = now.robots.get(robotId) ?? new Set();
+      for (const key of keys) touched.add(key);
+      now.robots.set(robotId, touched);
+    },
+    take() {
+      const taken = now;
+      now = noNews();
+      return taken;
+    },
+  };
+}
+
+function noNews(): FloorNews {
+  return {
+    robots: new Map(),
+    stations: new Set(),
+    stationsRemoved: new Set(),
+    maps: new Set(),
+    alarms: false,
+    hold: false,
+    events: [],
+  };
+}

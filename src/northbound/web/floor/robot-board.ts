@@ -1,0 +1,93 @@
+import type { PlaceAges } from "../../../contracts/fleet-view.ts";
+import type { StateChange } from "../../../domain/change.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Ages } from "./ages.ts";
+import { createChains } from "./chains.ts";
+import type { NewsBook } from "./news.ts";
+import {
+  applyChange,
+  type ChangeOfRobot,
+  createRobotFacts,
+  judgeStanding,
+  type RobotFacts,
+  type RobotKey,
+} from "./robot-facts.ts";
+
+export interface RobotBoardParts {
+  readonly places: Pick<PlaceAges, "placeAge">;
+  readonly ages: Ages;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
+}
+
+type ChainChange = Extract<StateChange, { kind: "task_chain" | "task_chain_evicted" }>;
+
+/** The newest of every robot. */
+export interface RobotBoard {
+  take(change: ChangeOfRobot): void;
+  takeChain(change: ChainChange): void;
+  /** Another station leases the robot, or none does. */
+  leaseChanged(robotId: RobotId): void;
+  /** Judges why robots stand: those of which something has changed. */
+  judge(): void;
+  /** Looks which robots the newest online list has. */
+  lookAtList(): void;
+  all(): ReadonlyMap<RobotId, RobotFacts>;
+}
+
+export function createRobotBoard({ places, ages, clock }: RobotBoardParts, news: NewsBook): RobotBoard {
+  const robots = new Map<RobotId, RobotFacts>();
+  const unjudged = new Set<RobotFacts>();
+  const listed = new Map<RobotId, boolean>();
+  const chains = createChains((robotId, chain) => {
+    const facts = robots.get(robotId);
+    if (facts === undefined) return;
+    facts.chain = chain;
+    touch(facts, ["task_chain"]);
+  });
+
+  function touch(facts: RobotFacts, keys: readonly RobotKey[]): void {
+    unjudged.add(facts);
+    news.touch(facts.robotId, keys);
+  }
+
+  function factsOf(robotId: RobotId): RobotFacts {
+    const known = robots.get(robotId);
+    if (known !== undefined) return known;
+    const facts = createRobotFacts(robotId, clock.nowMs(), clock.monotonicMs());
+    robots.set(robotId, facts);
+    return facts;
+  }
+
+  return {
+    take(change) {
+      const facts = factsOf(change.robotId);
+      if ("observed" in change) ages.note(change.observed.stamp);
+      touch(facts, applyChange(facts, change));
+      if (change.kind === "presence") chains.follow(change.robotId, change.observed.value.taskChainId);
+    },
+    takeChain(change) {
+      if (change.kind === "task_chain") ages.note(change.observed.stamp);
+      chains.take(change);
+    },
+    leaseChanged(robotId) {
+      const facts = robots.get(robotId);
+      if (facts !== undefined) touch(facts, ["lease"]);
+    },
+    judge() {
+      for (const facts of unjudged) {
+        if (judgeStanding(facts, clock.nowMs(), clock.monotonicMs())) news.touch(facts.robotId, ["standing"]);
+      }
+      unjudged.clear();
+    },
+    lookAtList() {
+      for (const [robotId, facts] of robots) {
+        const isListed = places.placeAge(robotId)?.isListed ?? false;
+        if (listed.get(robotId) === isListed) continue;
+        listed.set(robotId, isListed);
+        touch(facts, ["place"]);
+      }
+    },
+    all: () => robots,
+  };
+}

@@ -1,0 +1,103 @@
+import type { Alarm } from "../../../domain/alarm.ts";
+import type { Battery } from "../../../domain/battery.ts";
+import type { StateChange } from "../../../domain/change.ts";
+import type { Conveyor } from "../../../domain/conveyor.ts";
+import type { HoldState } from "../../../domain/hold.ts";
+import type { MissionQueue } from "../../../domain/mission.ts";
+import type { Observed } from "../../../domain/observed.ts";
+import type { Presence } from "../../../domain/presence.ts";
+import type { Quality } from "../../../domain/quality.ts";
+import type { Family, RobotId } from "../../../domain/robot.ts";
+import { type Standing, standingOf } from "../../../domain/standing.ts";
+import type { TaskChain } from "../../../domain/task-chain.ts";
+import type { RobotChange } from "../api/robot.ts";
+
+/** The keys of a robot that its page shows. */
+export type RobotKey = Exclude<keyof RobotChange, "robot_id">;
+
+/** All that is known of one robot: one object, which changes. */
+export interface RobotFacts {
+  readonly robotId: RobotId;
+  family: Family;
+  quality: Quality;
+  missions: Observed<MissionQueue> | undefined;
+  presence: Observed<Presence> | undefined;
+  battery: Observed<Battery> | undefined;
+  /** The chain that the online list names. */
+  chain: Observed<TaskChain> | undefined;
+  readonly conveyors: Map<number, Observed<Conveyor>>;
+  hold: HoldState;
+  alarms: readonly Alarm[];
+  isOutOfService: boolean;
+  standing: Standing;
+  /** Since when that is its reason: wall time, and monotonic. */
+  standsSince: { readonly atMs: number; readonly monotonicMs: number };
+}
+
+export type ChangeOfRobot = Extract<
+  StateChange,
+  { kind: "robot" | "mission" | "battery" | "conveyor" | "presence" | "hold" | "robot_alarms" }
+>;
+
+const notHeld: HoldState = { isHeld: false, by: [], isStored: true };
+
+export function createRobotFacts(robotId: RobotId, nowMs: number, monotonicMs: number): RobotFacts {
+  const nothing = { missions: undefined, presence: undefined, battery: undefined, chain: undefined };
+  const facts = {
+    robotId,
+    family: "unknown" as const,
+    quality: "unknown" as const,
+    ...nothing,
+    conveyors: new Map(),
+    hold: notHeld,
+    alarms: [],
+    isOutOfService: false,
+  };
+  const standing = standingOf({ ...facts, heldBy: [] });
+  return { ...facts, standing, standsSince: { atMs: nowMs, monotonicMs } };
+}
+
+/** Takes a change in, and says which keys it concerns. */
+export function applyChange(facts: RobotFacts, change: ChangeOfRobot): readonly RobotKey[] {
+  switch (change.kind) {
+    case "robot":
+      facts.family = change.family;
+      facts.quality = change.quality;
+      return ["family", "quality"];
+    case "mission":
+      facts.missions = change.observed;
+      return ["missions"];
+    case "battery":
+      facts.battery = change.observed;
+      return ["battery"];
+    case "conveyor":
+      facts.conveyors.set(change.observed.value.index, change.observed);
+      return ["conveyors"];
+    case "presence":
+      facts.presence = change.observed;
+      return ["place", "exception"];
+    case "hold":
+      facts.hold = change.hold;
+      return ["hold"];
+    case "robot_alarms":
+      facts.alarms = change.alarms;
+      facts.isOutOfService = change.isOutOfService;
+      return ["alarms", "out_of_service"];
+  }
+}
+
+/** Judges why the robot stands. Returns whether that is another reason, or another text. */
+export function judgeStanding(facts: RobotFacts, nowMs: number, monotonicMs: number): boolean {
+  const before = facts.standing;
+  const standing = standingOf({ ...facts, heldBy: facts.hold.by });
+  if (
+    standing.reason === before.reason &&
+    standing.text === before.text &&
+    standing.isNotReady === before.isNotReady
+  )
+    return false;
+  facts.standing = standing;
+  // Another text of the same reason is no other reason: the robot has stood since then.
+  if (standing.reason !== before.reason) facts.standsSince = { atMs: nowMs, monotonicMs };
+  return true;
+}

@@ -1,0 +1,167 @@
+import { commandFilters } from "../resources/command-list.ts";
+import type { ModelName } from "./models.ts";
+
+/** One request that the API takes. */
+export interface Endpoint {
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
+  /** Under /api/v1. */
+  readonly path: string;
+  readonly summary: string;
+  /** Whether the web listener has it too; otherwise the control socket alone. */
+  readonly onWeb: boolean;
+  /** Whether it is a list with pages. */
+  readonly isList?: true;
+  /** The names of what its query may have besides, each with what it means. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: ModelName | "CommandRequest";
+  /** By status. Null: no JSON. Every other status is a Problem. */
+  readonly answers: Readonly<Record<number, { readonly says: string; readonly body: ModelName | null }>>;
+}
+
+const list = (
+  path: string,
+  summary: string,
+  body: ModelName,
+  more: Pick<Endpoint, "query" | "headers"> = {},
+): Endpoint => ({
+  method: "GET",
+  path,
+  summary,
+  onWeb: true,
+  isList: true,
+  ...more,
+  answers: { 200: { says: "One page.", body } },
+});
+
+const one = (path: string, summary: string, body: ModelName): Endpoint => ({
+  method: "GET",
+  path,
+  summary,
+  onWeb: true,
+  answers: { 200: { says: "As it is now.", body } },
+});
+
+const ofMachine = (
+  method: Endpoint["method"],
+  path: string,
+  summary: string,
+  answers: Endpoint["answers"],
+): Endpoint => ({ method, path, summary, onWeb: false, answers });
+
+const filters = Object.fromEntries(
+  commandFilters.map((name) => [
+    name,
+    name === "source"
+      ? "Protocol and user, as opcua:plc1."
+      : `Only commands with this ${name.replace("_", " ")}.`,
+  ]),
+);
+
+/** All of the API. A test compares it with the routes. */
+export const endpoints: readonly Endpoint[] = [
+  list("/robots", "All robots, by id.", "Robots"),
+  one("/robots/{robot}", "One robot.", "Robot"),
+  one(
+    "/robots/{robot}/pause",
+    "The commands that pause a robot now; none: it does nothing that could be paused. Send each by PUT /commands/{id}.",
+    "Pause",
+  ),
+  list("/maps", "The maps that the fleet service has answered with.", "Maps"),
+  one("/maps/{map}", "The points of a map.", "Map"),
+  list("/stations", "The stations of the configuration.", "Stations"),
+  list("/alarms", "The alarms that stand, the most urgent first.", "Alarms"),
+  {
+    method: "PUT",
+    path: "/alarms/{id}/acknowledgement",
+    summary: "Acknowledges an alarm.",
+    onWeb: true,
+    answers: { 200: { says: "It is acknowledged.", body: "Acknowledgement" } },
+  },
+  list(
+    "/commands",
+    "The newest 1,000 commands of all protocols, newest first. With Accept: application/x-ndjson all as lines of JSON.",
+    "Commands",
+    { query: filters },
+  ),
+  list("/operations", "What a form for each operation needs.", "Operations"),
+  {
+    method: "PUT",
+    path: "/commands/{id}",
+    summary:
+      "Sends a command. The same body again joins it, or returns its outcome; another body under its id is refused with 409.",
+    onWeb: true,
+    headers: { Prefer: "wait=N: how many seconds to wait for a final outcome, 60 at most; 10 unless given." },
+    body: "CommandRequest",
+    answers: {
+      200: { says: "The outcome is final, whatever it is.", body: "FinalCommand" },
+      202: { says: "Not final yet: send the same again.", body: "PendingCommand" },
+    },
+  },
+  {
+    method: "PUT",
+    path: "/hold",
+    summary: "Begins your hold on all robots, or lifts it.",
+    onWeb: true,
+    body: "HoldRequest",
+    answers: { 200: { says: "Taken.", body: "Holders" } },
+  },
+  {
+    method: "PUT",
+    path: "/robots/{robot}/hold",
+    summary: "Begins your hold on a robot, or lifts it.",
+    onWeb: true,
+    body: "HoldRequest",
+    answers: { 200: { says: "Taken.", body: "Holders" } },
+  },
+  {
+    method: "DELETE",
+    path: "/robots/{robot}/lease",
+    summary: "Ends the lease of a robot, for engineers.",
+    onWeb: true,
+    answers: { 200: { says: "It is ended, or there was none.", body: "EndedLease" } },
+  },
+  list("/connections", "What connects the gateway to others.", "Connections"),
+  one("/health", "The state of every part of the gateway.", "Health"),
+  {
+    method: "GET",
+    path: "/stream",
+    summary:
+      "Live state and events, as server-sent events: snapshot, robots, change, tick, event, gap, closed. Their data are the schemas Stream….",
+    onWeb: true,
+    headers: { "Last-Event-ID": "The id of the last event that you have seen." },
+    query: { last_event_id: "The same, for clients that cannot set headers." },
+    answers: { 200: { says: "Messages, for as long as you read.", body: null } },
+  },
+  one("/openapi.json", "This document.", "Described"),
+  ofMachine("GET", "/status", "How the gateway is (docs/operate.md, What is going on).", {
+    200: { says: "As it is now.", body: "Described" },
+  }),
+  {
+    ...ofMachine("GET", "/tail", "Events as lines of JSON (docs/operate.md, Live).", {
+      200: { says: "Lines, for as long as you read.", body: null },
+    }),
+    query: { robot: "Only of this robot; may be repeated.", kind: "Only of this kind; may be repeated." },
+  },
+  ofMachine("GET", "/log-level", "The levels of the log by component.", {
+    200: { says: "The levels.", body: "Described" },
+  }),
+  {
+    ...ofMachine("PUT", "/log-level", "Sets a level of the log until the next start.", {
+      200: { says: "The levels.", body: "Described" },
+    }),
+    body: "LogLevelRequest",
+  },
+  ofMachine(
+    "POST",
+    "/reload",
+    "Reads the configuration again (docs/operate.md, Changing the configuration).",
+    {
+      200: { says: "It holds now.", body: "Described" },
+      409: { says: "It was refused, and nothing has changed.", body: "Described" },
+    },
+  ),
+  ofMachine("POST", "/recordings", "Saves the last minutes (docs/operate.md, A plant's report).", {
+    201: { says: "Saved.", body: "Described" },
+  }),
+];

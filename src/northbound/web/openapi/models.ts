@@ -1,0 +1,75 @@
+import { z } from "zod";
+import * as alarm from "../api/alarm.ts";
+import * as command from "../api/command.ts";
+import * as floor from "../api/floor.ts";
+import * as gateway from "../api/gateway.ts";
+import * as hold from "../api/hold.ts";
+import * as operation from "../api/operation.ts";
+import * as robot from "../api/robot.ts";
+import * as stream from "../api/stream.ts";
+
+/** An answer that another page describes. */
+const described = z.looseObject({});
+
+/** The models of bodies, by the names of their schemas. */
+export const models = {
+  Robot: robot.robot,
+  RobotChange: robot.robotChange,
+  Robots: robot.robots,
+  Pause: robot.pause,
+  Map: floor.map,
+  MapSummary: floor.mapSummary,
+  Maps: floor.maps,
+  Station: floor.station,
+  Stations: floor.stations,
+  Alarm: alarm.alarm,
+  Alarms: alarm.alarms,
+  Acknowledgement: alarm.acknowledgement,
+  Command: command.command,
+  Commands: command.commands,
+  RequestField: operation.requestField,
+  Operation: operation.operation,
+  Operations: operation.operations,
+  PendingCommand: command.pendingCommand,
+  FinalCommand: command.finalCommand,
+  HoldRequest: hold.holdRequest,
+  Holders: hold.holders,
+  EndedLease: hold.endedLease,
+  Health: gateway.health,
+  Connection: gateway.connection,
+  Connections: gateway.connections,
+  LogLevelRequest: gateway.logLevelRequest,
+  Problem: gateway.problem,
+  StreamSnapshot: stream.snapshot,
+  StreamRobots: stream.robots,
+  StreamChange: stream.change,
+  StreamTick: stream.tick,
+  StreamEvent: stream.event,
+  StreamGap: stream.gap,
+  StreamClosed: stream.closed,
+  Described: described,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type ModelName = keyof typeof models;
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Where the document has a schema. */
+export function schemaRef(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The schemas of all models; one names another where it has it as a part. */
+export function modelSchemas(): Readonly<Record<string, JsonSchema>> {
+  const registry = z.registry<{ id: string }>();
+  for (const [name, model] of Object.entries(models)) registry.add(model, { id: name });
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: (name) => `#/components/schemas/${name}`,
+    override({ jsonSchema }) {
+      // A later version may have more to say.
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _draft, $id: _id, ...schema }]) => [name, schema]),
+  );
+}

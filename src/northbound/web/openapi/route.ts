@@ -1,0 +1,19 @@
+import type { FastifyInstance } from "fastify";
+import type { OperationManual } from "../../../contracts/operation-manual.ts";
+import { openApiDocument } from "./document.ts";
+
+export interface OpenApiRouteParts {
+  readonly version: string;
+  readonly catalogue: OperationManual;
+}
+
+/**
+ * `GET /api/v1/openapi.json`: what the API takes and answers, for programs. Made when it is first asked for.
+ */
+export function addOpenApiRoute(server: FastifyInstance, { version, catalogue }: OpenApiRouteParts): void {
+  let text: string | null = null;
+  server.get("/api/v1/openapi.json", async (_request, reply) => {
+    text ??= JSON.stringify(openApiDocument(version, catalogue));
+    return reply.type("application/json; charset=utf-8").send(text);
+  });
+}

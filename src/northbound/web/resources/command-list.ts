@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { CommandLog, LoggedCommand } from "../../../contracts/command-log.ts";
+import { sourceKey } from "../../../domain/command.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { commandJson } from "../floor/command-json.ts";
+import { sendProblem } from "../problem.ts";
+import { type Query, sendPage, textIn, unknownParameter } from "./list-page.ts";
+import { reverseOrderKey } from "./order-key.ts";
+
+export interface CommandListParts {
+  readonly commandLog: Pick<CommandLog, "newest">;
+  readonly clock: Pick<Clock, "nowMs">;
+}
+
+/** What each filter compares. */
+const filters: Readonly<Record<string, (command: LoggedCommand) => string | null>> = {
+  robot: ({ robotId }) => robotId,
+  source: ({ source }) => sourceKey(source),
+  request_id: ({ requestId }) => requestId,
+  operation: ({ operation }) => operation,
+  outcome: ({ ending }) => ending?.outcome ?? "none",
+};
+export const commandFilters = Object.keys(filters);
+
+/**
+ * `GET /api/v1/commands`: the newest commands of all protocols, newest first. With `Accept:
+ * application/x-ndjson` all that the filters leave come as lines of JSON, without pages.
+ */
+export function addCommandListRoute(server: FastifyInstance, { commandLog, clock }: CommandListParts): void {
+  server.get<{ Querystring: Query }>("/api/v1/commands", async ({ query, headers }, reply) => {
+    const fault = unknownParameter(query, commandFilters) ?? repeatedFilter(query);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    const items = commandLog.newest().filter((command) => isWanted(query, command));
+    const write = (command: LoggedCommand) => commandJson(command, clock.nowMs());
+    if (headers.accept?.includes("application/x-ndjson")) return sendLines(reply, items.map(write));
+    const keyOf = ({ number }: LoggedCommand) => reverseOrderKey(number);
+    return sendPage(reply, query, { name: "commands", items, keyOf, write });
+  });
+}
+
+function repeatedFilter(query: Query): string | null {
+  const repeated = commandFilters.find((name) => query[name] !== undefined && textIn(query, name) === null);
+  return repeated === undefined ? null : `${repeated}: give it once`;
+}
+
+function isWanted(query: Query, command: LoggedCommand): boolean {
+  return Object.entries(filters).every(([name, read]) => {
+    const wanted = textIn(query, name);
+    return wanted === null || read(command) === wanted;
+  });
+}
+
+function sendLines(reply: FastifyReply, rows: readonly unknown[]): FastifyReply {
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  return reply.type("application/x-ndjson; charset=utf-8").send(text);
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply } from "fastify";
+import { quoted } from "../../../domain/clip.ts";
+import { sendProblem } from "../problem.ts";
+
+/** The items of a list in a stable order, each with a key that says where it stands in it. */
+export interface PagedList<Item> {
+  readonly name: string;
+  readonly items: readonly Item[];
+  /** A later item has a larger key, by `<`. */
+  readonly keyOf: (item: Item) => string;
+  readonly write: (item: Item) => unknown;
+}
+
+export type Query = Readonly<Record<string, unknown>>;
+
+/** Of one page, unless the client wants fewer. */
+const MOST_ITEMS = 1_000;
+const CURSOR_CHARACTERS = 1_024;
+const pageParameters = ["limit", "cursor"] as const;
+
+/**
+ * Answers with one page: `{"count","<name>":[…],"next"}`. The cursor is the key of the last item, so that
+ * items that come or go meanwhile make a client neither miss nor repeat another one.
+ */
+export function sendPage<Item>(reply: FastifyReply, query: Query, list: PagedList<Item>): FastifyReply {
+  const read = readPage(query);
+  if (typeof read === "string") return sendProblem(reply, 400, read);
+  const { limit, after } = read;
+  const first = after === null ? 0 : list.items.findIndex((item) => list.keyOf(item) > after);
+  const page = first === -1 ? [] : list.items.slice(first, first + limit);
+  const last = page.at(-1);
+  const hasMore = last !== undefined && first + page.length < list.items.length;
+  return reply.send({
+    count: list.items.length,
+    [list.name]: page.map(list.write),
+    next: hasMore ? Buffer.from(list.keyOf(last)).toString("base64url") : null,
+  });
+}
+
+/** What is wrong with the names of a query; null: nothing. */
+export function unknownParameter(query: Query, known: readonly string[]): string | null {
+  const all = [...pageParameters, ...known];
+  const unknown = Object.keys(query).find((name) => !all.includes(name));
+  return unknown === undefined ? null : `${quoted(unknown)}: is not one of ${all.join(", ")}`;
+}
+
+/** A value of a query; null where it is not given once. */
+export function textIn(query: Query, name: string): string | null {
+  const value = query[name];
+  return typeof value === "string" ? value : null;
+}
+
+function readPage(query: Query): { readonly limit: number; readonly after: string | null } | string {
+  const { limit = String(MOST_ITEMS), cursor } = query;
+  const count = typeof limit === "string" && /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
+  if (count < 1 || count > MOST_ITEMS) return `limit: must be a whole number, 1 to ${MOST_ITEMS}`;
+  if (cursor === undefined) return { limit: count, after: null };
+  const isCursor =
+    typeof cursor === "string" && /^[\w-]+$/.test(cursor) && cursor.length <= CURSOR_CHARACTERS;
+  if (!isCursor) return "cursor: must be the text of next in the page before";
+  return { limit: count, after: Buffer.from(cursor, "base64url").toString("utf8") };
+}

@@ -1,0 +1,25 @@
+import type { FastifyInstance } from "fastify";
+import type { MakeStopRequest } from "../../../contracts/stop-request.ts";
+import { unknownRobot } from "../../../domain/refusals.ts";
+import { activitiesOf, stopsOf } from "../../../domain/stops.ts";
+import type { Floor } from "../floor/floor.ts";
+import { sendProblem } from "../problem.ts";
+
+export interface PauseRouteParts {
+  readonly floor: Pick<Floor, "robots">;
+  readonly stopRequest: MakeStopRequest;
+}
+
+/**
+ * `GET /api/v1/robots/{robot}/pause`: what pauses the robot now, by the rule of the slots and of holds. It
+ * sends nothing; the client sends each as a command, under an id of its own.
+ */
+export function addPauseRoute(server: FastifyInstance, { floor, stopRequest }: PauseRouteParts): void {
+  server.get<{ Params: { robot: string } }>("/api/v1/robots/:robot/pause", async ({ params }, reply) => {
+    const facts = floor.robots().get(params.robot);
+    if (facts === undefined) return sendProblem(reply, 404, unknownRobot(params.robot).message);
+    const { missions, presence } = facts;
+    const stops = stopsOf(activitiesOf({ missions, presence, conveyors: [] }));
+    return reply.send({ commands: stops.map(({ stop }) => stopRequest(params.robot, stop)) });
+  });
+}

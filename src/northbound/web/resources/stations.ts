@@ -1,0 +1,24 @@
+import type { FastifyInstance } from "fastify";
+import type { Floor } from "../floor/floor.ts";
+import { type StationJsonParts, stationJson } from "../floor/station-json.ts";
+import { sendProblem } from "../problem.ts";
+import { type Query, sendPage, unknownParameter } from "./list-page.ts";
+
+export interface StationRouteParts extends StationJsonParts {
+  readonly floor: Pick<Floor, "robots" | "stations">;
+}
+
+/** `GET /api/v1/stations`: the stations of the configuration, and what they show. */
+export function addStationRoutes(server: FastifyInstance, parts: StationRouteParts): void {
+  const { floor } = parts;
+  server.get<{ Querystring: Query }>("/api/v1/stations", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    return sendPage(reply, query, {
+      name: "stations",
+      items: [...floor.stations()].sort(([a], [b]) => (a < b ? -1 : 1)),
+      keyOf: ([name]) => name,
+      write: ([name, facts]) => stationJson(parts, name, facts, floor.robots().keys()),
+    });
+  });
+}

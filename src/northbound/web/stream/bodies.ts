@@ -1,0 +1,103 @@
+import type { LoggedCommand } from "../../../contracts/command-log.ts";
+import { alarmJson } from "../../../domain/alarm-json.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Alarm } from "../api/alarm.ts";
+import type { RobotChange } from "../api/robot.ts";
+import type { Change, Snapshot, StandingAlarms } from "../api/stream.ts";
+import { commandJson } from "../floor/command-json.ts";
+import type { Floor } from "../floor/floor.ts";
+import { mapSummaryJson } from "../floor/map-json.ts";
+import type { FloorNews } from "../floor/news.ts";
+import type { RobotKey } from "../floor/robot-facts.ts";
+import { holdJson, type RobotWriter } from "../floor/robot-json.ts";
+import { type StationJsonParts, stationJson } from "../floor/station-json.ts";
+import { timeText } from "../floor/time-text.ts";
+
+export interface MessageParts extends StationJsonParts {
+  readonly floor: Floor;
+  readonly robotWriter: RobotWriter;
+  readonly gatewayId: string;
+  readonly version: string;
+  readonly sessionId: string;
+  /** Whether it runs as a demo, without log-in. */
+  readonly isOpen: () => boolean;
+  /** Between two online lists; null: none are asked for. */
+  readonly pollMs: number | null;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
+}
+
+/** Alarms beyond these are counted. */
+const MOST_ALARMS = 200;
+
+export function snapshotBody(parts: MessageParts): Snapshot {
+  const { floor, clock, gatewayId, version, sessionId, isOpen, pollMs } = parts;
+  return {
+    at: timeText(clock.nowMs()),
+    session_id: sessionId,
+    gateway_id: gatewayId,
+    version,
+    open: isOpen(),
+    poll_ms: pollMs,
+    robot_count: floor.robots().size,
+    maps: mapsBody(parts, floor.maps().keys()),
+    stations: stationsBody(parts, floor.stations().keys()),
+    alarms: alarmsBody(floor),
+    hold: holdJson(floor.holdOfAll()),
+  };
+}
+
+/** Null: nothing has changed. */
+export function changeBody(
+  parts: MessageParts,
+  news: FloorNews,
+  commands: readonly LoggedCommand[],
+): Change | null {
+  const { floor, clock } = parts;
+  const robots = [...news.robots].flatMap(([robotId, keys]) => robotChange(parts, robotId, keys) ?? []);
+  const gone = [...news.maps].filter((mapId) => !floor.maps().has(mapId));
+  const changed = {
+    ...(robots.length === 0 ? {} : { robots }),
+    ...(news.stations.size === 0 ? {} : { stations: stationsBody(parts, news.stations) }),
+    ...(news.stationsRemoved.size === 0 ? {} : { stations_removed: [...news.stationsRemoved] }),
+    ...(news.maps.size === 0 ? {} : { maps: mapsBody(parts, news.maps), maps_removed: gone }),
+    ...(news.alarms ? { alarms: alarmsBody(floor) } : {}),
+    ...(news.hold ? { hold: holdJson(floor.holdOfAll()) } : {}),
+    ...(commands.length === 0
+      ? {}
+      : { commands: commands.map((command) => commandJson(command, clock.nowMs())) }),
+  };
+  return Object.keys(changed).length === 0 ? null : { at: timeText(clock.nowMs()), ...changed };
+}
+
+function robotChange(
+  { floor, robotWriter }: MessageParts,
+  robotId: RobotId,
+  keys: ReadonlySet<RobotKey>,
+): RobotChange | null {
+  const facts = floor.robots().get(robotId);
+  if (facts === undefined) return null;
+  const changed = [...keys].map((key) => [key, robotWriter.key(facts, key)] as const);
+  return { robot_id: robotId, ...Object.fromEntries(changed) };
+}
+
+function mapsBody({ floor }: MessageParts, mapIds: Iterable<number>): Snapshot["maps"] {
+  return [...mapIds].flatMap((mapId) => {
+    const map = floor.maps().get(mapId);
+    return map === undefined ? [] : [mapSummaryJson(mapId, map, floor.robots().values())];
+  });
+}
+
+function stationsBody(parts: MessageParts, names: Iterable<string>): Snapshot["stations"] {
+  const { floor } = parts;
+  return [...names].flatMap((name) => {
+    const facts = floor.stations().get(name);
+    return facts === undefined ? [] : [stationJson(parts, name, facts, floor.robots().keys())];
+  });
+}
+
+function alarmsBody(floor: Floor): StandingAlarms {
+  const alarms = floor.alarms();
+  const listed = alarms.slice(0, MOST_ALARMS).map((alarm) => alarmJson(alarm) as unknown as Alarm);
+  return { count: alarms.length, alarms: listed };
+}

@@ -1,0 +1,26 @@
+import type { ServerResponse } from "node:http";
+import type { RobotId } from "../../../domain/robot.ts";
+
+/** One that reads the stream. */
+export interface StreamClient {
+  readonly response: ServerResponse;
+  /** Names its browser where the bound for browsers applies; null: it does not. */
+  readonly browser: string | null;
+  /** Robots that the snapshot has yet to bring, each once. */
+  readonly left: Set<RobotId>;
+  /** Whether it has the whole snapshot, and gets changes of robots as they come. */
+  isCurrent: boolean;
+  /** The number of the event that it gets next. */
+  nextEvent: number;
+  isPumping: boolean;
+}
+
+/** A message of the stream: a server-sent event. JSON has no line breaks. */
+export function messageText(name: string, body: object, id?: string): string {
+  return eventText(name, JSON.stringify(body), id);
+}
+
+/** The same with a body that is JSON already. */
+export function eventText(name: string, json: string, id?: string): string {
+  return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`;
+}

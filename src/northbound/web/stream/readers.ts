@@ -1,0 +1,152 @@
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Closed, Gap, SnapshotRobots } from "../api/stream.ts";
+import { createBrowserBound } from "./browser-bound.ts";
+import { eventText, messageText, type StreamClient } from "./client.ts";
+import type { EventRing } from "./event-ring.ts";
+
+export interface ReaderParts {
+  readonly ring: EventRing;
+  readonly robotIds: () => Iterable<RobotId>;
+  /** Robots as a snapshot has them, those that there are. */
+  readonly robots: (ids: readonly RobotId[]) => SnapshotRobots["robots"];
+  /** The time as text. */
+  readonly at: () => string;
+}
+
+/** One that wants to read. */
+export type NewReader = Pick<StreamClient, "response" | "browser"> & {
+  /** The id of the last event that it has seen; null: it has seen none. */
+  readonly lastEventId: string | null;
+};
+
+/** All who read the stream. */
+export interface Readers {
+  readonly count: number;
+  /** @param first the message with which its stream begins. False: as many read as may. */
+  add(reader: NewReader, first: () => string): boolean;
+  /**
+   * Closes those that have not read what they were sent. To be called before a round of messages: one round
+   * may be larger than the bound.
+   */
+  closeSlow(): void;
+  /** Sends all the same message, and then the events that they lack. */
+  sendAll(text: string | null): void;
+  /** Robots have changed: a reader whose snapshot is under way gets them again, whole. */
+  changed(ids: Iterable<RobotId>): void;
+  endAll(code: Closed["code"], reason: string): void;
+}
+
+export const MOST_STREAMS = 64;
+/** A reader that leaves more unread until the next round of messages is closed. */
+const MOST_UNREAD_BYTES = 256 * 1024;
+/** Beyond it the rest of a snapshot, and old events, wait. */
+const ENOUGH_UNREAD_BYTES = 64 * 1024;
+const PIECE_ROBOTS = 50;
+const PIECE_EVENTS = 100;
+const REPLACED = "four other tabs of this browser follow the gateway: close one of them";
+
+export function createReaders(parts: ReaderParts): Readers {
+  const { ring, at } = parts;
+  const clients = new Set<StreamClient>();
+  const browsers = createBrowserBound((client) => end(client, "replaced", REPLACED, false));
+
+  function remove(client: StreamClient): void {
+    clients.delete(client);
+    browsers.remove(client);
+  }
+
+  function end(client: StreamClient, code: Closed["code"], reason: string, reconnect: boolean): void {
+    remove(client);
+    const closed: Closed = { at: at(), code, reason, reconnect };
+    client.response.end(messageText("closed", closed));
+  }
+
+  function send({ response }: StreamClient, text: string): void {
+    response.write(text);
+  }
+
+  /** Sends what waits for a reader, a piece a turn, for as long as it reads. */
+  function pump(client: StreamClient): void {
+    if (client.isPumping || !clients.has(client)) return;
+    if (client.response.writableLength > ENOUGH_UNREAD_BYTES) return;
+    const text = nextRobots(parts, client) ?? nextEvents(parts, client);
+    if (text === null) return;
+    send(client, text);
+    client.isPumping = true;
+    setImmediate(() => {
+      client.isPumping = false;
+      pump(client);
+    });
+  }
+
+  return {
+    get count() {
+      return clients.size;
+    },
+    add({ response, browser, lastEventId }, first) {
+      if (clients.size >= MOST_STREAMS) return false;
+      const { from, missing } = ring.resume(lastEventId);
+      const left = new Set(parts.robotIds());
+      const client = { response, browser, left, isCurrent: false, nextEvent: from, isPumping: false };
+      clients.add(client);
+      browsers.add(client);
+      response.once("close", () => remove(client));
+      response.on("drain", () => pump(client));
+      // A connection that breaks is closed, and nothing else is wrong.
+      response.on("error", () => {});
+      send(client, first());
+      if (missing !== 0) send(client, gapText(at(), missing));
+      pump(client);
+      return true;
+    },
+    sendAll(text) {
+      for (const client of [...clients]) {
+        if (text !== null) send(client, text);
+        pump(client);
+      }
+    },
+    closeSlow() {
+      for (const client of [...clients]) {
+        if (client.response.writableLength <= MOST_UNREAD_BYTES) continue;
+        remove(client);
+        client.response.destroy();
+      }
+    },
+    changed(ids) {
+      for (const client of clients) if (!client.isCurrent) for (const id of ids) client.left.add(id);
+    },
+    endAll(code, reason) {
+      for (const client of [...clients]) end(client, code, reason, true);
+    },
+  };
+}
+
+/** The next piece of the snapshot; null: there is none any more. */
+function nextRobots(parts: ReaderParts, client: StreamClient): string | null {
+  if (client.isCurrent) return null;
+  const ids = [...client.left].slice(0, PIECE_ROBOTS);
+  for (const id of ids) client.left.delete(id);
+  client.isCurrent = client.left.size === 0;
+  const body: SnapshotRobots = { robots: parts.robots(ids), more: !client.isCurrent };
+  return messageText("robots", body);
+}
+
+/** The next events that the client has not had; null: it has all. */
+function nextEvents({ ring, at }: ReaderParts, client: StreamClient): string | null {
+  if (client.nextEvent >= ring.next()) return null;
+  let text = "";
+  if (client.nextEvent < ring.first()) {
+    text = gapText(at(), ring.first() - client.nextEvent);
+    client.nextEvent = ring.first();
+  }
+  const until = Math.min(client.nextEvent + PIECE_EVENTS, ring.next());
+  for (let number = client.nextEvent; number < until; number += 1)
+    text += eventText("event", ring.at(number) ?? "{}", ring.idOf(number));
+  client.nextEvent = until;
+  return text;
+}
+
+function gapText(at: string, missing: number | null): string {
+  const gap: Gap = { at, missing };
+  return messageText("gap", gap);
+}

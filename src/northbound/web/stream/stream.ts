@@ -1,0 +1,112 @@
+import type { CommandLog, LoggedCommand } from "../../../contracts/command-log.ts";
+import type { PlaceAges } from "../../../contracts/fleet-view.ts";
+import type { FleetEvent } from "../../../domain/event.ts";
+import { type Clock, every } from "../../../platform/clock.ts";
+import type { Tick } from "../api/stream.ts";
+import { timeText } from "../floor/time-text.ts";
+import { changeBody, type MessageParts, snapshotBody } from "./bodies.ts";
+import { messageText } from "./client.ts";
+import { createEventRing } from "./event-ring.ts";
+import { createReaders, type NewReader } from "./readers.ts";
+import { createTicks, type Ticks } from "./ticks.ts";
+
+export interface StreamParts extends MessageParts {
+  readonly places: Pick<PlaceAges, "listAgeMs">;
+  readonly isFleetLinkUp: () => boolean;
+  readonly commandLog: Pick<CommandLog, "follow">;
+  /** The JSON object of an event, as MQTT publishes it. */
+  readonly eventJson: (event: FleetEvent) => string;
+  readonly clock: Clock;
+}
+
+/** The live state and events of `GET /api/v1/stream`, for all who read them. */
+export interface Stream {
+  /** Writes to a response from now on. False: as many read as may. */
+  add(reader: NewReader): boolean;
+  readonly ticks: Pick<Ticks, "refused">;
+  /** Begins to follow the fleet. The result ends that. */
+  open(): () => void;
+  /** Ends all readers, and tells them that a listener stops. */
+  endReaders(): void;
+}
+
+/** Changes are merged by robot for so long. */
+const FLUSH_MS = 250;
+/** There is a tick each second. */
+const ROUNDS_OF_TICK = 4;
+/** Events that a reader may miss while it connects again. */
+const MOST_EVENTS = 1_000;
+/** Of those that reach a stage between two flushes. */
+const MOST_COMMANDS = 500;
+
+export function createStream(parts: StreamParts): Stream {
+  const { floor, clock, robotWriter } = parts;
+  const ring = createEventRing(parts.sessionId, MOST_EVENTS);
+  const ticks = createTicks(parts.sessionId, clock);
+  const commands = new Map<number, LoggedCommand>();
+  const readers = createReaders({
+    ring,
+    robotIds: () => floor.robots().keys(),
+    robots(ids) {
+      const known = floor.robots();
+      return ids.flatMap((id) => {
+        const facts = known.get(id);
+        return facts === undefined ? [] : [robotWriter.whole(facts)];
+      });
+    },
+    at: () => timeText(clock.nowMs()),
+  });
+
+  function flush(): void {
+    readers.closeSlow();
+    const news = floor.takeNews();
+    for (const event of news.events) ring.push(`{"kind":"${event.kind}",${parts.eventJson(event).slice(1)}`);
+    const reached = [...commands.values()];
+    commands.clear();
+    if (readers.count === 0) return;
+    const body = changeBody(parts, news, reached);
+    readers.changed(news.robots.keys());
+    readers.sendAll(body === null ? null : messageText("change", body));
+  }
+
+  function tick(): void {
+    floor.tick();
+    flush();
+    const listAgeMs = parts.places.listAgeMs();
+    const body: Tick = {
+      at: timeText(clock.nowMs()),
+      id: ticks.next(),
+      fleet_link_up: parts.isFleetLinkUp(),
+      poll_age_ms: listAgeMs === null ? null : Math.round(listAgeMs),
+    };
+    readers.sendAll(messageText("tick", body));
+  }
+
+  function follow(command: LoggedCommand): void {
+    commands.delete(command.number);
+    commands.set(command.number, command);
+    const [oldest] = commands.keys();
+    if (commands.size > MOST_COMMANDS && oldest !== undefined) commands.delete(oldest);
+  }
+
+  return {
+    ticks,
+    add: (reader) => readers.add(reader, () => messageText("snapshot", snapshotBody(parts))),
+    open() {
+      const over = new AbortController();
+      const leave = parts.commandLog.follow(follow);
+      let rounds = 0;
+      every(clock, FLUSH_MS, over.signal, () => {
+        rounds += 1;
+        // One round at a time: a second one in the same turn would find the first one unread.
+        if (rounds % ROUNDS_OF_TICK === 0) tick();
+        else if (readers.count > 0) flush();
+      });
+      return () => {
+        over.abort();
+        leave();
+      };
+    },
+    endReaders: () => readers.endAll("stopping", "the gateway stops"),
+  };
+}

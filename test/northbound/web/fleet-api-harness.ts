@@ -1,0 +1,103 @@
+import type { LoggedCommand } from "../../../src/contracts/command-log.ts";
+import type { Batch, Sink } from "../../../src/contracts/link.ts";
+import type { PermitState } from "../../../src/contracts/permits.ts";
+import type { RobotLease } from "../../../src/contracts/stations.ts";
+import type { FleetUpdate } from "../../../src/domain/update.ts";
+import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { stopRequest } from "../../../src/fleet/stop-request.ts";
+import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
+import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import type { FleetState } from "../../../src/state/fleet-state.ts";
+import { newFleetState } from "../../support/fleet-state.ts";
+
+/** The fleet's part of the HTTP API, on a fleet state of its own. */
+export interface TestApi {
+  readonly api: FleetApi;
+  readonly state: FleetState;
+  readonly leases: Map<string, RobotLease>;
+  readonly permit: { now: PermitState };
+  /** The log of commands, newest first. */
+  readonly commands: LoggedCommand[];
+  /** The fleet says something; what follows from it is shown at once. */
+  hear(...updates: readonly FleetUpdate[]): void;
+  /** What other rooms tell. */
+  tell(batch: Partial<Batch>): void;
+  /** A command has reached another stage. */
+  reach(command: LoggedCommand): void;
+}
+
+export function createTestApi(clock: Clock): TestApi {
+  const state = newFleetState(clock, { maxRobots: 2_000 });
+  const sinks = new Set<Sink>();
+  const leases: TestApi["leases"] = new Map();
+  const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
+  const commands: LoggedCommand[] = [];
+  const followers = new Set<(command: LoggedCommand) => void>();
+  const api = createFleetApi({
+    catalogue: createCatalogue(),
+    gatewayId: "plant1",
+    version: "1.2.3",
+    sessionId: "s1",
+    startedAtMs: clock.nowMs(),
+    isOpen: () => true,
+    pollMs: 2_000,
+    health: () => ({
+      fleet: { state: "up", figures: { streamsOpen: 3 } },
+      opcua: { state: "degraded", detail: "full" },
+      state: { state: "up" },
+    }),
+    stateSinceMs: (part) => (part === "fleet" ? clock.nowMs() : null),
+    isFleetLinkUp: () => true,
+    places: state,
+    stations: { leaseOf: (robotId) => leases.get(robotId) ?? null },
+    permits: { permitOf: () => permit.now },
+    commandLog: {
+      newest: () => commands,
+      follow(look) {
+        followers.add(look);
+        return () => void followers.delete(look);
+      },
+    },
+    stopRequest,
+    eventJson: (event) => eventPayload(event, "s1"),
+    attach(sink) {
+      sinks.add(sink);
+      sink.write({ changes: state.snapshot(), events: [] });
+      return () => void sinks.delete(sink);
+    },
+    clock,
+  });
+  const tell: TestApi["tell"] = (batch) => {
+    for (const sink of sinks) sink.write({ changes: [], events: [], ...batch });
+  };
+  return {
+    api,
+    state,
+    leases,
+    permit,
+    commands,
+    tell,
+    hear: (...updates) => updates.forEach((update) => void tell(state.apply(update))),
+    reach: (command) => followers.forEach((look) => void look(command)),
+  };
+}
+
+/** A command that has come to its end, with what a test says of it. */
+export function loggedCommand(number: number, fields: Partial<LoggedCommand> = {}): LoggedCommand {
+  return {
+    number,
+    source: { protocol: "opcua", name: "plc1" },
+    requestId: `r${number}`,
+    operation: "CreateMission",
+    robotId: "r1",
+    requestJson: "{}",
+    onBehalfOf: null,
+    acceptedAtMs: 0,
+    sentAtMs: 1,
+    finalAtMs: 2,
+    ending: { outcome: "unknown", code: "UNAVAILABLE", message: "lost", missionId: null, evidence: null },
+    foundLater: null,
+    ...fields,
+  };
+}

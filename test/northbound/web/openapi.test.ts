@@ -1,0 +1,103 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { fastify } from "fastify";
+import { describe, expect, it } from "vitest";
+import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { addControlRoutes } from "../../../src/northbound/web/control-server.ts";
+import { openApiDocument } from "../../../src/northbound/web/openapi/document.ts";
+import { type Endpoint, endpoints } from "../../../src/northbound/web/openapi/endpoints.ts";
+import { modelSchemas } from "../../../src/northbound/web/openapi/models.ts";
+import { addWebApi } from "../../../src/northbound/web/server.ts";
+import { createTail } from "../../../src/northbound/web/tail.ts";
+import { missionEvent, rosterEvent } from "../../delivery/fleet-updates.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { createControlHarness } from "./control-harness.ts";
+import { webApiParts } from "./web-harness.ts";
+
+const catalogue = createCatalogue();
+const document = openApiDocument("1.2.3", catalogue);
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+ajv.addSchema(document, "openapi.json");
+const checks = new Map<string, ReturnType<typeof ajv.compile>>();
+
+/** What is wrong with a value by a schema of the document. */
+function validate(name: string, value: unknown): readonly string[] {
+  const check = checks.get(name) ?? ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` });
+  checks.set(name, check);
+  return check(value) ? [] : (check.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
+}
+
+/** The routes under /api/v1, as the document writes them. */
+async function routesOf(add: (server: ReturnType<typeof fastify>) => void): Promise<readonly string[]> {
+  const server = fastify();
+  const found: string[] = [];
+  server.addHook("onRoute", ({ method, url }) => {
+    if (method !== "HEAD" && url.startsWith("/api/v1"))
+      found.push(`${method} ${url.replace(/:(\w+)/g, "{$1}")}`);
+  });
+  add(server);
+  await server.ready();
+  await server.close();
+  return found.sort();
+}
+
+const described = (has: (endpoint: Endpoint) => boolean) =>
+  endpoints
+    .filter(has)
+    .map(({ method, path }) => `${method} /api/v1${path}`)
+    .sort();
+
+describe("the OpenAPI document", () => {
+  it("has each route of the control socket, and no other", async () => {
+    await using harness = await createControlHarness();
+    const { parts } = harness;
+    const routes = await routesOf((server) => void addControlRoutes(server, parts, createTail(parts)));
+    expect(routes).toEqual(described(() => true));
+  });
+
+  it("has each route of the web listener, and says which it does not have", async () => {
+    const clock = createManualClock();
+    const parts = { ...webApiParts(clock).parts, gatewayId: "plant1", clock, viewerOf: () => null };
+    expect(await routesOf((server) => addWebApi(server, parts))).toEqual(described(({ onWeb }) => onWeb));
+  });
+
+  it("refers to schemas that there are, and each of them can be used", () => {
+    const { schemas } = document.components as { schemas: Readonly<Record<string, unknown>> };
+    const names = Array.from(
+      JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g),
+      ([, name]) => name,
+    );
+    expect(names.filter((name) => !Object.hasOwn(schemas, name ?? ""))).toEqual([]);
+    for (const name of Object.keys(schemas)) expect(() => validate(name, {})).not.toThrow();
+    expect(Object.keys(modelSchemas()).length).toBeGreaterThan(20);
+  });
+
+  it("takes each example of each operation, in a command, and no other operation or field", () => {
+    let examples = 0;
+    for (const { name, examples: all } of catalogue.values()) {
+      for (const { request } of all) {
+        examples += 1;
+        expect([
+          name,
+          validate("CommandRequest", { operation: name, request, expires_in_ms: 5_000 }),
+        ]).toEqual([name, []]);
+      }
+    }
+    expect(examples).toBeGreaterThan(20);
+    expect(validate("CommandRequest", { operation: "Dance", request: {} })).not.toEqual([]);
+    expect(validate("CommandRequest", { operation: "GetOnlineRobots", force: true })).not.toEqual([]);
+    expect(validate("CommandRequest", { operation: "CreateMission" })).not.toEqual([]);
+    expect(validate("CommandRequest", { operation: "ChargeRobot", request: { robotId: 7 } })).not.toEqual([]);
+  });
+
+  it("is what the gateway answers by, which answers with it too", async () => {
+    await using harness = await createControlHarness();
+    harness.fleet.hear(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"]));
+    const body = async (path: string) => (await harness.ask("GET", `/api/v1${path}`)).body;
+    expect(validate("Robots", await body("/robots"))).toEqual([]);
+    expect(validate("Robot", await body("/robots/r1"))).toEqual([]);
+    expect(validate("Health", await body("/health"))).toEqual([]);
+    expect(validate("Problem", await body("/robots/nobody"))).toEqual([]);
+    expect(validate("Robot", { ...((await body("/robots/r1")) as object), quality: "fine" })).not.toEqual([]);
+    expect(await body("/openapi.json")).toEqual(document);
+  });
+});

@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fleetMap } from "../../../src/domain/fleet-map.ts";
+import { unknownSight } from "../../../src/domain/station-sight.ts";
+import { noCounters } from "../../../src/domain/station-visits.ts";
+import * as commandModels from "../../../src/northbound/web/api/command.ts";
+import * as floorModels from "../../../src/northbound/web/api/floor.ts";
+import * as gatewayModels from "../../../src/northbound/web/api/gateway.ts";
+import * as operationModels from "../../../src/northbound/web/api/operation.ts";
+import { pause, type Robot, robot, robots } from "../../../src/northbound/web/api/robot.ts";
+import {
+  batteryEvent,
+  chainEvent,
+  conveyor,
+  conveyorsEvent,
+  missionEvent,
+  rosterEvent,
+} from "../../delivery/fleet-updates.ts";
+import { standingAlarm } from "../../support/test-alarms.ts";
+import { type ControlHarness, createControlHarness } from "./control-harness.ts";
+import { loggedCommand } from "./fleet-api-harness.ts";
+
+let harness: ControlHarness;
+beforeEach(async () => {
+  harness = await createControlHarness();
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+async function get(path: string): Promise<unknown> {
+  const { status, body } = await harness.ask("GET", `/api/v1/${path}`);
+  expect([path, status]).toEqual([path, 200]);
+  return body;
+}
+
+async function robotOf(robotId: string): Promise<Robot> {
+  return robot.parse(await get(`robots/${encodeURIComponent(robotId)}`));
+}
+
+const info = { map_name: "Hall 2", coordinate: { x: 1.5, y: 2, theta: 0 } };
+
+describe("a pause", () => {
+  it("is what the rule of the slots stops: the mission under way, and the task chain", async () => {
+    const { fleet, clock } = harness;
+    fleet.hear(
+      missionEvent("r1", ["m1:SUCCEEDED", "m2:RUNNING"], "missions", clock.nowMs()),
+      conveyorsEvent("r1", [conveyor(1, { operation: "OPERATION_STATE_ROLLING" })]),
+      missionEvent("r2", ["m3:PAUSED"], "missions", clock.nowMs()),
+    );
+    expect(pause.parse(await get("robots/r1/pause"))).toEqual({
+      commands: [
+        {
+          operation: "UpdateMission",
+          request: { robotId: "r1", missionCommand: { command: "COMMAND_PAUSE", missionId: "m2" } },
+        },
+      ],
+    });
+    expect(await get("robots/r2/pause")).toEqual({ commands: [] });
+    expect(await harness.ask("GET", "/api/v1/robots/r3/pause")).toMatchObject({ status: 404 });
+  });
+});
+
+describe("robots", () => {
+  it("show all that is known, as the model says", async () => {
+    const { fleet, clock } = harness;
+    fleet.hear(
+      missionEvent("r1", ["m1:SUCCEEDED", "m2:PAUSED"], "missions", clock.nowMs()),
+      batteryEvent("r1", 81),
+      conveyorsEvent("r1", [conveyor(1, { operation: "OPERATION_STATE_ROLLING" })]),
+      rosterEvent(["r1"], { ...info, un_finish_route: { un_finished_vertexes: ["P2", "P3"] } }),
+    );
+    fleet.tell({
+      changes: [
+        { kind: "hold", robotId: "r1", hold: { isHeld: false, by: [], isStored: true } },
+        {
+          kind: "robot_alarms",
+          robotId: "r1",
+          alarms: [standingAlarm("ROBOT_EXCEPTION", "r1")],
+          isOutOfService: false,
+        },
+      ],
+    });
+    fleet.leases.set("r1", { station: "Dock", owner: { protocol: "opcua", name: "plc1" }, sinceMs: 0 });
+    clock.advance(1_500);
+    expect(await robotOf("r1")).toMatchObject({
+      robot_id: "r1",
+      quality: "good",
+      standing: { reason: "PAUSED", not_ready: false },
+      place: { map_id: 1, map_name: "Hall 2", x: 1.5, point: "P1", age_ms: 1_500, listed: true },
+      missions: { age_ms: 1_500, state: { current_mission_index: 1 } },
+      battery: { state: { charge_percent: 81 } },
+      conveyors: [{ index: 1, state: { operation_state: "OPERATION_STATE_ROLLING" } }],
+      lease: { station: "Dock", owner: "opcua:plc1" },
+      alarms: [{ code: "ROBOT_EXCEPTION" }],
+    });
+    expect((await robotOf("r1")).place?.unfinished_points).toEqual(["P2", "P3"]);
+  });
+
+  it("name the task chain of the online list, and whether it waits", async () => {
+    const task = {
+      task_type: "TASK_TYPE_SYSTEM_CONFIRM",
+      end_point_code: "P1",
+      status: "TASK_STATUS_EXECUTING",
+    };
+    const chain = {
+      chainId: 9,
+      amrId: 1,
+      taskSeq: "s",
+      status: "S",
+      finished: false,
+      info: { task_states: [task] },
+    };
+    const presence = { amrId: 1, mapId: 1, position: "P1", stateId: "busy", taskChainId: 9, info };
+    harness.fleet.hear(
+      missionEvent("r1", ["m1:SUCCEEDED"]),
+      { kind: "roster", atMs: 0, robots: [{ robotId: "r1", presence }] },
+      { kind: "task_chain", atMs: 0, chain },
+      chainEvent(10),
+    );
+    expect(await robotOf("r1")).toMatchObject({
+      standing: { reason: "WAITS_FOR_CONFIRMATION" },
+      task_chain: { state: { chain_id: 9, current_task_index: 0, waits_for_confirmation: true } },
+    });
+  });
+
+  it("stand since their reason began, and keep that time while the wall clock is set", async () => {
+    const { fleet, clock } = harness;
+    fleet.hear(missionEvent("r1", ["m1:PAUSED"], "missions", clock.nowMs()));
+    const { since } = (await robotOf("r1")).standing;
+    clock.advance(5_000);
+    clock.jump(-3_600_000);
+    fleet.hear(batteryEvent("r1", 50));
+    const robot = await robotOf("r1");
+    expect(robot.standing).toMatchObject({ reason: "PAUSED", since, for_ms: 5_000 });
+    expect(robot.missions?.age_ms).toBe(5_000);
+  });
+
+  it("do not show a value that is lost, and keep the place with its age", async () => {
+    const { fleet, clock } = harness;
+    fleet.hear(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"], info), rosterEvent([]));
+    clock.advance(400_000);
+    fleet.tell(fleet.state.tick());
+    expect(await robotOf("r1")).toMatchObject({
+      quality: "lost",
+      standing: { reason: "UNKNOWN", not_ready: true },
+      missions: { quality: "lost", state: null },
+      place: { quality: "lost", x: 1.5, age_ms: 400_000, listed: false },
+    });
+  });
+
+  it("come in pages that neither miss nor repeat one while others come", async () => {
+    const { fleet } = harness;
+    for (const id of ["r1", "r2", "r4", "r5"]) fleet.hear(missionEvent(id, []));
+    const first = robots.parse(await get("robots?limit=2"));
+    fleet.hear(missionEvent("r0", []), missionEvent("r3", []));
+    const second = robots.parse(await get(`robots?limit=2&cursor=${first.next}`));
+    const third = robots.parse(await get(`robots?limit=2&cursor=${second.next}`));
+    expect([first, second, third].map((page) => page.robots.map(({ robot_id }) => robot_id))).toEqual([
+      ["r1", "r2"],
+      ["r3", "r4"],
+      ["r5"],
+    ]);
+    expect([first.count, third.count, third.next]).toEqual([4, 6, null]);
+  });
+
+  it.each([
+    "robots?limit=0",
+    "robots?limit=x",
+    "robots?limit=1001",
+    "robots?cursor=%20",
+    "maps?page=2",
+    "commands?robot=a&robot=b",
+  ])("refuse %s", async (path) => {
+    expect(await harness.ask("GET", `/api/v1/${path}`)).toMatchObject({
+      status: 400,
+      body: { status: 400, detail: expect.stringMatching(/^(limit|cursor|robot|"page"): /) },
+    });
+  });
+
+  it("say that there is no such robot, or map", async () => {
+    for (const path of ["robots/nobody", "maps/7", "maps/x"])
+      expect((await harness.ask("GET", `/api/v1/${path}`)).status).toBe(404);
+  });
+});
+
+describe("maps and stations", () => {
+  it("have the points of the service's answer, or say that it is too large", async () => {
+    const { fleet, clock } = harness;
+    const vertex = { id: 1, code: "P1", alias: "Door", x: 1, y: 2, theta: 0, type: 4, extend: "{}" };
+    const map = fleetMap(clock.nowMs(), JSON.stringify({ vertexes: [vertex, { code: "nowhere" }] }));
+    fleet.hear(
+      missionEvent("r1", []),
+      rosterEvent(["r1"], info),
+      { kind: "map", mapId: 1, map },
+      { kind: "map", mapId: 2, map: { ...map, json: null } },
+      { kind: "map", mapId: 3, map: fleetMap(0, "{}") },
+    );
+    const found = floorModels.maps.parse(await get("maps"));
+    expect(found.maps.map(({ map_id, name }) => [map_id, name])).toEqual([
+      [1, "Hall 2"],
+      [2, null],
+      [3, null],
+    ]);
+    const { extend: _left, ...point } = vertex;
+    expect(floorModels.map.parse(await get("maps/1")).points).toEqual([point]);
+    expect(floorModels.map.parse(await get("maps/2")).points).toBeNull();
+    expect(floorModels.map.parse(await get("maps/3")).points).toBeNull();
+  });
+
+  it("show a station until it is no longer configured", async () => {
+    const { fleet } = harness;
+    const shown = { sight: { ...unknownSight, quality: "good" as const }, counters: noCounters(0) };
+    const alarms = [standingAlarm("ROBOT_EXCEPTION", "r1")];
+    fleet.leases.set("r1", { station: "Dock", owner: { protocol: "opcua", name: "plc1" }, sinceMs: 0 });
+    fleet.hear(missionEvent("r1", []), missionEvent("r2", []));
+    fleet.tell({
+      changes: [
+        { kind: "station", station: "Dock", shown },
+        { kind: "station_alarms", station: "Dock", alarms },
+      ],
+    });
+    expect(floorModels.stations.parse(await get("stations")).stations).toMatchObject([
+      { station: "Dock", leases: [{ robot_id: "r1", owner: "opcua:plc1" }], alarms: 1, valid: false },
+    ]);
+    fleet.tell({ changes: [{ kind: "station_removed", station: "Dock" }] });
+    expect(await get("stations")).toMatchObject({ count: 0 });
+  });
+});
+
+describe("the gateway", () => {
+  it("lists commands with their stages, newest first, as pages or lines", async () => {
+    const { commands } = harness.fleet;
+    commands.push(
+      loggedCommand(2, { robotId: "r2", finalAtMs: null, ending: null }),
+      loggedCommand(1, { onBehalfOf: { protocol: "mqtt", name: "scada" } }),
+    );
+    const all = commandModels.commands.parse(await get("commands"));
+    expect(all.commands).toMatchObject([
+      { number: 2, stage: "sent", outcome: null, meaning: "on its way; not final" },
+      { number: 1, stage: "final", outcome: "unknown", on_behalf_of: "mqtt:scada" },
+    ]);
+    expect(all.commands[1]?.meaning).toMatch(/^the robot may have acted/);
+    expect(await get("commands?robot=r2&source=opcua:plc1")).toMatchObject({ count: 1 });
+    expect(await get("commands?outcome=none")).toMatchObject({ count: 1, commands: [{ number: 2 }] });
+    expect(await get("commands?request_id=r1&operation=Other")).toMatchObject({ count: 0 });
+  });
+
+  it("describes each operation for a form", async () => {
+    const { count, operations } = operationModels.operations.parse(await get("operations"));
+    expect(count).toBe(21);
+    const charge = operations.find(({ name }) => name === "ChargeRobot");
+    expect(charge).toMatchObject({
+      role: "operator",
+      fields: [{ json_name: "robotId", type: "string", required: true }],
+      robot_field: { path: ["robotId"], by: "id" },
+    });
+  });
+
+  it("tells the state of its parts, and of those that connect it", async () => {
+    expect(gatewayModels.health.parse(await get("health"))).toMatchObject({
+      state: "degraded",
+      gateway_id: "plant1",
+      parts: { fleet: { figures: { streams_open: 3 } }, opcua: { since: null, detail: "full" } },
+    });
+    const { connections } = gatewayModels.connections.parse(await get("connections"));
+    expect(connections.map(({ name, state }) => [name, state])).toEqual([
+      ["fleet", "up"],
+      ["opcua", "degraded"],
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+import type { WebAccess } from "../../../src/northbound/web/options.ts";
+import { createWebServer, type WebParts, type WebServer } from "../../../src/northbound/web/server.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { createFakeHolds } from "../../support/fake-holds.ts";
+import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { noAlarms } from "../../support/test-alarms.ts";
+import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
+import { start } from "./control-harness.ts";
+import { createTestApi, type TestApi } from "./fleet-api-harness.ts";
+
+/** Everybody may use the listener. */
+export const openAccess: WebAccess = { users: [], tokens: [], movesFrom: null };
+
+/** What a listener without log-in has besides its address. */
+export const openListener = { tls: null, access: openAccess };
+
+/** What a web server needs beside its page: a fleet of its own, and commands that a test answers. */
+export function webApiParts(clock: Clock) {
+  const commander = createFakeCommander();
+  commander.serve({ catalogue: fakeCatalogue(), clock, refused: () => {} });
+  const fleet = createTestApi(clock);
+  const parts = {
+    api: fleet.api,
+    commander,
+    audit: { refused: commander.refused, session: () => {} },
+    records: commander,
+    stations: { leaseOf: () => null, override: () => null },
+    holds: createFakeHolds(),
+    alarms: noAlarms,
+    standingAlarms: () => [],
+  };
+  return { parts, commander, fleet };
+}
+
+/** A web server that listens on a free port. */
+export interface WebHarness extends AsyncDisposable {
+  readonly url: string;
+  readonly server: WebServer;
+  readonly port: number;
+  readonly clock: ManualClock;
+  readonly commander: FakeCommander;
+  readonly fleet: TestApi;
+  /** Users and tokens; a test puts others here. */
+  access: WebAccess;
+}
+
+export async function createWebHarness(): Promise<WebHarness> {
+  const clock = createManualClock();
+  const found = { access: openAccess };
+  const { parts, commander, fleet } = webApiParts(clock);
+  const all: WebParts = {
+    ...parts,
+    gatewayId: "plant1",
+    consoleFolder: null,
+    health: () => ({ fleet: { state: "up" } }),
+    hang: () => null,
+    readiness: isReady,
+    metrics: fakeMetrics,
+    clock,
+    log: silentLog,
+  };
+  const server = createWebServer(
+    {
+      listen: { host: "127.0.0.1", port: 0 },
+      hostnames: [],
+      tls: null,
+      get access() {
+        return found.access;
+      },
+    },
+    all,
+  );
+  const stop = await start(server);
+  const url = server.url() ?? "";
+  return Object.assign(found, {
+    url,
+    server,
+    port: Number(new URL(url).port),
+    clock,
+    commander,
+    fleet,
+    [Symbol.asyncDispose]: stop,
+  });
+}
