@@ -1,0 +1,25 @@
+import type { Problem } from "../northbound/web/api/gateway.ts";
+
+/** An answer of the API, or why there is none. */
+export type Answer<T> = { readonly value: T } | { readonly problem: string };
+
+/** `GET` of an address under `/api/v1`. */
+export function get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
+  return answerOf<T>(path, signal === undefined ? {} : { signal });
+}
+
+/** `PUT` without a body of an address under `/api/v1`. */
+export function put<T>(path: string): Promise<Answer<T>> {
+  return answerOf<T>(path, { method: "PUT" });
+}
+
+async function answerOf<T>(path: string, request: RequestInit): Promise<Answer<T>> {
+  try {
+    const response = await fetch(`/api/v1${path}`, request);
+    const body: unknown = await response.json();
+    if (response.ok) return { value: body as T };
+    return { problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };
+  } catch (error) {
+    return { problem: error instanceof TypeError ? "the gateway is not reached" : String(error) };
+  }
+}

@@ -1,0 +1,59 @@
+import type { Mission, Robot } from "../../northbound/web/api/robot.ts";
+import { hasEnded } from "../fleet/goal-text.ts";
+import type { Wanted } from "./asked.ts";
+
+/** What a user may ask of a robot, with a second step. */
+export interface Action {
+  readonly label: string;
+  /** What it does, for the second step. */
+  readonly effect: string;
+  readonly wanted: Wanted;
+}
+
+/** The actions that the robot's state allows. The fleet service has the last word. */
+export function actionsOf(robot: Robot): readonly Action[] {
+  const { robot_id: robotId, missions } = robot;
+  const queue = missions?.state ?? null;
+  const mission = queue?.missions[queue.current_mission_index];
+  if (mission === undefined || hasEnded(mission)) return [charge(robotId)];
+  const cancel: Action = {
+    label: "Cancel mission",
+    effect: "its mission ends as canceled, and is not resumed",
+    wanted: missionCommand(robotId, mission, "COMMAND_CANCEL"),
+  };
+  if (mission.state !== "STATE_PAUSED") return [cancel];
+  const resume: Action = {
+    label: "Resume mission",
+    effect: "it drives on",
+    wanted: missionCommand(robotId, mission, "COMMAND_RESUME"),
+  };
+  return [resume, cancel];
+}
+
+/** What must stay as it is between the two steps. */
+export function basisOf({ quality, standing, missions, lease, hold, place }: Robot): string {
+  const queue = missions?.state;
+  const current = queue?.missions[queue.current_mission_index];
+  return JSON.stringify([
+    quality,
+    standing.reason,
+    current?.mission_id,
+    current?.state,
+    current?.current_goal_index,
+    lease,
+    hold.held,
+    place?.point,
+  ]);
+}
+
+function charge(robotId: string): Action {
+  return {
+    label: "Send to charge",
+    effect: "it drives to a charger",
+    wanted: { operation: "ChargeRobot", request: { robotId } },
+  };
+}
+
+function missionCommand(robotId: string, { mission_id: missionId }: Mission, command: string): Wanted {
+  return { operation: "UpdateMission", request: { robotId, missionCommand: { missionId, command } } };
+}

@@ -1,0 +1,77 @@
+import { type Signal, signal } from "@preact/signals";
+import type { FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
+
+/** A command of the catalogue. */
+export interface Wanted {
+  readonly operation: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** What is known of a command that this browser has asked for. */
+export type AskedState =
+  /** It may have arrived, or not: it is asked for again under the same id. */
+  | { readonly state: "asked"; readonly problem: string }
+  | { readonly state: "taken"; readonly stage: PendingCommand["stage"] }
+  | { readonly state: "final"; readonly outcome: FinalCommand["outcome"]; readonly message: string }
+  /** It never became a command. */
+  | { readonly state: "refused"; readonly reason: string };
+
+export interface Asked extends Wanted {
+  readonly id: string;
+  readonly robotId: string;
+  /** What the button said. */
+  readonly label: string;
+  /** The newest tick that the page had: a start whose tick is old is refused. */
+  readonly tick: string;
+  /** By the browser's wall clock. */
+  readonly askedAtMs: number;
+  readonly known: AskedState;
+}
+
+/** The commands that this browser has asked for, also before the page was loaded again. */
+export interface AskedCommands {
+  readonly all: Signal<readonly Asked[]>;
+  /** Stores it: only then may it be sent. */
+  add(asked: Asked): void;
+  learn(id: string, known: AskedState): void;
+}
+
+/** As browsers have it. */
+export interface Storage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+}
+
+const KEY = "fleetgate.asked";
+/** Of those whose end is known. The others are kept: they are asked for again. */
+const MOST_ENDED = 20;
+
+export function createAskedCommands(storage: Storage): AskedCommands {
+  const all = signal(read(storage));
+  const keep = (commands: readonly Asked[]) => {
+    const ended = commands.filter(hasEnded).slice(-MOST_ENDED);
+    const kept = commands.filter((command) => !hasEnded(command) || ended.includes(command));
+    storage.setItem(KEY, JSON.stringify(kept));
+    all.value = kept;
+  };
+  return {
+    all,
+    add: (asked) => keep([...all.peek(), asked]),
+    learn: (id, known) =>
+      keep(all.peek().map((command) => (command.id === id ? { ...command, known } : command))),
+  };
+}
+
+export function hasEnded({ known }: Asked): boolean {
+  return known.state === "final" || known.state === "refused";
+}
+
+/** What an earlier page has stored; nothing if it cannot be read. */
+function read(storage: Storage): readonly Asked[] {
+  try {
+    const stored: unknown = JSON.parse(storage.getItem(KEY) ?? "[]");
+    return Array.isArray(stored) ? stored : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,52 @@
+import type { FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
+import type { Problem } from "../../northbound/web/api/gateway.ts";
+import { type Asked, type AskedCommands, type AskedState, hasEnded } from "./asked.ts";
+
+export interface SendParts {
+  readonly commands: AskedCommands;
+  readonly fetch: (address: string, request: RequestInit) => Promise<Response>;
+  /** Resolves after the time. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** How long the gateway may keep a request until the outcome is final. */
+const WAIT_SECONDS = 30;
+const AGAIN_MS = 1_000;
+
+/**
+ * Asks for a command until its end is known, always under the same id with the same body: the gateway takes
+ * that for one command, however often it is asked for.
+ */
+export async function sendUntilKnown(asked: Asked, { commands, fetch, sleep }: SendParts): Promise<void> {
+  for (;;) {
+    const known = await askOnce(asked, fetch);
+    commands.learn(asked.id, known);
+    if (hasEnded({ ...asked, known })) return;
+    await sleep(AGAIN_MS);
+  }
+}
+
+async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedState> {
+  const { id, operation, request, tick } = asked;
+  try {
+    const response = await fetch(`/api/v1/commands/${encodeURIComponent(id)}`, {
+      method: "PUT",
+      headers: { "content-type": "application/json", prefer: `wait=${WAIT_SECONDS}` },
+      body: JSON.stringify({ operation, request, tick }),
+    });
+    return readAnswer(response.status, await response.json());
+  } catch (error) {
+    // Lost on its way there, or on its way back: nobody knows.
+    return { state: "asked", problem: error instanceof TypeError ? "no answer yet" : String(error) };
+  }
+}
+
+function readAnswer(status: number, body: unknown): AskedState {
+  if (status === 200) {
+    const { outcome, message } = body as FinalCommand;
+    return { state: "final", outcome, message };
+  }
+  if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
+  const reason = (body as Problem).detail ?? `the gateway answers ${status}`;
+  return status >= 500 ? { state: "asked", problem: reason } : { state: "refused", reason };
+}

@@ -1,0 +1,216 @@
+import type { Command } from "../../northbound/web/api/command.ts";
+import type { MapSummary, Station } from "../../northbound/web/api/floor.ts";
+import type { Hold, Robot, RobotChange } from "../../northbound/web/api/robot.ts";
+import type { Change, Snapshot, StandingAlarms, Tick } from "../../northbound/web/api/stream.ts";
+import { followed, type Place, type Track } from "../floor/track.ts";
+import { ageMs, type Dated, type Moment } from "../trust/moment.ts";
+
+/** A robot as it was heard last. */
+export interface KnownRobot {
+  readonly robot: Robot;
+  /** For how long its reason to stand has held. */
+  readonly stood: Dated;
+  /** When the online list had it at its place, as its own message said. */
+  readonly placed: Dated;
+  /** Null: no place is known. */
+  readonly track: Track | null;
+  /** Where it was in the last ten minutes, the oldest first. */
+  readonly trail: readonly TrailPlace[];
+}
+
+export interface TrailPlace extends Place {
+  readonly mapId: number;
+  readonly heardAt: Moment;
+}
+
+/** All that the page knows of the gateway. */
+export interface Fleet {
+  readonly gatewayId: string;
+  readonly version: string;
+  readonly sessionId: string;
+  readonly isOpen: boolean;
+  readonly pollMs: number | null;
+  readonly robots: ReadonlyMap<string, KnownRobot>;
+  readonly stations: ReadonlyMap<string, Station>;
+  readonly maps: ReadonlyMap<number, MapSummary>;
+  readonly alarms: StandingAlarms;
+  readonly hold: Hold;
+  /** The newest online list; null: there was none. */
+  readonly list: Dated | null;
+  readonly isFleetLinkUp: boolean;
+  /** Commands that were heard, by key, the newest last. */
+  readonly commands: ReadonlyMap<string, Command>;
+  /** Those that were heard lately, the newest last. */
+  readonly recent: ReadonlyArray<{ readonly command: Command; readonly heardAt: Moment }>;
+}
+
+/** When and how late a message was heard, and how marks may move. */
+export interface Hearing {
+  readonly now: Moment;
+  readonly delayMs: number;
+  readonly isMotionReduced: boolean;
+}
+
+const TRAIL_MS = 600_000;
+const TRAIL_PLACES = 120;
+/** A step that is shorter leaves no trace in the trail, in the map's unit. */
+const TRAIL_STEP = 0.3;
+export const MOST_COMMANDS = 500;
+const MOST_RECENT = 100;
+
+/** The fleet at the beginning of a snapshot, without its robots. */
+export function begun(snapshot: Snapshot): Fleet {
+  return {
+    gatewayId: snapshot.gateway_id,
+    version: snapshot.version,
+    sessionId: snapshot.session_id,
+    isOpen: snapshot.open,
+    pollMs: snapshot.poll_ms,
+    robots: new Map(),
+    stations: new Map(snapshot.stations.map((station) => [station.station, station])),
+    maps: new Map(snapshot.maps.map((map) => [map.map_id, map])),
+    alarms: snapshot.alarms,
+    hold: snapshot.hold,
+    list: null,
+    isFleetLinkUp: false,
+    commands: new Map(),
+    recent: [],
+  };
+}
+
+/** With robots of a snapshot. `before` knows where they were. */
+export function withRobots(
+  fleet: Fleet,
+  before: Fleet | null,
+  heard: readonly Robot[],
+  hearing: Hearing,
+): Fleet {
+  const robots = new Map(fleet.robots);
+  for (const robot of heard) {
+    const known = robots.get(robot.robot_id) ?? before?.robots.get(robot.robot_id) ?? null;
+    robots.set(robot.robot_id, heardRobot(robot, robot, known, before ?? fleet, hearing));
+  }
+  return { ...fleet, robots };
+}
+
+/** A robot that a snapshot has yet to bring is left out: the snapshot will be newer. */
+function withChanges(fleet: Fleet, changes: readonly RobotChange[], hearing: Hearing): Fleet {
+  const robots = new Map(fleet.robots);
+  for (const change of changes) {
+    const known = robots.get(change.robot_id);
+    if (known === undefined) continue;
+    const robot = { ...known.robot, ...change } as Robot;
+    robots.set(change.robot_id, heardRobot(robot, change, known, fleet, hearing));
+  }
+  return { ...fleet, robots };
+}
+
+export function changed(fleet: Fleet, change: Change, hearing: Hearing): Fleet {
+  const withThem = change.robots === undefined ? fleet : withChanges(fleet, change.robots, hearing);
+  return {
+    ...withThem,
+    stations: merged(fleet.stations, change.stations, change.stations_removed, ({ station }) => station),
+    maps: merged(fleet.maps, change.maps, change.maps_removed, (map) => map.map_id),
+    alarms: change.alarms ?? fleet.alarms,
+    hold: change.hold ?? fleet.hold,
+    commands: withCommands(fleet.commands, change.commands),
+    recent: [
+      ...fleet.recent,
+      ...(change.commands ?? []).map((command) => ({ command, heardAt: hearing.now })),
+    ].slice(-MOST_RECENT),
+  };
+}
+
+export function ticked(fleet: Fleet, tick: Tick, { now, delayMs }: Hearing): Fleet {
+  const { poll_age_ms: pollAgeMs } = tick;
+  return {
+    ...fleet,
+    isFleetLinkUp: tick.fleet_link_up,
+    list: pollAgeMs === null ? null : { ageWhenSentMs: pollAgeMs + delayMs, heardAt: now },
+  };
+}
+
+/** When the online list last had a robot at its place. */
+export function seenOf({ robot, placed }: KnownRobot, list: Dated | null): Dated {
+  if (robot.place?.listed !== true || list === null) return placed;
+  return ageMs(list, list.heardAt) <= ageMs(placed, list.heardAt) ? list : placed;
+}
+
+function heardRobot(
+  robot: Robot,
+  { standing, place }: RobotChange,
+  known: KnownRobot | null,
+  fleet: Fleet,
+  hearing: Hearing,
+): KnownRobot {
+  const { now, delayMs } = hearing;
+  const heard = (sentMs: number): Dated => ({ ageWhenSentMs: sentMs + delayMs, heardAt: now });
+  const track = place === undefined ? (known?.track ?? null) : trackOf(place, known, fleet, hearing);
+  return {
+    robot,
+    stood: standing === undefined && known !== null ? known.stood : heard(robot.standing.for_ms),
+    placed: place === undefined && known !== null ? known.placed : heard(robot.place?.age_ms ?? 0),
+    track,
+    trail: trailOf(known?.trail ?? [], track, now),
+  };
+}
+
+function trackOf(
+  place: Robot["place"],
+  known: KnownRobot | null,
+  { pollMs, list }: Fleet,
+  { now, isMotionReduced }: Hearing,
+): Track | null {
+  if (place === null || place.x === null || place.y === null) return null;
+  const at = { x: place.x, y: place.y, headingRadians: place.theta };
+  const record = `${place.received_at} ${place.x} ${place.y} ${place.theta}`;
+  const ageBeforeMs = known === null ? 0 : ageMs(seenOf(known, list), now);
+  const report = { record, mapId: place.map_id, place: at, heardAt: now };
+  return followed(known?.track ?? null, report, { pollMs: pollMs ?? 0, ageBeforeMs, isMotionReduced });
+}
+
+function trailOf(trail: readonly TrailPlace[], track: Track | null, now: Moment): readonly TrailPlace[] {
+  if (track === null) return trail;
+  const { place, mapId } = track.report;
+  const last = trail.at(-1);
+  if (last?.mapId === mapId && Math.hypot(last.x - place.x, last.y - place.y) < TRAIL_STEP) return trail;
+  const kept = trail.filter(({ heardAt }) => now.monotonicMs - heardAt.monotonicMs <= TRAIL_MS);
+  return [...kept.slice(1 - TRAIL_PLACES), { ...place, mapId, heardAt: now }];
+}
+
+function merged<Key, Value>(
+  known: ReadonlyMap<Key, Value>,
+  heard: readonly Value[] | undefined,
+  removed: readonly Key[] | undefined,
+  keyOf: (value: Value) => Key,
+): ReadonlyMap<Key, Value> {
+  if (heard === undefined && removed === undefined) return known;
+  const all = new Map(known);
+  for (const key of removed ?? []) all.delete(key);
+  for (const value of heard ?? []) all.set(keyOf(value), value);
+  return all;
+}
+
+/** Names a command, also after a restart of the gateway if it has a request id. */
+export function commandKey({ number, protocol, user, request_id: id }: Command): string {
+  return id === null ? `number ${number}` : `${protocol}:${user}/${id}`;
+}
+
+/** The newest last; the oldest make room. */
+export function withCommands(
+  known: ReadonlyMap<string, Command>,
+  heard: readonly Command[] | undefined,
+): ReadonlyMap<string, Command> {
+  if (heard === undefined) return known;
+  const all = new Map(known);
+  for (const command of heard) {
+    const key = commandKey(command);
+    all.delete(key);
+    all.set(key, command);
+  }
+  for (const key of all.keys()) {
+    if (all.size <= MOST_COMMANDS) break;
+    all.delete(key);
+  }
+  return all;
+}

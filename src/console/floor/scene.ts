@@ -1,0 +1,126 @@
+import { ageMs, type Dated, type Moment, wallTimeMs } from "../trust/moment.ts";
+import { timeOfDay } from "../trust/time-text.ts";
+import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
+
+/** A point of GetMap. */
+export interface FloorPoint {
+  readonly x: number;
+  readonly y: number;
+  readonly name: string;
+}
+
+export type Emphasis = "normal" | "abnormal" | "alarm";
+
+/** What the floor knows of a robot. */
+export interface FloorRobot {
+  readonly robotId: string;
+  readonly name: string;
+  /** Whether its place was known to be true when it was sent. */
+  readonly isPlaceGood: boolean;
+  /** Its quality, for a mark that is hollow. */
+  readonly qualityWord: string;
+  /** How it is, in few words. */
+  readonly word: string;
+  readonly emphasis: Emphasis;
+  /** Null: no place has been reported. */
+  readonly track: Track | null;
+  /** When the online list last had it there. */
+  readonly seen: Dated;
+  /** Places of the last minutes, the oldest first. */
+  readonly trail: readonly Place[];
+  /** Points that it has yet to pass, as far as the service tells them. */
+  readonly ahead: readonly Place[];
+}
+
+export interface FloorState {
+  /** Null: there is none to show. */
+  readonly mapId: number | null;
+  /** Of that map, as far as they could be read. */
+  readonly points: readonly FloorPoint[];
+  readonly robots: readonly FloorRobot[];
+  /** The period of the polls of the online list; null: it is not polled. */
+  readonly pollMs: number | null;
+  /** Whether the stream's ticks come in time. */
+  readonly isLive: boolean;
+  readonly chosenId: string | null;
+}
+
+/** A robot as it is drawn: a full mark is known to be there now, a hollow one was there once. */
+export interface Mark {
+  readonly robotId: string;
+  readonly name: string;
+  readonly place: Place;
+  readonly isHollow: boolean;
+  /** Written beside its name, unless the robot is as usual. */
+  readonly note: string;
+  readonly emphasis: Emphasis;
+  readonly isChosen: boolean;
+}
+
+/** All that is drawn of one map at one moment. */
+export interface Scene {
+  readonly points: readonly FloorPoint[];
+  readonly marks: readonly Mark[];
+  readonly trail: readonly Place[];
+  readonly ahead: readonly Place[];
+  /** From the chosen robot to the next point that it has yet to pass: a direction, and no route. */
+  readonly direction: readonly [from: Place, to: Place] | null;
+  /** Whether the next moment may look different although nothing was heard. */
+  readonly isMoving: boolean;
+}
+
+const NO_POLLING =
+  "Places are not known: the gateway does not poll the online list (fleet.times.rosterPollMs).";
+const NO_MAP = "No map is known yet.";
+
+/** The floor at a moment. Draws nothing that was not reported. */
+export function sceneAt(state: FloorState, now: Moment): Scene {
+  const { mapId, points, pollMs, chosenId } = state;
+  const tracked = pollMs === null ? [] : state.robots.flatMap((robot) => onMap(robot, mapId));
+  const marks = tracked.map(({ robot, track }) => markOf(robot, track, state, pollMs ?? 0, now));
+  const chosen = tracked.find(({ robot }) => robot.robotId === chosenId);
+  const chosenMark = marks.find(({ isChosen }) => isChosen);
+  const ahead = chosenMark === undefined || chosenMark.isHollow ? [] : (chosen?.robot.ahead ?? []);
+  const [next] = ahead;
+  return {
+    points,
+    // The chosen robot lies above the others.
+    marks: [...marks].sort((a, b) => Number(a.isChosen) - Number(b.isChosen)),
+    trail: chosen?.robot.trail ?? [],
+    ahead,
+    direction: chosenMark === undefined || next === undefined ? null : [chosenMark.place, next],
+    isMoving: tracked.some(({ track }) => isMoving(track, now)),
+  };
+}
+
+function onMap(robot: FloorRobot, mapId: number | null) {
+  const { track } = robot;
+  return track !== null && track.report.mapId === mapId ? [{ robot, track }] : [];
+}
+
+function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: number, now: Moment): Mark {
+  const doubt = doubtOf(robot, state.isLive, pollMs, now);
+  return {
+    robotId: robot.robotId,
+    name: robot.name,
+    place: placeAt(track, now),
+    isHollow: doubt !== null,
+    note: doubt ?? (robot.emphasis === "normal" ? "" : robot.word),
+    emphasis: robot.emphasis,
+    isChosen: robot.robotId === state.chosenId,
+  };
+}
+
+/** Why a robot may be somewhere else by now; null if it was reported there just now. */
+export function doubtOf(robot: FloorRobot, isLive: boolean, pollMs: number, now: Moment): string | null {
+  const isOld = ageMs(robot.seen, now) > POLLS_FORGIVEN * pollMs;
+  if (isLive && robot.isPlaceGood && !isOld) return null;
+  const seen = `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`;
+  return robot.qualityWord === "good" ? seen : `${robot.qualityWord}, ${seen}`;
+}
+
+/** Why the floor shows no places; null if it may. */
+export function noticeOf({ mapId, pollMs }: FloorState): string | null {
+  if (pollMs === null) return NO_POLLING;
+  return mapId === null ? NO_MAP : null;
+}

@@ -1,0 +1,97 @@
+import { elapsedMs, type Moment } from "../trust/moment.ts";
+
+/** A place on a map, in the map's own unit. The service names none; robots of the simulator use metres. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly headingRadians: number | null;
+}
+
+/** Where the online list found a robot. */
+export interface Report {
+  /** Names the record of the list: another text is another report. */
+  readonly record: string;
+  readonly mapId: number;
+  readonly place: Place;
+  readonly heardAt: Moment;
+}
+
+/** How a mark moves: from where it was when the report came, to the place of the report. */
+export interface Track {
+  readonly report: Report;
+  readonly from: Place;
+  /** 0: the mark is at the report at once. */
+  readonly durationMs: number;
+}
+
+/** What decides how a mark moves. */
+export interface Pace {
+  readonly pollMs: number;
+  /** How old the place before was when the report came. */
+  readonly ageBeforeMs: number;
+  /** The user's system asks for less motion. */
+  readonly isMotionReduced: boolean;
+}
+
+/** A place that is older than this many polls may not be the robot's any more. */
+export const POLLS_FORGIVEN = 2.5;
+/** Faster than any robot of the fleet. */
+const IMPOSSIBLE_UNITS_PER_SECOND = 5;
+
+/** The track after another report. The same record, heard again with another value, moves nothing anew. */
+export function followed(track: Track | null, report: Report, pace: Pace): Track {
+  if (track === null) return { report, from: report.place, durationMs: 0 };
+  if (track.report.record === report.record && track.report.mapId === report.mapId) return track;
+  const from = placeAt(track, report.heardAt);
+  return isJump(track, report, from, pace)
+    ? { report, from: report.place, durationMs: 0 }
+    : { report, from, durationMs: pace.pollMs };
+}
+
+function isJump(track: Track, report: Report, from: Place, pace: Pace): boolean {
+  const { pollMs, ageBeforeMs, isMotionReduced } = pace;
+  if (isMotionReduced || track.report.mapId !== report.mapId) return true;
+  return ageBeforeMs > POLLS_FORGIVEN * pollMs || isImpossible(from, report.place, pollMs);
+}
+
+function isImpossible(from: Place, to: Place, pollMs: number): boolean {
+  return Math.hypot(to.x - from.x, to.y - from.y) > (IMPOSSIBLE_UNITS_PER_SECOND * pollMs) / 1_000;
+}
+
+/** Where the mark is at a moment: on the line to the last report, and never beyond it. */
+export function placeAt({ report, from, durationMs }: Track, now: Moment): Place {
+  const passedMs = elapsedMs(report.heardAt, now);
+  if (passedMs >= durationMs) return report.place;
+  return between(from, report.place, passedMs / durationMs);
+}
+
+/** Whether the mark is still on its way at a moment. */
+export function isMoving({ report, from, durationMs }: Track, now: Moment): boolean {
+  return elapsedMs(report.heardAt, now) < durationMs && !isSamePlace(from, report.place);
+}
+
+function isSamePlace(a: Place, b: Place): boolean {
+  return a.x === b.x && a.y === b.y && a.headingRadians === b.headingRadians;
+}
+
+function between(from: Place, to: Place, part: number): Place {
+  return {
+    x: mix(from.x, to.x, part),
+    y: mix(from.y, to.y, part),
+    headingRadians: turned(from.headingRadians, to.headingRadians, part),
+  };
+}
+
+/** Never outside of the two, as rounding alone could put it. */
+function mix(from: number, to: number, part: number): number {
+  const value = from + (to - from) * part;
+  return Math.min(Math.max(value, Math.min(from, to)), Math.max(from, to));
+}
+
+/** The shorter way round. */
+function turned(from: number | null, to: number | null, part: number): number | null {
+  if (from === null || to === null) return to;
+  const turn = (to - from) % (2 * Math.PI);
+  const shorter = ((2 * turn) % (2 * Math.PI)) - turn;
+  return from + shorter * part;
+}

@@ -1,0 +1,45 @@
+/** What the page shows, by its address. */
+export type Route =
+  | { readonly view: "floor"; readonly mapId: number | null; readonly chosenId: string | null }
+  | { readonly view: "robot"; readonly robotId: string }
+  | { readonly view: "commands" }
+  | { readonly view: "command"; readonly key: string }
+  | { readonly view: "alarms" }
+  | { readonly view: "nothing" };
+
+export function routeOf(address: { readonly pathname: string; readonly search: string }): Route {
+  const [first = "", ...rest] = address.pathname.split("/").slice(1);
+  const name = decoded(rest.join("/"));
+  if (name === null) return { view: "nothing" };
+  if (first === "robots" && name !== "") return { view: "robot", robotId: name };
+  if (first === "commands") return name === "" ? { view: "commands" } : { view: "command", key: name };
+  if (first === "alarms" && name === "") return { view: "alarms" };
+  if (first !== "" || name !== "") return { view: "nothing" };
+  const query = new URLSearchParams(address.search);
+  const map = query.get("map");
+  const mapId = map !== null && /^\d{1,9}$/.test(map) ? Number(map) : null;
+  return { view: "floor", mapId, chosenId: query.get("robot") };
+}
+
+export function robotAddress(robotId: string): string {
+  return `/robots/${encodeURIComponent(robotId)}`;
+}
+
+export function commandAddress(key: string): string {
+  return `/commands/${encodeURIComponent(key)}`;
+}
+
+export function floorAddress(mapId: number | null, chosenId: string | null): string {
+  const query = new URLSearchParams();
+  if (mapId !== null) query.set("map", `${mapId}`);
+  if (chosenId !== null) query.set("robot", chosenId);
+  return query.size === 0 ? "/" : `/?${query}`;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

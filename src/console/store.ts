@@ -1,0 +1,123 @@
+import { effect, type Signal, signal } from "@preact/signals";
+import type { Robot } from "../northbound/web/api/robot.ts";
+import type { StreamMessages } from "../northbound/web/api/stream.ts";
+import { begun, changed, type Fleet, type Hearing, ticked, withRobots } from "./fleet/fleet.ts";
+import type { ServerSentEvent } from "./stream/server-sent-events.ts";
+import { StreamEnded, type StreamState } from "./stream/stream.ts";
+import { createBacklog } from "./trust/backlog.ts";
+import type { Liveness } from "./trust/liveness.ts";
+import type { Moment } from "./trust/moment.ts";
+
+/** What the views show. Each is replaced as a whole. */
+export interface Store {
+  readonly fleet: Signal<Fleet | null>;
+  readonly stream: Signal<StreamState>;
+  /** Whether what is shown is known to be true now. */
+  readonly isLive: Signal<boolean>;
+  /** Renewed each second. */
+  readonly now: Signal<Moment>;
+  /** The newest tick, which a start must name; null: none was heard. */
+  readonly tickId: Signal<string | null>;
+  /** Takes an event of the stream. */
+  take(event: ServerSentEvent): void;
+  /** Looks at the clocks. */
+  look(): void;
+}
+
+export interface StoreParts {
+  readonly liveness: Liveness;
+  readonly now: () => Moment;
+  readonly isMotionReduced: () => boolean;
+}
+
+/** Of the gateway's ticks. */
+const TICK_PERIOD_MS = 1_000;
+
+export function createStore({ liveness, now, isMotionReduced }: StoreParts): Store {
+  const fleet = signal<Fleet | null>(null);
+  const stream = signal<StreamState>({ state: "connecting" });
+  const isLive = signal(false);
+  const time = signal(now());
+  const tickId = signal<string | null>(null);
+  const byTime = createBacklog();
+  const byCount = createBacklog();
+  let ticks = 0;
+  /** The fleet of a snapshot that is not whole yet. */
+  let coming: Fleet | null = null;
+
+  const hearing = (): Hearing => ({ now: now(), delayMs: delayMs(), isMotionReduced: isMotionReduced() });
+  // One alone would be wrong: a clock may be set, and a gateway that hangs sends no ticks.
+  const delayMs = () => Math.min(byTime.delayMs(), byCount.delayMs());
+
+  function begin(snapshot: StreamMessages["snapshot"]): void {
+    byTime.reset();
+    byCount.reset();
+    coming = begun(snapshot);
+  }
+
+  function addRobots(robots: readonly Robot[], isWhole: boolean): void {
+    if (coming === null) return;
+    coming = withRobots(coming, fleet.peek(), robots, hearing());
+    if (!isWhole) return;
+    fleet.value = coming;
+    coming = null;
+  }
+
+  function tick(message: StreamMessages["tick"]): void {
+    const { now: moment } = hearing();
+    byTime.note(Date.parse(message.at), moment.monotonicMs);
+    ticks += 1;
+    byCount.note(ticks * TICK_PERIOD_MS, moment.monotonicMs);
+    const known = fleet.peek();
+    // Until a snapshot is whole, what is shown is from before.
+    if (known === null || coming !== null) return;
+    fleet.value = ticked(known, message, hearing());
+    tickId.value = message.id;
+    liveness.tick(delayMs());
+    look();
+  }
+
+  function change(message: StreamMessages["change"]): void {
+    if (coming !== null) coming = changed(coming, message, hearing());
+    else if (fleet.peek() !== null) fleet.value = changed(fleet.peek() as Fleet, message, hearing());
+  }
+
+  function look(): void {
+    isLive.value = liveness.isLive();
+    time.value = now();
+  }
+
+  return {
+    fleet,
+    stream,
+    isLive,
+    now: time,
+    tickId,
+    look,
+    take({ name, data }) {
+      const message: unknown = JSON.parse(data);
+      if (isA("snapshot", name, message)) begin(message);
+      else if (isA("robots", name, message)) addRobots(message.robots, !message.more);
+      else if (isA("tick", name, message)) tick(message);
+      else if (isA("change", name, message)) change(message);
+      else if (isA("closed", name, message) && !message.reconnect) throw new StreamEnded(message.reason);
+    },
+  };
+}
+
+/** The gateway keeps its word: the page is its own, and a test holds the messages against their models. */
+function isA<Name extends keyof StreamMessages>(
+  wanted: Name,
+  name: string,
+  _message: unknown,
+): _message is StreamMessages[Name] {
+  return name === wanted;
+}
+
+/** Keeps the title of the page true. */
+export function showTitle(store: Store, page: { title: string }): void {
+  effect(() => {
+    const name = store.fleet.value?.gatewayId ?? "Fleetgate";
+    page.title = store.isLive.value ? name : `not live: ${name}`;
+  });
+}

@@ -1,0 +1,47 @@
+import { elapsedMs, type Moment } from "./moment.ts";
+
+/** Without a tick for this long, nothing that is shown is known any more. */
+const TICK_MS = 3_000;
+/** A tick that was kept back for longer says nothing of now. */
+const MOST_DELAY_MS = 1_500;
+
+/** An element whose `data-tick` chooses the animation. */
+export interface Marked {
+  readonly dataset: Record<string, string | undefined>;
+}
+
+/** Shows whether the gateway's ticks come in time. */
+export interface Liveness {
+  /** Notes a tick, and how long it was kept back. */
+  tick(delayMs: number): void;
+  /** Nothing is known from now on, until the next tick. */
+  lose(): void;
+  /** Looks at the clocks; gives whether ticks come in time. */
+  isLive(): boolean;
+}
+
+/**
+ * Each tick restarts the CSS animation that greys the values. The browser runs it apart from the script, so
+ * that it ends even while the script hangs. Two animations of one kind take turns: another name restarts it.
+ */
+export function createLiveness(root: Marked, now: () => Moment): Liveness {
+  let tickedAt: Moment | null = null;
+  const lose = () => {
+    tickedAt = null;
+    root.dataset.tick = "none";
+  };
+  lose();
+  return {
+    tick(delayMs) {
+      if (delayMs > MOST_DELAY_MS) return;
+      tickedAt = now();
+      root.dataset.tick = root.dataset.tick === "odd" ? "even" : "odd";
+    },
+    lose,
+    isLive() {
+      // After a sleep of the machine, the animation goes on where it was.
+      if (tickedAt !== null && elapsedMs(tickedAt, now()) >= TICK_MS) lose();
+      return tickedAt !== null;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * A moment on the two clocks of the browser, in milliseconds. Neither is ever compared with the gateway's
+ * clock.
+ */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/**
+ * The time between two moments: the larger of both clocks, because a sleep stops the one, and a user sets
+ * the other back.
+ */
+export function elapsedMs(since: Moment, now: Moment): number {
+  return Math.max(0, now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
+}
+
+/** What was true at a moment, with the age that it had then. */
+export interface Dated {
+  readonly ageWhenSentMs: number;
+  readonly heardAt: Moment;
+}
+
+/** The age of a value now: its age when it was sent, and all time since it was heard. */
+export function ageMs({ ageWhenSentMs, heardAt }: Dated, now: Moment): number {
+  return Math.max(0, ageWhenSentMs) + elapsedMs(heardAt, now);
+}
+
+/** The time of the browser's wall clock at which a value was true. */
+export function wallTimeMs(dated: Dated, now: Moment): number {
+  return now.wallMs - ageMs(dated, now);
+}

@@ -1,0 +1,66 @@
+import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
+import { robotAddress } from "../route.ts";
+import { commandWord, sourceText, useCommands } from "./command-log.tsx";
+import { Link, Table, Time, Word } from "./parts.tsx";
+
+/** One command's whole life. */
+export function Command({ commandKey }: { readonly commandKey: string }) {
+  const { remembered, problem, isRead } = useCommands();
+  const command = remembered.get(commandKey);
+  if (command === undefined) {
+    if (problem !== "") return <p class="warning">◆ The log could not be read: {problem}.</p>;
+    return <p>{isRead ? "The log has no such command any more." : "Reading the log."}</p>;
+  }
+  return (
+    <>
+      <h1>
+        {command.operation} <Word {...commandWord(command)} />
+      </h1>
+      <p class="first">{command.meaning ?? "Its outcome is not final yet."}</p>
+      <dl>
+        <dt>Robot</dt>
+        <dd>
+          {command.robot_id === null ? (
+            "none"
+          ) : (
+            <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
+          )}
+        </dd>
+        <dt>Source</dt>
+        <dd>{sourceText(command)}</dd>
+        <dt>Request id</dt>
+        <dd class="id">{command.request_id ?? "none could be read"}</dd>
+        <dt>Code</dt>
+        <dd>{command.code ?? "–"}</dd>
+        <dt>Message</dt>
+        <dd>{command.message ?? "–"}</dd>
+        <dt>Mission</dt>
+        <dd class="id">{command.mission_id ?? "–"}</dd>
+        <dt>Evidence</dt>
+        <dd>{command.evidence ?? "–"}</dd>
+        <dt>Found later</dt>
+        <dd>{command.found_later ?? "–"}</dd>
+        <dt>Request</dt>
+        <dd class="id">{command.request ?? "could not be read"}</dd>
+      </dl>
+      <Table caption="Stages" columns={["Stage", "Time"]}>
+        {stagesOf(command).map(([stage, at]) => (
+          <tr key={stage}>
+            <td>{stage}</td>
+            <td>
+              <Time iso={at} isDated />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+function stagesOf(command: CommandFacts): ReadonlyArray<readonly [string, string | null]> {
+  return [
+    ["accepted", command.accepted_at],
+    ["sent", command.sent_at],
+    ["final", command.final_at],
+  ];
+}

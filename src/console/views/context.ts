@@ -1,0 +1,29 @@
+import type { ReadonlySignal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { AskedCommands, Wanted } from "../commanding/asked.ts";
+import type { Route } from "../route.ts";
+import type { Store } from "../store.ts";
+import type { Moment } from "../trust/moment.ts";
+
+/** What every view can reach. */
+export interface Page {
+  readonly store: Store;
+  readonly route: ReadonlySignal<Route>;
+  readonly now: () => Moment;
+  readonly asked: AskedCommands;
+  /** Asks the gateway for a command, until its end is known. */
+  ask(robotId: string, label: string, wanted: Wanted): void;
+  /** Shows another address. */
+  go(address: string, how?: "push" | "replace"): void;
+  /** Connects again after the gateway has ended the stream. */
+  reconnect(): void;
+}
+
+export const PageContext = createContext<Page | null>(null);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (page === null) throw new Error("a view is used outside of the page");
+  return page;
+}

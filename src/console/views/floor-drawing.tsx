@@ -1,0 +1,148 @@
+import { select } from "d3-selection";
+import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
+import { useEffect, useRef } from "preact/hooks";
+import { type Camera, fitted, type Size, type Zoom, zoomed } from "../floor/camera.ts";
+import { draw, markNear } from "../floor/draw.ts";
+import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
+import type { Moment } from "../trust/moment.ts";
+
+export interface DrawingProps {
+  readonly state: FloorState;
+  readonly now: () => Moment;
+  readonly choose: (robotId: string) => void;
+}
+
+/** The drawing of the floor. The list beside it has the same in words. */
+export function FloorDrawing(props: DrawingProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const drawing = useRef<Drawing | null>(null);
+  useEffect(() => {
+    if (canvas.current === null) return;
+    const made = createDrawing(canvas.current);
+    drawing.current = made;
+    return () => made.close();
+  }, []);
+  useEffect(() => drawing.current?.show(props));
+  return (
+    <div class="drawing">
+      <canvas
+        ref={canvas}
+        tabIndex={0}
+        role="img"
+        aria-label="Map of the floor. The list of robots says the same."
+      />
+      <p class="zoom">
+        <button type="button" aria-label="Zoom in" onClick={() => drawing.current?.zoomBy(1.5)}>
+          +
+        </button>
+        <button type="button" aria-label="Zoom out" onClick={() => drawing.current?.zoomBy(1 / 1.5)}>
+          −
+        </button>
+        <button type="button" onClick={() => drawing.current?.showAll()}>
+          All
+        </button>
+      </p>
+    </div>
+  );
+}
+
+interface Drawing {
+  show(props: DrawingProps): void;
+  zoomBy(factor: number): void;
+  showAll(): void;
+  close(): void;
+}
+
+/** Draws when something has changed, and in each frame while a mark moves. */
+function createDrawing(canvas: HTMLCanvasElement): Drawing {
+  const ink = canvas.getContext("2d");
+  let shown: DrawingProps | null = null;
+  let last: { readonly scene: Scene; readonly camera: Camera } | null = null;
+  let [size, ask]: [Size, number] = [{ width: 0, height: 0 }, 0];
+  let transform: Zoom = zoomIdentity;
+  let base: { readonly of: string; readonly camera: Camera } | null = null;
+
+  function paint(): void {
+    ask = 0;
+    if (ink === null || shown === null || size.width === 0) return;
+    const scene = sceneAt(shown.state, shown.now());
+    const { mapId } = shown.state;
+    // The whole is fitted once a map: it must not move under the pointer when a robot does.
+    const of = `${mapId} ${scene.points.length}`;
+    if (base?.of !== of) {
+      base = { of, camera: fitted([...scene.points, ...scene.marks.map(({ place }) => place)], size) };
+    }
+    const camera = zoomed(base.camera, transform);
+    draw(ink, scene, camera, size);
+    last = { scene, camera };
+    if (scene.isMoving) plan();
+  }
+
+  function plan(): void {
+    if (ask === 0) ask = requestAnimationFrame(paint);
+  }
+
+  function fit(): void {
+    const { clientWidth: width, clientHeight: height } = canvas;
+    const ratio = devicePixelRatio;
+    size = { width, height };
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    ink?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    base = null;
+    plan();
+  }
+
+  const behaviour = zoom<HTMLCanvasElement, unknown>()
+    .scaleExtent([0.5, 40])
+    .on("zoom", (event: D3ZoomEvent<HTMLCanvasElement, unknown>) => {
+      transform = event.transform;
+      plan();
+    });
+  const selection = select(canvas).call(behaviour);
+  const resized = new ResizeObserver(fit);
+  resized.observe(canvas);
+  const onClick = ({ offsetX: x, offsetY: y }: MouseEvent) => {
+    const mark = last === null ? null : markNear(last.scene, last.camera, { x, y });
+    if (mark !== null) shown?.choose(mark.robotId);
+  };
+  canvas.addEventListener("click", onClick);
+  const onKey = arrowKeys(behaviour, selection);
+  canvas.addEventListener("keydown", onKey);
+  return {
+    show(props) {
+      shown = props;
+      plan();
+    },
+    zoomBy: (factor) => behaviour.scaleBy(selection, factor),
+    showAll() {
+      base = null;
+      behaviour.transform(selection, zoomIdentity);
+    },
+    close() {
+      cancelAnimationFrame(ask);
+      resized.disconnect();
+      selection.on(".zoom", null);
+      canvas.removeEventListener("click", onClick);
+      canvas.removeEventListener("keydown", onKey);
+    },
+  };
+}
+
+type CanvasSelection = ReturnType<typeof select<HTMLCanvasElement, unknown>>;
+
+const steps: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [40, 0],
+  ArrowRight: [-40, 0],
+  ArrowUp: [0, 40],
+  ArrowDown: [0, -40],
+};
+
+function arrowKeys(behaviour: ZoomBehavior<HTMLCanvasElement, unknown>, selection: CanvasSelection) {
+  return (event: KeyboardEvent) => {
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    behaviour.translateBy(selection, ...step);
+  };
+}

@@ -1,0 +1,124 @@
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { FleetMap, MapSummary } from "../../northbound/web/api/floor.ts";
+import { get } from "../api.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { floorState } from "../fleet/floor-state.ts";
+import { noticeOf } from "../floor/scene.ts";
+import { floorAddress } from "../route.ts";
+import { usePage } from "./context.ts";
+import { FloorDrawing } from "./floor-drawing.tsx";
+import { Link } from "./parts.tsx";
+import { RobotList } from "./robot-list.tsx";
+
+/** Where the robots are, as a drawing and as a list. */
+export function Floor(props: { readonly mapId: number | null; readonly chosenId: string | null }) {
+  const { store, go, now } = usePage();
+  const search = useSignal("");
+  const fleet = store.fleet.value;
+  const mapId = fleet === null ? null : shownMapId(fleet, props);
+  const { map, problem } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
+  const isLive = store.isLive.value;
+  // Each second, places may have become too old.
+  const moment = store.now.value;
+  const state = useMemo(
+    () => (fleet === null ? null : floorState(fleet, map, mapId, isLive, props.chosenId)),
+    [fleet, map, mapId, isLive, props.chosenId],
+  );
+  if (fleet === null || state === null) return null;
+  const choose = (robotId: string) =>
+    go(floorAddress(mapId, robotId === props.chosenId ? null : robotId), "replace");
+  const notice = noticeOf(state) ?? problem;
+  return (
+    <>
+      <h1 class="unseen">Floor</h1>
+      <MapChoice maps={[...fleet.maps.values()]} mapId={mapId} chosenId={props.chosenId} />
+      <div class="floor">
+        <section aria-label="Map">
+          {notice !== null && <p class="notice">{notice}</p>}
+          <FloorDrawing state={state} now={now} choose={choose} />
+        </section>
+        <section aria-label="List of robots">
+          <label class="search">
+            Search{" "}
+            <input
+              type="search"
+              value={search.value}
+              onInput={({ currentTarget }) => {
+                search.value = currentTarget.value;
+              }}
+            />
+          </label>
+          <RobotList
+            fleet={fleet}
+            floor={state}
+            now={moment}
+            search={search.value}
+            chosenId={props.chosenId}
+            choose={choose}
+          />
+        </section>
+      </div>
+    </>
+  );
+}
+
+/** The map that was asked for, else that of the chosen robot, else that of most robots. */
+function shownMapId(
+  { maps, robots }: Fleet,
+  asked: { readonly mapId: number | null; readonly chosenId: string | null },
+): number | null {
+  if (asked.mapId !== null) return asked.mapId;
+  const chosen = robots.get(asked.chosenId ?? "")?.robot.place?.map_id;
+  if (chosen !== undefined) return chosen;
+  const counts = new Map([...maps.keys()].map((mapId) => [mapId, 0]));
+  for (const { robot } of robots.values()) {
+    const mapId = robot.place?.map_id;
+    if (mapId !== undefined) counts.set(mapId, (counts.get(mapId) ?? 0) + 1);
+  }
+  const [most] = [...counts].sort(([idA, a], [idB, b]) => b - a || idA - idB);
+  return most?.[0] ?? null;
+}
+
+/** The points of a map, read again when the gateway has read it again. */
+function useMap(mapId: number | null, readAt: string) {
+  const wanted = useSignal({ mapId, readAt });
+  if (wanted.peek().mapId !== mapId || wanted.peek().readAt !== readAt) wanted.value = { mapId, readAt };
+  const map = useSignal<FleetMap | null>(null);
+  const problem = useSignal<string | null>(null);
+  useSignalEffect(() => {
+    const { mapId: id, readAt: at } = wanted.value;
+    if (id === null || at === "") return;
+    const over = new AbortController();
+    void get<FleetMap>(`/maps/${id}`, over.signal).then((answer) => {
+      if (over.signal.aborted) return;
+      problem.value = problemOf(answer);
+      if ("value" in answer) map.value = answer.value;
+    });
+    return () => over.abort();
+  });
+  const shown = useComputed(() => (map.value?.map_id === wanted.value.mapId ? map.value : null));
+  return { map: shown.value, problem: problem.value };
+}
+
+function problemOf(answer: { readonly value: FleetMap } | { readonly problem: string }): string | null {
+  if ("problem" in answer) return `The map could not be read: ${answer.problem}.`;
+  return answer.value.points === null ? "The map is too large to be shown, or cannot be read." : null;
+}
+
+function MapChoice(props: {
+  readonly maps: readonly MapSummary[];
+  readonly mapId: number | null;
+  readonly chosenId: string | null;
+}) {
+  if (props.maps.length < 2) return null;
+  return (
+    <nav aria-label="Maps">
+      {props.maps.map(({ map_id: id, name }) => (
+        <Link key={id} to={floorAddress(id, props.chosenId)} current={id === props.mapId}>
+          {name ?? `map ${id}`}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,108 @@
+import { timeOfDay } from "../trust/time-text.ts";
+import { Alarms } from "./alarms.tsx";
+import { Command } from "./command.tsx";
+import { Commands } from "./commands.tsx";
+import { usePage } from "./context.ts";
+import { Floor } from "./floor.tsx";
+import { Link } from "./parts.tsx";
+import { Robot } from "./robot.tsx";
+
+/** All of the page: what every view has, and the view that the address names. */
+export function Frame() {
+  const { store, route } = usePage();
+  const fleet = store.fleet.value;
+  const { view } = route.value;
+  return (
+    <>
+      <header>
+        <p class="gateway">{fleet?.gatewayId ?? "Fleetgate"}</p>
+        <nav aria-label="Views">
+          <Link to="/" current={view === "floor"}>
+            Floor
+          </Link>
+          <Link to="/commands" current={view === "commands"}>
+            Commands
+          </Link>
+          <Link to="/alarms" current={view === "alarms"}>
+            Alarms{fleet === null || fleet.alarms.count === 0 ? "" : ` (${fleet.alarms.count})`}
+          </Link>
+        </nav>
+        <LiveState />
+      </header>
+      {fleet?.isOpen === true && (
+        <p class="open">
+          Open, without a log-in: every program of this machine may read, and command as the rights allow.
+        </p>
+      )}
+      {fleet !== null && store.isLive.value && !fleet.isFleetLinkUp && (
+        <p class="warning" role="status">
+          ◆ The gateway does not reach the fleet service.
+        </p>
+      )}
+      <div class="values">
+        <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <View />}</main>
+        <div class="veil" aria-hidden="true">
+          <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function View() {
+  const { route } = usePage();
+  const shown = route.value;
+  switch (shown.view) {
+    case "floor":
+      return <Floor mapId={shown.mapId} chosenId={shown.chosenId} />;
+    case "robot":
+      return <Robot key={shown.robotId} robotId={shown.robotId} />;
+    case "commands":
+      return <Commands />;
+    case "command":
+      return <Command key={shown.key} commandKey={shown.key} />;
+    case "alarms":
+      return <Alarms />;
+    case "nothing":
+      return <p>There is no such page.</p>;
+  }
+}
+
+/** Whether the values are live, in words: the veil alone would not reach every reader. */
+function LiveState() {
+  const { store, reconnect } = usePage();
+  const stream = store.stream.value;
+  if (stream.state === "ended") {
+    return (
+      <p class="live lost" role="status">
+        ✕ {stream.reason}{" "}
+        <button type="button" onClick={reconnect}>
+          Connect again
+        </button>
+      </p>
+    );
+  }
+  if (store.isLive.value) {
+    return (
+      <p class="live" role="status">
+        <span>● live</span>
+        <Clock />
+      </p>
+    );
+  }
+  return (
+    <p class="live lost" role="status">
+      ✕ not live{stream.state === "waiting" ? `: ${stream.reason}` : ""}
+    </p>
+  );
+}
+
+/** Apart from the state, whose text a screen reader would else repeat each second. */
+function Clock() {
+  const { store } = usePage();
+  return (
+    <span class="clock" aria-hidden="true">
+      {timeOfDay(store.now.value.wallMs)}
+    </span>
+  );
+}

@@ -1,0 +1,77 @@
+import type { ComponentChildren } from "preact";
+import type { Emphasis } from "../floor/scene.ts";
+import { dateAndTime, timeOfDay } from "../trust/time-text.ts";
+import { usePage } from "./context.ts";
+
+/** A link within the page. */
+export function Link(props: {
+  readonly to: string;
+  readonly class?: string;
+  readonly current?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const { go } = usePage();
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(props.to);
+  };
+  return (
+    <a
+      href={props.to}
+      class={props.class}
+      aria-current={props.current === true ? "page" : undefined}
+      onClick={follow}
+    >
+      {props.children}
+    </a>
+  );
+}
+
+const shapes: Readonly<Record<Emphasis, string>> = { normal: "●", abnormal: "◆", alarm: "▲" };
+
+/** A state: never by colour alone. */
+export function Word({ word, emphasis }: { readonly word: string; readonly emphasis: Emphasis }) {
+  return (
+    <span class={`word ${emphasis}`}>
+      <span aria-hidden="true">{shapes[emphasis]}</span> {word}
+    </span>
+  );
+}
+
+/** A moment of the gateway's clock in local time; UTC when pointed at. */
+export function Time({ iso, isDated = false }: { readonly iso: string | null; readonly isDated?: boolean }) {
+  if (iso === null) return <span>–</span>;
+  const atMs = Date.parse(iso);
+  return (
+    <time dateTime={iso} title={`${iso} (UTC)`}>
+      {isDated ? dateAndTime(atMs) : timeOfDay(atMs)}
+    </time>
+  );
+}
+
+/** A table with a caption for screen readers, which scrolls by itself on a narrow screen. */
+export function Table(props: {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
+    <section class="scroll" tabIndex={0} aria-label={props.caption}>
+      <table>
+        <caption>{props.caption}</caption>
+        <thead>
+          <tr>
+            {props.columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,178 @@
+import type { Mission, Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
+import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
+import { goalText, hasEnded } from "../fleet/goal-text.ts";
+import { codeWord, sentence, wordOf } from "../fleet/words.ts";
+import { floorAddress } from "../route.ts";
+import { ageMs, type Moment } from "../trust/moment.ts";
+import { ageText, dateAndTime, timeOfDay } from "../trust/time-text.ts";
+import { AlarmTable } from "./alarm-table.tsx";
+import { CommandLog } from "./command-log.tsx";
+import { Commanding } from "./commanding.tsx";
+import { usePage } from "./context.ts";
+import { Link, Table, Time, Word } from "./parts.tsx";
+
+const A_DAY_MS = 86_400_000;
+
+/** One robot: why it stands first. */
+export function Robot({ robotId }: { readonly robotId: string }) {
+  const { store } = usePage();
+  const known = store.fleet.value?.robots.get(robotId);
+  if (known === undefined) {
+    return (
+      <>
+        <h1>{robotId}</h1>
+        <p>The gateway knows no robot of this id.</p>
+      </>
+    );
+  }
+  const { robot } = known;
+  return (
+    <>
+      <h1>
+        {robot.robot_id} <Word {...wordOf(robot)} />
+      </h1>
+      <p class="first">{standsText(known, store.now.value)}</p>
+      <Commanding known={known} />
+      <Facts known={known} />
+      <Queue robot={robot} />
+      <Chain robot={robot} />
+      <Conveyors robot={robot} />
+      {robot.alarms.length > 0 && <AlarmTable caption="Alarms of this robot" alarms={robot.alarms} />}
+      <CommandLog caption="Commands of this robot" robotId={robotId} />
+    </>
+  );
+}
+
+/** "stands since 14:02: waits for confirmation". */
+function standsText({ robot, stood }: KnownRobot, now: Moment): string {
+  const { standing } = robot;
+  const forMs = ageMs(stood, now);
+  const sinceMs = now.wallMs - forMs;
+  const since = forMs < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
+  if (standing.reason === "MOVING") return `Moves since ${since}.`;
+  if (standing.reason === "UNKNOWN") return `Not known since ${since}: ${standing.text}.`;
+  return `Stands since ${since}: ${standing.text === "" ? "no reason known" : standing.text}.`;
+}
+
+function Facts({ known }: { readonly known: KnownRobot }) {
+  const { store } = usePage();
+  const { robot } = known;
+  const now = store.now.value;
+  const { battery, hold, lease, exception, place } = robot;
+  const seen = seenOf(known, store.fleet.value?.list ?? null);
+  return (
+    <dl>
+      <dt>Quality</dt>
+      <dd>{robot.quality}</dd>
+      <dt>Place</dt>
+      <dd>
+        {place === null ? "not known" : placeText(place)}
+        {place !== null && ` (${place.quality}, seen ${ageText(ageMs(seen, now))} ago) `}
+        {place !== null && <Link to={floorAddress(place.map_id, robot.robot_id)}>on the floor</Link>}
+      </dd>
+      <dt>Battery</dt>
+      <dd>
+        {battery?.state == null ? "not known" : batteryText(battery.state)}
+        {battery !== null && battery.quality !== "good" && ` (${battery.quality})`}
+      </dd>
+      <dt>Hold</dt>
+      <dd>{hold.held ? `held by ${hold.by.join(", ")}` : "none"}</dd>
+      <dt>Lease</dt>
+      <dd>
+        {lease === null ? "none" : `${lease.station}, ${lease.owner}, since `}
+        {lease !== null && <Time iso={lease.since} />}
+      </dd>
+      <dt>Exception</dt>
+      <dd>
+        {exception === null ? "none known" : [...exception.texts, ...exception.codes].join(", ")}
+        {exception !== null && `, level ${exception.level}`}
+      </dd>
+    </dl>
+  );
+}
+
+function placeText({ x, y, point, map_name: name, map_id: id }: NonNullable<RobotFacts["place"]>): string {
+  const at = point === "" ? "" : `at ${point}, `;
+  const where = x === null || y === null ? "no coordinates" : `x ${x.toFixed(1)}, y ${y.toFixed(1)}`;
+  return `${at}${where}, map ${name === "" ? id : name}`;
+}
+
+function batteryText(battery: NonNullable<NonNullable<RobotFacts["battery"]>["state"]>): string {
+  return `${battery.charge_percent} %, ${codeWord(battery.state, "STATE_")}`;
+}
+
+function Queue({ robot }: { readonly robot: RobotFacts }) {
+  const { missions } = robot;
+  if (missions?.state == null) return <p>Its missions are not known.</p>;
+  const { missions: queue, current_mission_index: current } = missions.state;
+  if (queue.length === 0) return <p>No mission{qualityNote(missions.quality)}.</p>;
+  const caption = `Missions${qualityNote(missions.quality)}`;
+  return (
+    <Table caption={caption} columns={["", "Mission", "State", "Goals", "Owner"]}>
+      {queue.map((mission, at) => (
+        <tr key={mission.mission_id} class={at === current ? "current" : ""}>
+          <td>{placeInQueue(mission, at, current)}</td>
+          <td class="id">{mission.mission_id}</td>
+          <td>
+            {codeWord(mission.state, "STATE_")}
+            {mission.feedback !== null && `, ${codeWord(mission.feedback, "STATUS_")}`}
+          </td>
+          <td>{goalsText(mission)}</td>
+          <td>{mission.owner}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function placeInQueue(mission: Mission, at: number, current: number): string {
+  if (at !== current) return `${at + 1}`;
+  return hasEnded(mission) ? "last" : "▶ now";
+}
+
+/** The goal that it is at or heading for in brackets. */
+function goalsText({ goals, current_goal_index: current }: Mission): string {
+  return goals.map((goal, at) => (at === current ? `[${goalText(goal)}]` : goalText(goal))).join(" → ");
+}
+
+function Chain({ robot }: { readonly robot: RobotFacts }) {
+  const chain = robot.task_chain;
+  if (chain?.state == null) return null;
+  const { chain_id: id, tasks, current_task_index: current, status } = chain.state;
+  return (
+    <Table
+      caption={`Task chain ${id}: ${sentence(status)}${qualityNote(chain.quality)}`}
+      columns={["", "Task", "Point", "Status"]}
+    >
+      {tasks.map((task, at) => (
+        <tr key={at} class={at === current ? "current" : ""}>
+          <td>{at === current ? "▶ now" : at + 1}</td>
+          <td>{task.type}</td>
+          <td>{task.point}</td>
+          <td>{sentence(task.status)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Conveyors({ robot }: { readonly robot: RobotFacts }) {
+  if (robot.conveyors.length === 0) return null;
+  return (
+    <Table caption="Conveyors" columns={["Conveyor", "Motion", "Load", "Health", "Quality"]}>
+      {robot.conveyors.map(({ index, state, quality }) => (
+        <tr key={index}>
+          <td>{index}</td>
+          <td>{state === null ? "–" : codeWord(state.operation_state, "OPERATION_STATE_")}</td>
+          <td>{state === null ? "–" : codeWord(state.payload_state, "PAYLOAD_STATE_")}</td>
+          <td>{state === null ? "–" : codeWord(state.health_state, "HEALTH_STATE_")}</td>
+          <td>{quality}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function qualityNote(quality: string): string {
+  return quality === "good" ? "" : ` (${quality})`;
+}

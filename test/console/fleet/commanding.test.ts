@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { actionsOf, basisOf } from "../../../src/console/commanding/actions.ts";
+import { type Asked, createAskedCommands, type Storage } from "../../../src/console/commanding/asked.ts";
+import { sendUntilKnown } from "../../../src/console/commanding/send.ts";
+import type { Mission, Robot } from "../../../src/northbound/web/api/robot.ts";
+import { standingRobot } from "../standing-robot.ts";
+
+function memory(stored: string | null = null): Storage & { stored(): string | null } {
+  let text = stored;
+  return {
+    getItem: () => text,
+    setItem(_key, value) {
+      text = value;
+    },
+    stored: () => text,
+  };
+}
+
+const asked: Asked = {
+  id: "c1",
+  robotId: "cart-01",
+  label: "Pause cart-01",
+  operation: "UpdateMission",
+  request: { robotId: "cart-01" },
+  tick: "s1.4",
+  askedAtMs: 0,
+  known: { state: "asked", problem: "" },
+};
+
+describe("a command that was asked for", () => {
+  it("is stored before it is sent, and known to the page that is loaded next", () => {
+    const storage = memory();
+    createAskedCommands(storage).add(asked);
+    expect(createAskedCommands(memory(storage.stored())).all.value).toEqual([asked]);
+  });
+
+  it("is kept until its end is known, and some time after", () => {
+    const commands = createAskedCommands(memory());
+    commands.add({ ...asked, id: "open" });
+    for (let each = 0; each < 30; each += 1) {
+      commands.add({ ...asked, id: `c${each}` });
+      commands.learn(`c${each}`, { state: "refused", reason: "no" });
+    }
+    const ids = commands.all.value.map(({ id }) => id);
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([21, "open", "c29"]);
+  });
+
+  it("is none if what was stored cannot be read", () => {
+    expect(createAskedCommands(memory("{")).all.value).toEqual([]);
+    expect(createAskedCommands(memory('"text"')).all.value).toEqual([]);
+  });
+});
+
+describe("sending", () => {
+  /** Answers in order; an error is a lost answer. */
+  async function send(...answers: ReadonlyArray<Response | Error>) {
+    const commands = createAskedCommands(memory());
+    commands.add(asked);
+    const requests: Array<readonly [string, unknown]> = [];
+    const left = [...answers];
+    await sendUntilKnown(asked, {
+      commands,
+      async fetch(address, { body }) {
+        requests.push([address, JSON.parse(String(body))]);
+        const next = left.shift();
+        if (next === undefined) throw new Error("one request too many");
+        if (next instanceof Error) throw next;
+        return next;
+      },
+      sleep: async () => {},
+    });
+    return { requests, known: commands.all.value[0]?.known };
+  }
+  const final = { id: "c1", outcome: "succeeded", code: "OK", message: "", retry_safe: true };
+
+  it("asks again under the same id with the same body until the outcome is final", async () => {
+    const { requests, known } = await send(
+      new TypeError("lost"),
+      Response.json({ detail: "it starts" }, { status: 503 }),
+      Response.json({ id: "c1", stage: "sent", duplicate: true }, { status: 202 }),
+      Response.json(final),
+    );
+    expect(requests).toHaveLength(4);
+    expect(new Set(requests.map((each) => JSON.stringify(each)))).toEqual(
+      new Set([
+        JSON.stringify([
+          "/api/v1/commands/c1",
+          { operation: "UpdateMission", request: { robotId: "cart-01" }, tick: "s1.4" },
+        ]),
+      ]),
+    );
+    expect(known).toEqual({ state: "final", outcome: "succeeded", message: "" });
+  });
+
+  it("ends when the gateway says that it never became a command", async () => {
+    const { known } = await send(Response.json({ detail: "look at the robot again" }, { status: 400 }));
+    expect(known).toEqual({ state: "refused", reason: "look at the robot again" });
+  });
+
+  it("takes an unknown outcome for an outcome", async () => {
+    const unknown = { ...final, outcome: "unknown", message: "look at the robot" };
+    const { requests, known } = await send(Response.json(unknown));
+    expect([requests.length, known]).toEqual([
+      1,
+      { state: "final", outcome: "unknown", message: "look at the robot" },
+    ]);
+  });
+});
+
+describe("what may be asked", () => {
+  const mission = (state: Mission["state"]): Robot =>
+    standingRobot("cart-01", {
+      missions: {
+        quality: "good",
+        received_at: "2026-01-02T03:04:05.000Z",
+        age_ms: 0,
+        source_time: null,
+        state: {
+          current_mission_index: 0,
+          missions: [
+            {
+              mission_id: "m1",
+              state,
+              family: "cart",
+              type: null,
+              feedback: null,
+              goals: [],
+              current_goal_index: 0,
+              owner: "api",
+            },
+          ],
+        },
+      },
+    });
+
+  it.each<[string, Robot, readonly string[]]>([
+    ["without a mission", standingRobot("cart-01"), ["Send to charge"]],
+    ["on a mission", mission("STATE_RUNNING"), ["Cancel mission"]],
+    ["on a mission of a state that has no name yet", mission(9), ["Cancel mission"]],
+    ["paused", mission("STATE_PAUSED"), ["Resume mission", "Cancel mission"]],
+    ["after its mission", mission("STATE_SUCCEEDED"), ["Send to charge"]],
+  ])("of a robot %s", (_what, robot, labels) => {
+    expect(actionsOf(robot).map(({ label }) => label)).toEqual(labels);
+  });
+
+  it("names the mission that the user has seen", () => {
+    const [resume] = actionsOf(mission("STATE_PAUSED"));
+    expect(resume?.wanted).toEqual({
+      operation: "UpdateMission",
+      request: { robotId: "cart-01", missionCommand: { missionId: "m1", command: "COMMAND_RESUME" } },
+    });
+  });
+
+  it("rests on what the second step must find again", () => {
+    const before = basisOf(mission("STATE_PAUSED"));
+    expect(basisOf(mission("STATE_PAUSED"))).toBe(before);
+    expect(basisOf(mission("STATE_RUNNING"))).not.toBe(before);
+    const battery = { ...mission("STATE_PAUSED"), battery: null };
+    expect(basisOf(battery)).toBe(before);
+  });
+});

@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  commandAddress,
+  floorAddress,
+  type Route,
+  robotAddress,
+  routeOf,
+} from "../../../src/console/route.ts";
+
+function at(address: string): Route {
+  return routeOf(new URL(address, "http://localhost"));
+}
+
+it.each<[string, Route]>([
+  ["/", { view: "floor", mapId: null, chosenId: null }],
+  ["/?map=2&robot=cart-01", { view: "floor", mapId: 2, chosenId: "cart-01" }],
+  ["/?map=two", { view: "floor", mapId: null, chosenId: null }],
+  ["/robots/cart-01", { view: "robot", robotId: "cart-01" }],
+  ["/robots/", { view: "nothing" }],
+  ["/commands", { view: "commands" }],
+  ["/alarms", { view: "alarms" }],
+  ["/alarms/1", { view: "nothing" }],
+  ["/robots/%zz", { view: "nothing" }],
+])("%s", (address, route) => {
+  expect(at(address)).toEqual(route);
+});
+
+it("finds each robot and each command again by its address", () => {
+  // A browser takes a dot, or two, for a folder, however they are written.
+  const isName = (text: string) => text !== "." && text !== "..";
+  const odd = fc.constantFrom("a/b", "%2F", "?", "#", "ä", "日本", "a b", "<b>", "mqtt:scada/c-1");
+  const name = fc.oneof(fc.string({ minLength: 1 }).filter(isName), odd);
+  fc.assert(
+    fc.property(name, (id) => {
+      expect(at(robotAddress(id))).toEqual({ view: "robot", robotId: id });
+      expect(at(commandAddress(id))).toEqual({ view: "command", key: id });
+      expect(at(floorAddress(3, id))).toEqual({ view: "floor", mapId: 3, chosenId: id });
+    }),
+  );
+});

@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+/** Debian's Chromium: the tests drive the browser that the machine has. */
+const path = "/usr/bin/chromium";
+export const isChromiumThere = existsSync(path);
+
+/** Why tests of the page are left out, or an error where they must not be. */
+export function sayIfMissing(): void {
+  if (isChromiumThere) return;
+  const missing = "tests of the console need Debian's chromium (apt-get install chromium)";
+  if (process.env.CI) throw new Error(missing);
+  console.warn(`left out: ${missing}`);
+}
+
+export function openBrowser(): Promise<Browser> {
+  // A container's user is root, whom the sandbox refuses.
+  return chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** What must not happen on any page: an error of its script, and what its policy refuses. */
+export function watchForErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(`${error}`));
+  page.on("console", (message) => {
+    // The browser reports each connection that was refused; the page says so itself.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      errors.push(message.text());
+  });
+  return errors;
+}

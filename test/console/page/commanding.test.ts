@@ -1,0 +1,162 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const at = "2026-01-02T03:04:05.000Z";
+const pauseMission = {
+  operation: "UpdateMission",
+  request: { robotId: "cart-1", missionCommand: { missionId: "m1", command: "COMMAND_PAUSE" } },
+};
+const succeeded = {
+  status: 200,
+  body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
+};
+
+describe.runIf(isChromiumThere)("a robot's page", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function open(): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
+    const gateway = await openFakeGateway([standingRobot("cart-1")]);
+    gateway.pause = [pauseMission];
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}/robots/cart-1`);
+    await page.getByText("● live").waitFor();
+    return { page, gateway };
+  }
+
+  const says = (page: Page) => page.getByRole("list", { name: "Asked from this browser" });
+
+  it("pauses it by one click, and a double click is one command", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = succeeded;
+    await page.getByRole("button", { name: "Pause cart-1" }).dblclick();
+    await says(page)
+      .getByText(/Pause cart-1: succeeded/)
+      .waitFor();
+    expect(gateway.asked).toMatchObject([{ body: { ...pauseMission, tick: expect.any(String) } }]);
+    await page.getByText("Not an emergency stop.").waitFor();
+  });
+
+  it("says that there is nothing to pause", async () => {
+    const { page, gateway } = await open();
+    gateway.pause = [];
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await page.getByText("nothing was sent: neither a mission nor a task chain is under way").waitFor();
+    expect(gateway.asked).toEqual([]);
+  });
+
+  it("asks for the same command again after a lost answer and after a reload", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await says(page)
+      .getByText(/Pause cart-1: asked, no answer yet/)
+      .waitFor();
+    expect(await page.getByRole("button", { name: "Pause cart-1" }).isDisabled()).toBe(true);
+    await page.reload();
+    gateway.answer = succeeded;
+    await says(page)
+      .getByText(/Pause cart-1: succeeded/)
+      .waitFor();
+    expect(gateway.asked.length).toBeGreaterThan(1);
+    expect(new Set(gateway.asked.map((each) => JSON.stringify(each))).size).toBe(1);
+  });
+
+  it("sends all else by a second step, which names what would happen", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = succeeded;
+    await page.getByRole("button", { name: "Send to charge…" }).click();
+    const second = page.getByRole("alertdialog");
+    expect(await second.textContent()).toMatch(
+      /Send to charge: cart-1, at P1\. Effect: it drives to a charger\.No station has a lease on it\./,
+    );
+    expect(gateway.asked).toEqual([]);
+    const send = second.getByRole("button", { name: "Send to charge cart-1" });
+    await send.press("Enter");
+    expect([await second.count(), gateway.asked.length]).toEqual([1, 0]);
+    await send.click();
+    await says(page)
+      .getByText(/Send to charge: succeeded/)
+      .waitFor();
+    expect(gateway.asked).toMatchObject([
+      { body: { operation: "ChargeRobot", request: { robotId: "cart-1" } } },
+    ]);
+  });
+
+  it("lets the second step lapse when the robot's state changes", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Send to charge…" }).click();
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", quality: "stale" }] });
+    await page.getByText("Send to charge: not sent, because the robot's state has changed.").waitFor();
+    expect([await page.getByRole("alertdialog").count(), gateway.asked.length]).toEqual([0, 0]);
+  });
+
+  it("lets the second step lapse when the values are not live", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Send to charge…" }).click();
+    gateway.cut(true);
+    await page.getByText("Send to charge: not sent, because the values are not live.").waitFor();
+    expect(await page.getByRole("button", { name: "Send to charge…" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Pause cart-1" }).isDisabled()).toBe(false);
+  });
+
+  it("lets the second step lapse after 15 s", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Send to charge…" }).click();
+    await page.getByText("Send to charge: not sent, because 15 s have passed.").waitFor();
+    expect(gateway.asked).toEqual([]);
+  });
+
+  it("acknowledges an alarm", async () => {
+    const { page, gateway } = await open();
+    gateway.send("change", {
+      at,
+      alarms: {
+        count: 1,
+        alarms: [
+          {
+            id: "a1",
+            code: "BATTERY_CRITICAL",
+            source: "robot",
+            robot_id: "cart-1",
+            priority: "high",
+            severity: 600,
+            text: "8 % are left",
+            cause: "it was not charged",
+            advice: "charge it now",
+            active: true,
+            since: at,
+            returned_at: null,
+            occurrences: 1,
+            acknowledged_by: null,
+            acknowledged_at: null,
+          },
+        ],
+      },
+    });
+    await page.getByRole("link", { name: "Alarms (1)" }).click();
+    await page.getByText("active, unacknowledged").waitFor();
+    await page.getByRole("button", { name: "Acknowledge battery critical" }).click();
+    await expect.poll(() => gateway.acknowledged).toEqual(["a1"]);
+  });
+});

@@ -1,0 +1,161 @@
+import type { ServerResponse } from "node:http";
+import { fileURLToPath } from "node:url";
+import { fastify } from "fastify";
+import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
+import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
+import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
+import { addConsole } from "../../../src/northbound/web/console-files.ts";
+
+/** The console's own server, with an API that says what a test wants, when it wants it. */
+export interface FakeGateway extends AsyncDisposable {
+  readonly url: string;
+  /** Streams that are open now. */
+  open(): number;
+  /** Streams that were ever opened. */
+  opened(): number;
+  /** Sends a message to every stream. */
+  send<Name extends keyof StreamMessages>(name: Name, message: StreamMessages[Name]): void;
+  /** Ticks each second from now on, or stops: a gateway that hangs keeps its connections. */
+  tick(isTicking: boolean): void;
+  /** Cuts every stream. New ones are refused until it is called with false. */
+  cut(isCut: boolean): void;
+  /** What pauses a robot. */
+  pause: ReadonlyArray<{ readonly operation: string; readonly request: object }>;
+  /** The requests for commands so far. */
+  readonly asked: AskedFor[];
+  /** How the next requests for commands are answered; null: not at all. */
+  answer: { readonly status: number; readonly body: object } | null;
+  /** The alarms that were acknowledged. */
+  readonly acknowledged: string[];
+  robots: Robot[];
+  alarms: Alarm[];
+  commands: Command[];
+  isOpen: boolean;
+  pollMs: number | null;
+  isFleetLinkUp: boolean;
+}
+
+export interface AskedFor {
+  readonly id: string;
+  readonly body: unknown;
+}
+
+const built = fileURLToPath(new URL("../../../dist/console", import.meta.url));
+
+const floorMap: FleetMap = {
+  map_id: 1,
+  name: "Hall 1",
+  read_at: "2026-01-02T03:04:05.000Z",
+  bytes: 100,
+  points: [
+    { id: 1, code: "P1", alias: "Station A", x: 0, y: 0, theta: 0, type: 1 },
+    { id: 2, code: "P2", alias: "", x: 20, y: 10, theta: 0, type: 1 },
+  ],
+};
+
+export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGateway> {
+  const streams = new Set<ServerResponse>();
+  let [opened, isCut, number]: [number, boolean, number] = [0, false, 0];
+  let ticking: NodeJS.Timeout | undefined;
+  const server = fastify({ forceCloseConnections: true });
+  addConsole(server, built);
+  server.get("/api/v1/stream", (request, reply) => {
+    if (isCut) return reply.code(503).send({ detail: "it stops" });
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(200, { "content-type": "text/event-stream" });
+    streams.add(raw);
+    opened += 1;
+    raw.on("close", () => streams.delete(raw));
+    write(raw, "snapshot", snapshot());
+    write(raw, "robots", { robots: gateway.robots, more: false });
+    if (ticking !== undefined) write(raw, "tick", tick());
+    return request;
+  });
+  server.get("/api/v1/maps/1", async () => map.parse(floorMap));
+  server.get("/api/v1/commands", async () =>
+    commands.parse({ count: gateway.commands.length, next: null, commands: gateway.commands }),
+  );
+  server.get("/api/v1/robots/:robot/pause", async () => ({ commands: gateway.pause }));
+  server.put<{ Params: { id: string } }>("/api/v1/commands/:id", ({ params, body }, reply) => {
+    gateway.asked.push({ id: params.id, body: commandRequest.parse(body) });
+    if (gateway.answer === null) return reply.raw.destroy();
+    return reply.code(gateway.answer.status).send(gateway.answer.body);
+  });
+  server.put<{ Params: { id: string } }>("/api/v1/alarms/:id/acknowledgement", async ({ params: { id } }) => {
+    gateway.acknowledged.push(id);
+    return acknowledgement.parse({ id, acknowledged_by: "web:open" });
+  });
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+
+  function snapshot(): StreamMessages["snapshot"] {
+    const { points: _, ...summary } = floorMap;
+    return {
+      at: new Date().toISOString(),
+      session_id: "s1",
+      gateway_id: "plant1",
+      version: "1.0.0",
+      open: gateway.isOpen,
+      poll_ms: gateway.pollMs,
+      robot_count: gateway.robots.length,
+      maps: [summary],
+      stations: [],
+      alarms: { count: gateway.alarms.length, alarms: gateway.alarms },
+      hold: { held: false, by: [], stored: true },
+    };
+  }
+
+  function tick(): StreamMessages["tick"] {
+    number += 1;
+    const at = new Date().toISOString();
+    return { at, id: `${number}`, fleet_link_up: gateway.isFleetLinkUp, poll_age_ms: 200 };
+  }
+
+  const gateway: FakeGateway = {
+    pause: [],
+    asked: [],
+    answer: null,
+    acknowledged: [],
+    robots: [...robots],
+    alarms: [],
+    commands: [],
+    isOpen: false,
+    pollMs: 1_000,
+    isFleetLinkUp: true,
+    url,
+    open: () => streams.size,
+    opened: () => opened,
+    send(name, message) {
+      for (const stream of streams) write(stream, name, message);
+    },
+    tick(isTicking) {
+      clearInterval(ticking);
+      ticking = undefined;
+      if (!isTicking) return;
+      const all = () => gateway.send("tick", tick());
+      ticking = setInterval(all, 1_000);
+      all();
+    },
+    cut(isCutNow) {
+      isCut = isCutNow;
+      if (isCut) for (const stream of streams) stream.destroy();
+    },
+    async [Symbol.asyncDispose]() {
+      gateway.tick(false);
+      await server.close();
+    },
+  };
+  return gateway;
+}
+
+function write<Name extends keyof StreamMessages>(
+  stream: ServerResponse,
+  name: Name,
+  message: StreamMessages[Name],
+): void {
+  // What the page is told is what the gateway may say.
+  const data = JSON.stringify(streamMessages[name].parse(message));
+  stream.write(`event: ${name}\ndata: ${data}\n\n`);
+}

@@ -1,0 +1,162 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const waits: Partial<Robot> = {
+  standing: {
+    reason: "WAITS_FOR_CONFIRMATION",
+    text: "its task chain waits for a confirmation at P1",
+    since: "2026-01-02T03:04:05.000Z",
+    for_ms: 60_000,
+    not_ready: false,
+  },
+};
+
+describe.runIf(isChromiumThere)("the console", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function open(
+    robots: readonly Robot[],
+    path = "/",
+    prepare: (gateway: FakeGateway) => void = () => {},
+    viewport = { width: 1_000, height: 700 },
+  ): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
+    const gateway = await openFakeGateway(robots);
+    prepare(gateway);
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const page = await browser.newPage({ viewport });
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await page.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}${path}`);
+    await page.getByText("● live").waitFor();
+    return { page, gateway };
+  }
+
+  const rows = (page: Page) => page.getByRole("list", { name: "Robots" }).getByRole("listitem");
+
+  it("lists each robot with how it is, in the order of their numbers", async () => {
+    const { page } = await open([standingRobot("cart-10"), standingRobot("cart-9", waits)]);
+    expect(await rows(page).allTextContents()).toEqual([
+      expect.stringMatching(/^cart-9.*◆ waits for confirmation.*at P1.*81 %$/s),
+      expect.stringMatching(/^cart-10.*● idle/s),
+    ]);
+    await page.getByText("2 robots, 2 good, 1 to look at").waitFor();
+  });
+
+  it("finds a robot by a part of its name", async () => {
+    const { page } = await open([standingRobot("cart-1"), standingRobot("serve-1")]);
+    await page.getByLabel("Search").fill("SERVE");
+    expect(await rows(page).count()).toBe(1);
+    await page.getByText("1 of 2 robots").waitFor();
+  });
+
+  it("says first why a robot stands, and since when", async () => {
+    const { page, gateway } = await open([standingRobot("cart-9", waits)], "/robots/cart-9");
+    const first = page.locator(".first");
+    expect(await first.textContent()).toMatch(
+      /^Stands since \d\d:\d\d:\d\d: its task chain waits for a confirmation at P1\.$/,
+    );
+    const standing = { reason: "MOVING", text: "", since: "2026-01-02T03:05:05.000Z", for_ms: 0 } as const;
+    gateway.send("change", {
+      at: "2026-01-02T03:05:05.000Z",
+      robots: [{ robot_id: "cart-9", standing: { ...standing, not_ready: false } }],
+    });
+    await page.getByText(/^Moves since/).waitFor();
+  });
+
+  it("shows names that are markup as text", async () => {
+    const name = `<img src=x onerror="document.title='taken'">&amp;`;
+    const { page } = await open([standingRobot(name, { quality: "stale" })]);
+    expect(await rows(page).textContent()).toContain(name);
+    await page.getByRole("link", { name }).click();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(name);
+    expect(page.url()).toContain(`/robots/${encodeURIComponent(name)}`);
+    await page.reload();
+    await page.getByText("● live").waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(name);
+    expect(await page.title()).toBe("plant1");
+  });
+
+  it("says that places are not known where the online list is not polled", async () => {
+    const { page } = await open([standingRobot("cart-1")], "/", (gateway) => {
+      gateway.pollMs = null;
+    });
+    await page.getByText("Places are not known: the gateway does not poll the online list").waitFor();
+    expect(await rows(page).textContent()).toContain("place not known");
+  });
+
+  it("says that a robot was somewhere, when no list has it any more", async () => {
+    const robot = standingRobot("cart-1");
+    const { page, gateway } = await open([robot]);
+    expect(await rows(page).textContent()).not.toContain("was here");
+    gateway.send("change", {
+      at: "2026-01-02T03:05:05.000Z",
+      robots: [
+        {
+          robot_id: "cart-1",
+          quality: "lost",
+          place: robot.place === null ? null : { ...robot.place, quality: "lost", listed: false },
+        },
+      ],
+    });
+    await page.getByText(/at P1 \(lost, was here at \d\d:\d\d:\d\d\)/).waitFor();
+    await page.getByText("◆ lost").waitFor();
+  });
+
+  it("says that the fleet service is not reached", async () => {
+    const { page } = await open([standingRobot("cart-1")], "/", (gateway) => {
+      gateway.isFleetLinkUp = false;
+    });
+    await page.getByText("The gateway does not reach the fleet service.").waitFor();
+  });
+
+  it("says on every page that it is open", async () => {
+    for (const path of ["/", "/robots/cart-1", "/commands", "/alarms"]) {
+      const { page } = await open([standingRobot("cart-1")], path, (gateway) => {
+        gateway.isOpen = true;
+      });
+      await page
+        .getByText(
+          "Open, without a log-in: every program of this machine may read, and command as the rights allow.",
+        )
+        .waitFor();
+    }
+  });
+
+  it("is used by the keyboard alone", async () => {
+    const { page } = await open([standingRobot("cart-1")]);
+    const focused = () => page.evaluate<string>("document.activeElement.textContent");
+    for (let press = 0; press < 20 && (await focused()) !== "cart-1"; press += 1) {
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await page.getByText(/^Stands since/).waitFor();
+    await page.goBack();
+    await rows(page).waitFor();
+  });
+
+  // 1,280 pixels at a zoom of 400 % are as narrow.
+  it.each(["/", "/robots/cart-1", "/commands", "/alarms"])("fits 320 pixels: %s", async (path) => {
+    const robots = [standingRobot("cart-1", waits), standingRobot("a".repeat(64))];
+    const { page } = await open(robots, path, () => {}, { width: 320, height: 640 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+  });
+});
