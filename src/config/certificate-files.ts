@@ -38,8 +38,8 @@ const certificateKinds: ReadonlySet<FileKind | undefined> = new Set([
 ]);
 
 /**
- * The certificates of a configuration file. Mistakes elsewhere in it are no obstacle: certificates are looked
- * at when something is wrong. Never rejects.
+ * The certificates of a configuration file. It may have mistakes elsewhere: people look at certificates when
+ * something is wrong. Never rejects.
  */
 export async function readCertificateFiles(
   path: string,

@@ -1,18 +1,19 @@
 import type { Catalogue } from "../contracts/operation.ts";
 import { QUALITY_TICK_MS } from "../domain/detection.ts";
 import { type Finding, together, unwise, wrong } from "./finding.ts";
-import { isLoopback } from "./loopback.ts";
 import { nearest } from "./nearest.ts";
 import type { ConfigFile } from "./schema.ts";
 import { alarmsFindings } from "./sections/alarms.ts";
 import { commandsFindings } from "./sections/commands.ts";
 import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
-import type { OpcUaSection } from "./sections/opcua.ts";
+import { type OpcUaSection, opcUaAccounts } from "./sections/opcua.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
 import type { RightsSection } from "./sections/rights.ts";
-import { opcUaUserFindings, operationFindings, rightsUserFindings } from "./sections/rights-checks.ts";
+import { operationFindings, ownRoleFindings, rightsUserFindings } from "./sections/rights-checks.ts";
 import { stationFindings } from "./sections/stations.ts";
+import { type WebSection, webAccounts } from "./sections/web.ts";
+import { webFindings } from "./sections/web-checks.ts";
 
 /** The sections that are right in themselves. One that is not has its own problems already. */
 export type SoundSections = Partial<ConfigFile>;
@@ -29,14 +30,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
     ...(fleet === undefined ? [] : unknownRobots(fleet, opcua)),
     ...(mqtt === undefined ? [] : mqttFindings(mqtt, sections)),
     ...(opcua === undefined ? [] : opcUaFindings(opcua)),
-    ...(web === undefined || isLoopback(web.listen.host)
-      ? []
-      : [
-          unwise(
-            ["web", "listen", "host"],
-            "the page has no login, and is open to everybody who reaches this address",
-          ),
-        ]),
+    ...(web === undefined ? [] : [...webFindings(web), ...webRobots(web, fleet)]),
     ...(commands === undefined ? [] : commandsFindings(commands)),
     ...(rights === undefined
       ? []
@@ -45,7 +39,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
           ...operationFindings(rights, catalogue),
           ...rightsUserFindings(rights, sections),
         ]),
-    ...(rights === undefined || opcua === undefined ? [] : opcUaUserFindings(rights, opcua)),
+    ...(rights === undefined ? [] : ownRoleFindings(rights, [...opcUaUsers(opcua), ...webAccounts(web)])),
     ...(stations === undefined ? [] : stationFindings(stations, sections)),
     ...(alarms === undefined ? [] : alarmsFindings(alarms)),
     ...portFindings(sections),
@@ -149,6 +143,23 @@ function rightsFindings(rights: RightsSection, fleet: FleetSection | undefined):
       unknownRobot(robotId, ["rights", index, "robots", place]),
     ),
   );
+}
+
+function webRobots(web: WebSection, fleet: FleetSection | undefined): readonly Finding[] {
+  const unknownRobot = unknownRobotCheck(fleet);
+  return (["users", "tokens"] as const).flatMap((kind) =>
+    Object.entries<{ readonly robots?: readonly string[] | undefined }>(web[kind]).flatMap(
+      ([name, account]) =>
+        (account.robots ?? []).flatMap((robotId, place) =>
+          unknownRobot(robotId, ["web", kind, name, "robots", place]),
+        ),
+    ),
+  );
+}
+
+/** The users with a name: anonymous sessions have the role of a demo. */
+function opcUaUsers(opcua: OpcUaSection | undefined): ReturnType<typeof opcUaAccounts> {
+  return opcua === undefined ? [] : opcUaAccounts({ ...opcua, insecureLoopback: undefined });
 }
 
 /**

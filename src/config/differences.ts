@@ -1,5 +1,5 @@
 import { type ConfigPath, pathText } from "./problem.ts";
-import { reloadRows, rowOf } from "./reload-rows.ts";
+import { entryRows, type ReloadRow, reloadRows, rowOf } from "./reload-rows.ts";
 import type { Settings } from "./settings.ts";
 
 /** What another configuration changes, by path. */
@@ -18,10 +18,17 @@ export function differencesOf(before: Settings, after: Settings): Differences {
   for (const [key, { path }] of new Map([...before, ...after])) {
     if (before.get(key)?.digest === after.get(key)?.digest) continue;
     const row = rowOf(reloadRows, path);
-    const shown = pathText(entryOf(row.path, path, before, after) ?? path);
-    (row.takes === "reload" ? live : needRestart).add(shown);
+    const entry = entryOf(row.path, path, before, after);
+    const takes = entry === null ? row.takes : takesOfEntry(entry, row, has(after, entry));
+    (takes === "reload" ? live : needRestart).add(pathText(entry ?? path));
   }
   return { live: [...live].filter((path) => !needRestart.has(path)), needRestart: [...needRestart] };
+}
+
+function takesOfEntry(entry: ConfigPath, row: ReloadRow, isAdded: boolean): ReloadRow["takes"] {
+  const found = entryRows.find(({ path }) => path === entry.slice(0, -1).join("."));
+  if (found === undefined) return row.takes;
+  return isAdded ? found.added : found.gone;
 }
 
 /** The entry or section of the path, where only one of the configurations has it; null where both have. */

@@ -1,11 +1,14 @@
+import type { EmbeddedBrokerOptions, ExternalBrokerOptions } from "../northbound/mqtt/options.ts";
+import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import { configHash } from "./config-hash.ts";
+import { createKeptEntries, createKeptMap, type Kept } from "./kept-entries.ts";
 import type { Config } from "./load.ts";
 
 /** A configuration of which some values can be replaced while it is in use. */
 export interface LiveConfig {
   /**
    * What the gateway is made of. What a reload can change is read through it at each use; so everybody sees
-   * a new configuration from the same moment on.
+   * a new configuration from the same moment on. Its lists stay the same objects.
    */
   readonly config: Config;
   /** What holds now, as it was read. */
@@ -19,22 +22,35 @@ export interface LiveConfig {
 export function createLiveConfig(first: Config): LiveConfig {
   let now = first;
   let hash = configHash(first);
+  const lists: Kept[] = [];
   return {
-    config: viewOf(first, () => now),
+    config: viewOf(first, () => now, lists),
     now: () => now,
     hash: () => hash,
     replace(next) {
       now = next;
       hash = configHash(next);
+      for (const list of lists) list.follow();
     },
   };
 }
 
-function viewOf(first: Config, now: () => Config): Config {
+/** @param lists gets the lists that are to follow when another configuration is put in place */
+function viewOf(first: Config, now: () => Config, lists: Kept[]): Config {
+  const stations = createKeptEntries(
+    () => now().stations,
+    ({ name }) => name,
+    stationView,
+  );
+  lists.push(stations);
   return {
     ...first,
-    opcua: opcUaView(first.opcua, now),
+    opcua: opcUaView(first.opcua, now, lists),
     mqtt: mqttView(first.mqtt, now),
+    web: webView(first.web, now),
+    get certificates() {
+      return now().certificates;
+    },
     dispatcher: {
       ...first.dispatcher,
       get rights() {
@@ -44,7 +60,7 @@ function viewOf(first: Config, now: () => Config): Config {
         return now().dispatcher.accounts;
       },
     },
-    stations: first.stations.map((station) => stationView(station, now)),
+    stations: stations.entries,
     alarms: {
       battery: {
         get low() {
@@ -58,37 +74,123 @@ function viewOf(first: Config, now: () => Config): Config {
   };
 }
 
-function opcUaView(first: Config["opcua"], now: () => Config): Config["opcua"] {
+function opcUaView(first: Config["opcua"], now: () => Config, lists: Kept[]): Config["opcua"] {
   if (first === null) return null;
+  const found = () => now().opcua ?? first;
+  const stations = createKeptEntries(
+    () => found().stations,
+    ({ name }) => name,
+    stationNodeView,
+  );
+  const destinations = createKeptMap(() => found().destinations);
+  const robots = createKeptEntries(
+    () => found().robots,
+    ({ robotId }) => robotId,
+    (robot) => robot,
+  );
+  lists.push(stations, destinations, robots);
   return {
     ...first,
     get users() {
       return now().opcua?.users ?? [];
     },
+    get certificate() {
+      return found().certificate;
+    },
+    get authorities() {
+      return found().authorities;
+    },
+    destinations: destinations.map,
+    robots: robots.entries,
+    stations: stations.entries,
   };
 }
 
 function mqttView(first: Config["mqtt"], now: () => Config): Config["mqtt"] {
-  if (first === null || first.broker.kind !== "embedded") return first;
-  const broker: typeof first.broker = {
-    ...first.broker,
+  if (first === null) return null;
+  const { broker } = first;
+  return {
+    ...first,
+    broker: broker.kind === "embedded" ? embeddedView(broker, now) : externalView(broker, now),
+    get topics() {
+      return (now().mqtt ?? first).topics;
+    },
+    get placement() {
+      return (now().mqtt ?? first).placement;
+    },
+  };
+}
+
+function embeddedView(first: EmbeddedBrokerOptions, now: () => Config): EmbeddedBrokerOptions {
+  return {
+    ...first,
     get users() {
       const found = now().mqtt?.broker;
       return found?.kind === "embedded" ? found.users : [];
     },
+    get tls() {
+      const found = now().mqtt?.broker;
+      return found?.kind === "embedded" ? found.tls : first.tls;
+    },
   };
-  return { ...first, broker };
 }
 
-function stationView(first: Config["stations"][number], now: () => Config): typeof first {
-  const found = () => now().stations.find(({ name }) => name === first.name) ?? first;
+function externalView(first: ExternalBrokerOptions, now: () => Config): ExternalBrokerOptions {
+  const found = () => {
+    const broker = now().mqtt?.broker;
+    return broker?.kind === "external" ? broker : first;
+  };
   return {
     ...first,
+    get ca() {
+      return found().ca;
+    },
+    get clientCert() {
+      return found().clientCert;
+    },
+    get tlsPaths() {
+      return found().tlsPaths;
+    },
+  };
+}
+
+function webView(first: Config["web"], now: () => Config): Config["web"] {
+  if (first === null) return null;
+  return {
+    ...first,
+    get tls() {
+      return (now().web ?? first).tls;
+    },
+    get access() {
+      return (now().web ?? first).access;
+    },
+  };
+}
+
+type Station = Config["stations"][number];
+
+function stationView(first: Station, found: () => Station): Station {
+  return {
+    ...first,
+    get destinations() {
+      return found().destinations;
+    },
     get users() {
       return found().users;
     },
     get heartbeatMs() {
       return found().heartbeatMs;
+    },
+  };
+}
+
+type StationNode = OpcUaOptions["stations"][number];
+
+function stationNodeView(first: StationNode, found: () => StationNode): StationNode {
+  return {
+    ...first,
+    get load() {
+      return found().load;
     },
   };
 }

@@ -8,6 +8,8 @@ import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { LogLevel } from "../platform/log.ts";
+import type { RecorderOptions } from "../platform/recorder/options.ts";
+import type { SyslogTarget } from "../platform/syslog/syslog-wire.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { type Finding, unwise, wrong } from "./finding.ts";
 import { folderProblems } from "./folder-mode.ts";
@@ -16,12 +18,14 @@ import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles 
 import type { ConfigProblem } from "./problem.ts";
 import { inOrder, readConfigDocument, soundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
-import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
+import { dispatcherOptions, intakeOptions, syslogTarget } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
 import { namedRobots, opcUaAccounts, opcUaOptions } from "./sections/opcua.ts";
+import { recorderOptions } from "./sections/recorder.ts";
 import { stationNodes, stationOptions, stationPlaces } from "./sections/stations.ts";
+import { webAccounts, webOptions } from "./sections/web.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
 /** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
@@ -56,6 +60,10 @@ export interface Config {
   readonly drainMs: number;
   /** The audit log: a file of this size is put aside, and so many are kept. */
   readonly audit: { readonly maxBytes: number; readonly keep: number };
+  /** Null: switched off. */
+  readonly recorder: RecorderOptions | null;
+  /** Where its lines are sent too; null: nowhere. */
+  readonly syslog: SyslogTarget | null;
   /** What the journal keeps; an unfinished command is kept whatever they say. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
@@ -134,15 +142,20 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
       file.opcua === undefined
         ? null
         : opcUaOptions(file.opcua, gateway, file.fleet, stationNodes(file.stations), files),
-    web: file.web ?? null,
+    web: file.web === undefined ? null : webOptions(file.web, files),
     control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),
     intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),
-    dispatcher: dispatcherOptions(file.commands, file.rights, opcUaAccounts(file.opcua)),
+    dispatcher: dispatcherOptions(file.commands, file.rights, [
+      ...opcUaAccounts(file.opcua),
+      ...webAccounts(file.web),
+    ]),
     alarms: file.alarms,
     certificates: files.certificates,
     drainMs: file.commands.drainMs,
-    audit: file.commands.audit,
+    audit: { maxBytes: file.commands.audit.maxBytes, keep: file.commands.audit.keep },
+    syslog: syslogTarget(file.commands),
+    recorder: recorderOptions(file.recorder, gateway.dataDir),
     journal: file.commands.journal,
   };
 }

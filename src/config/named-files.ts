@@ -82,6 +82,20 @@ export async function readNamedFiles(
   return { byKey, problems, warnings, outdated, certificates: ownCertificates(byKey, read) };
 }
 
+/** Where each file is that a key of the document names; null: only systemd knows. None is read. */
+export function namedPaths(
+  schema: z.core.$ZodType,
+  document: ConfigDocument,
+  configPath: string,
+  env: Environment,
+): readonly { readonly name: string; readonly path: string | null }[] {
+  return [...places(schema, document.value)].flatMap(({ schema: at, value: name }) =>
+    fileFields.has(at) && typeof name === "string" && name !== ""
+      ? [{ name, path: locate(name, resolve(configPath), env) }]
+      : [],
+  );
+}
+
 /** Certificates that the gateway shows to others have a key beside them. */
 function ownCertificates(
   byKey: ReadonlyMap<string, NamedFile>,

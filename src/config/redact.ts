@@ -26,10 +26,15 @@ function redactText(text: string): string {
   return text.replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`);
 }
 
+/** Keys below which nothing is secret: the words in them would be hidden in every text. */
+const plainKeys: ReadonlySet<string> = new Set(["kind", "certificates"]);
+
 /** The secrets of a configuration themselves, for a text that may hold one. */
 export function secretsOf(value: unknown, isSecret = false): readonly string[] {
   if (typeof value === "string") return isSecret && value !== "" ? [value] : [];
   if (value === null || typeof value !== "object") return [];
   const entries = value instanceof Map ? [...value] : Object.entries(value);
-  return entries.flatMap(([key, inner]) => secretsOf(inner, isSecret || secretKeys.has(String(key))));
+  return entries.flatMap(([key, inner]) =>
+    plainKeys.has(String(key)) ? [] : secretsOf(inner, isSecret || secretKeys.has(String(key))),
+  );
 }

@@ -13,21 +13,55 @@ const live = [
   "rights",
   "alarms.battery",
   "opcua.users.*",
+  "opcua.destinations",
+  "opcua.certificate",
+  "opcua.key",
+  "opcua.authorities",
+  "opcua.issuers",
+  "opcua.revocationLists",
   "mqtt.users.*",
+  "mqtt.certificate",
+  "mqtt.key",
+  "mqtt.ca",
+  "mqtt.clientCertificate",
+  "mqtt.clientKey",
+  "mqtt.placement",
+  "mqtt.topics",
+  "web.tls",
+  "web.users.*",
+  "web.tokens.*",
+  "web.commands",
   "stations.*.users",
   "stations.*.clients",
   "stations.*.heartbeatMs",
+  "stations.*.destinations",
+  "stations.*.load",
+  "stations.*.place",
+];
+
+/** Where an entry that is new, or gone, takes effect otherwise than its keys. */
+export interface EntryRow {
+  /** The record of the entries, with dots. */
+  readonly path: string;
+  readonly added: ReloadRow["takes"];
+  readonly gone: ReloadRow["takes"];
+}
+
+export const entryRows: readonly EntryRow[] = [
+  { path: "stations", added: "reload", gone: "reload" },
+  // Clients have the tags of a robot by its name: what is listed keeps it.
+  { path: "opcua.robots", added: "reload", gone: "restart" },
 ];
 
 /** What is read at the start only. */
 const fixed = [
-  ["gateway", "fleet", "quality", "web", "control", "commands"],
-  ["listen", "hostname", "alternateHostnames", "certificate", "key", "authorities", "issuers"].map(opcua),
-  ["revocationLists", "insecureLoopback", "robots", "destinations", "missionSlots", "limits"].map(opcua),
-  ["broker", "fallbackBrokers", "returnMs", "listen", "anonymousLoopback", "certificate", "key"].map(mqtt),
-  ["username", "password", "ca", "clientCertificate", "clientKey", "clientId", "protocolVersion"].map(mqtt),
-  ["base", "placement", "topics", "stateQos", "refreshMs", "tags", "commands", "outbox"].map(mqtt),
-  ["destinations", "permit", "pauseOnLoss", "place", "load"].map((key) => `stations.*.${key}`),
+  ["gateway", "fleet", "quality", "web.listen", "web.hostnames", "control", "commands", "recorder"],
+  ["listen", "hostname", "alternateHostnames", "insecureLoopback"].map(opcua),
+  ["robots.*", "missionSlots", "limits"].map(opcua),
+  ["broker", "fallbackBrokers", "returnMs", "listen", "anonymousLoopback"].map(mqtt),
+  ["username", "password", "clientId", "protocolVersion"].map(mqtt),
+  ["base", "stateQos", "refreshMs", "tags", "commands", "outbox"].map(mqtt),
+  ["permit", "pauseOnLoss"].map((key) => `stations.*.${key}`),
 ].flat();
 
 /** Every key of the schema is under one row; a test holds it against the schema. */

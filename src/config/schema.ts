@@ -7,6 +7,7 @@ import { gatewaySection, logSection } from "./sections/gateway.ts";
 import { mqttSection } from "./sections/mqtt.ts";
 import { opcuaSection } from "./sections/opcua.ts";
 import { qualitySection } from "./sections/quality.ts";
+import { recorderSection } from "./sections/recorder.ts";
 import { rightsSection } from "./sections/rights.ts";
 import { stationsSection } from "./sections/stations.ts";
 import { webSection } from "./sections/web.ts";
@@ -25,6 +26,7 @@ export const configSchema = z.strictObject({
   rights: rightsSection,
   stations: stationsSection,
   alarms: alarmsSection,
+  recorder: recorderSection,
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

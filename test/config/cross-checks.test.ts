@@ -274,7 +274,6 @@ describe("warnings", () => {
 mqtt: { broker: "mqtt://broker.example.com", username: a, password: open }
 opcua: {}
 commands: { callDeadlineMs: 5000 }
-web: { listen: { host: 0.0.0.0 } }
 `);
     expect(found).toEqual([
       expect.stringMatching(/^f:9: mqtt\.password: .*open can be read by every user/),
@@ -282,7 +281,6 @@ web: { listen: { host: 0.0.0.0 } }
       expect.stringMatching(/^f:9: mqtt\.commands: commands stay off/),
       expect.stringMatching(/^f:10: opcua: has no users/),
       expect.stringMatching(/^f:11: commands\.callDeadlineMs: the service waits 10 s/),
-      expect.stringMatching(/^f:12: web\.listen\.host: the page has no login/),
     ]);
   });
 

@@ -8,9 +8,9 @@ import { bare } from "../../src/config/schema-walk.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
-const plant = `${minimal}
+const plant = `${minimal.replace("robots: [cart-1]", "locations: [hall-1]")}
 log: { level: info }
-opcua: { users: { line1: { password: one, role: operator } } }
+opcua: { users: { line1: { password: one, role: operator } }, robots: { r1: { alias: AMR01 } } }
 mqtt: { broker: embedded, users: { hmi: { password: two } } }
 stations: { S1: { destinations: [A], users: [line1] } }
 rights: [{ source: { protocol: mqtt, name: hmi }, role: operator }]
@@ -50,7 +50,16 @@ describe("what differs between two configurations", () => {
     ["an entry", "{ line1:", "{ hmi: { password: two, role: observer }, line1:", ["opcua.users.hmi"], []],
     ["a name with a dot", "{ hmi:", '{ "a.b": { password: two }, hmi:', ['mqtt.users["a.b"]'], []],
     ["a station's users", ", users: [line1]", "", ["stations.S1.users"], []],
-    ["a station", "{ S1:", "{ S2: { destinations: [B] }, S1:", [], ["stations.S2"]],
+    [
+      "a station",
+      "{ S1:",
+      "{ S2: { destinations: [B], permit: required, users: [line1] }, S1:",
+      ["stations.S2"],
+      [],
+    ],
+    ["an alias of a new robot", "{ r1:", "{ r2: { alias: AMR02 }, r1:", ["opcua.robots.r2"], []],
+    ["another alias", "AMR01", "AMR02", [], ["opcua.robots.r1.alias"]],
+    ["a robot that is gone", "r1: { alias: AMR01 }", "", [], ["opcua.robots.r1"]],
     ["a section", "log:", "web: {}\nlog:", [], ["web"]],
     [
       "both kinds",
@@ -100,7 +109,9 @@ describe("a live configuration", () => {
     expect(config).toEqual(first);
     const text = plant
       .replace("one, role: operator", "one, role: engineer")
-      .replace("users: [line1]", "heartbeatMs: 2000")
+      .replace("[A], users: [line1]", "[B], heartbeatMs: 2000, load: CW")
+      .replace("mqtt: {", "mqtt: { placement: { robot: 'site/{robot}' },")
+      .replace("opcua: {", "opcua: { destinations: { 1: A },")
       .replace("rights:", "alarms: { battery: { low: 30 } }\nrights:");
     const next = await folder.config(text);
     live.replace(next);

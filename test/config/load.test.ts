@@ -44,6 +44,24 @@ web: {}
     expect(config.web?.listen).toEqual({ host: "127.0.0.1", port: 8080 });
   });
 
+  it.each([
+    ["", null],
+    ["journald", { kind: "journald", path: "/run/systemd/journal/stdout" }],
+    ["udp://logs.example.com:514", { kind: "udp", host: "logs.example.com", port: 514 }],
+    ["tcp://[::1]:80", { kind: "tcp", host: "::1", port: 80 }],
+  ])("copies the audit log to syslog %s", async (target, expected) => {
+    const section = target === "" ? "" : `commands: { audit: { syslog: "${target}" } }\n`;
+    expect((await folder.config(`${minimal}${section}`)).syslog).toEqual(expected);
+  });
+
+  it.each(["syslog.example.com", "tls://a:6514", "udp://a", "tcp://a:601/x"])(
+    "refuses the syslog target %s",
+    async (target) => {
+      const text = `${minimal}commands: { audit: { syslog: "${target}" } }\n`;
+      expect(await folder.problems(text)).toEqual([expect.stringContaining("commands.audit.syslog: write ")]);
+    },
+  );
+
   it("keeps state where systemd says, unless the file says where", async () => {
     const env = { STATE_DIRECTORY: "/var/lib/fleetgate:/var/lib/other" };
     expect((await folder.config(minimal, env)).gateway.dataDir).toBe("/var/lib/fleetgate");
@@ -146,7 +164,7 @@ rights:
       `f:7: fleet.credentials: ${folder.path}/nowhere.json does not exist`,
       `f:8: fleet.ca: ${folder.path}/nothing.pem does not exist`,
       'f:12: mqtt.listen.port: must be a number: write 1883 without quotes, not "1883"',
-      "f:13: colour: unknown key; known here are alarms, commands, control, fleet, gateway, log, mqtt, opcua, quality, rights, stations, web",
+      "f:13: colour: unknown key; known here are alarms, commands, control, fleet, gateway, log, mqtt, opcua, quality, recorder, rights, stations, web",
       'f:16: rights[0].role: must be one of observer, operator, engineer; not "boss"',
     ]);
   });

@@ -37,7 +37,8 @@ it("leaves what is not there as it is, so that one sees that a secret is missing
 it("finds the secrets themselves, however deep", () => {
   const config = {
     fleet: { credentials: { apiKey: "one" }, grpc: { address: "a:1" } },
-    opcua: { users: new Map([["me", { password: { salt: "two" } }]]), key: null },
+    opcua: { users: new Map([["me", { password: { kind: "scrypt", salt: "two" } }]]), key: null },
+    certificates: [{ key: "web.certificate", path: "web.pem" }],
   };
   expect(secretsOf(config)).toEqual(["one", "two"]);
 });

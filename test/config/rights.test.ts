@@ -6,6 +6,7 @@ const rule = (protocol: string, name: string) =>
   `rights: [{ source: { protocol: ${protocol}, name: "${name}" }, role: operator }]\n`;
 const users = "line1: { password: pw, role: operator }, line2: { password: pw, role: operator }";
 const opcua = `opcua: { users: { ${users} } }\n`;
+const web = "web: { users: { anna: { password: pw, role: operator } } }\n";
 const mqtt = "mqtt: { broker: embedded, users: { hmi: { password: pw } } }\n";
 
 beforeEach(async () => {
@@ -31,6 +32,7 @@ describe("a rule for a user that its protocol does not know", () => {
       '"line1" is no user of opcua.users; it has none',
     ],
     ["mqtt", `${mqtt}${rule("mqtt", "hm")}`, '"hm" is no user of mqtt.users; it has hmi'],
+    ["web", `${web}${rule("web", "ann")}`, '"ann" is no user of web.users and web.tokens; it has anna'],
   ])("is a mistake: %s", async (_what, text, problem) => {
     expect(await folder.problems(`${minimal}${text}`)).toEqual([
       expect.stringMatching(/^f:\d+: rights\[0\]\.source\.name: /),
@@ -42,6 +44,8 @@ describe("a rule for a user that its protocol does not know", () => {
     ["a user", `${opcua}${rule("opcua", "line2")}`],
     ["an anonymous session", `opcua: { insecureLoopback: {} }\n${rule("opcua", "anonymous")}`],
     ["everybody", `${opcua}${rule("opcua", "*")}`],
+    ["a user of the web listener", `${web}${rule("web", "anna")}`],
+    ["everybody, while nobody must log in", `web: {}\n${rule("web", "open")}`],
     ["a client", `${mqtt}${rule("mqtt", "hmi")}`],
     ["a client of a plant's broker", `mqtt: { broker: "mqtts://b" }\n${rule("mqtt", "any")}`],
     [
@@ -66,7 +70,12 @@ it.each<[string, string, string]>([
     `control: { enabled: false }\n${rule("cli", "ann")}`,
     '"ann" can send nothing: control.enabled is false',
   ],
-  ["web", `web: {}\n${rule("web", "ann")}`, '"ann" can send nothing: the page takes no commands'],
+  ["web", rule("web", "ann"), '"ann" can send nothing: there is no section web'],
+  [
+    "web without users",
+    `web: {}\n${rule("web", "ann")}`,
+    '"ann" can send nothing: web has no users and no tokens, and everybody is open',
+  ],
 ])("a rule for a protocol that is off is unwise: %s", async (_protocol, text, warning) => {
   expect(await folder.warnings(`${minimal}${text}`)).toEqual([
     expect.stringContaining(`rights[0].source.name: ${warning}`),

@@ -1,15 +1,18 @@
 import type { Protocol } from "../../domain/command.ts";
+import { OPEN_USER } from "../../northbound/web/options.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import type { ConfigPath } from "../problem.ts";
 import type { ControlSection } from "./control.ts";
 import type { MqttSection } from "./mqtt.ts";
 import { type OpcUaSection, opcUaAccounts } from "./opcua.ts";
+import { type WebSection, webAccounts } from "./web.ts";
 
 /** The sections that say which users and clients there are; undefined where the protocol is off. */
 export interface ProtocolSections {
   readonly opcua?: OpcUaSection | undefined;
   readonly mqtt?: MqttSection | undefined;
   readonly control?: ControlSection | undefined;
+  readonly web?: WebSection | undefined;
 }
 
 /**
@@ -22,7 +25,7 @@ export function unknownUserFindings(
   name: string,
   sections: ProtocolSections,
 ): readonly Finding[] {
-  const off = whyOff(protocol, sections);
+  const off = whyOff(protocol, name, sections);
   if (off !== null) return [unwise(path, `${JSON.stringify(name)} can send nothing: ${off}`)];
   const known = knownUsers(protocol, sections);
   if (known === null || known.names.includes(name)) return [];
@@ -30,7 +33,11 @@ export function unknownUserFindings(
   return [wrong(path, `${JSON.stringify(name)} is no user of ${known.key}; ${names}`)];
 }
 
-function whyOff(protocol: Protocol, { opcua, mqtt, control }: ProtocolSections): string | null {
+function whyOff(
+  protocol: Protocol,
+  name: string,
+  { opcua, mqtt, web, control }: ProtocolSections,
+): string | null {
   switch (protocol) {
     case "opcua":
       return opcua === undefined ? "there is no section opcua" : null;
@@ -39,24 +46,33 @@ function whyOff(protocol: Protocol, { opcua, mqtt, control }: ProtocolSections):
     case "cli":
       return control?.enabled === false ? "control.enabled is false" : null;
     case "web":
-      return "the page takes no commands; programs on the control socket are cli";
+      if (web === undefined) return "there is no section web";
+      return webAccounts(web).length === 0 && name !== OPEN_USER
+        ? `web has no users and no tokens, and everybody is ${OPEN_USER}`
+        : null;
   }
 }
 
 /** Null where the names are not in the configuration: those of an open broker, and of the machine's users. */
 function knownUsers(
   protocol: Protocol,
-  { opcua, mqtt }: ProtocolSections,
+  { opcua, mqtt, web }: ProtocolSections,
 ): { readonly names: readonly string[]; readonly key: string } | null {
   switch (protocol) {
     case "opcua":
       return { names: opcUaAccounts(opcua).map(({ source }) => source.name), key: "opcua.users" };
     case "mqtt":
       return mqtt === undefined ? null : mqttUsers(mqtt);
-    case "cli":
     case "web":
+      return webUsers(web);
+    case "cli":
       return null;
   }
+}
+
+function webUsers(web: WebSection | undefined): ReturnType<typeof knownUsers> {
+  const names = webAccounts(web).map(({ source }) => source.name);
+  return names.length === 0 ? null : { names, key: "web.users and web.tokens" };
 }
 
 function mqttUsers({ broker, users, anonymousLoopback }: MqttSection): ReturnType<typeof knownUsers> {

@@ -1,9 +1,9 @@
+import type { DispatcherOptions } from "../../commands/options.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
-import { roles } from "../../domain/command.ts";
+import { roles, sameSource } from "../../domain/command.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import { nearest } from "../nearest.ts";
 import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
-import type { OpcUaSection } from "./opcua.ts";
 import type { RightsSection } from "./rights.ts";
 
 /** Operations that there are not, or that a rule's own role keeps from it. */
@@ -24,14 +24,19 @@ export function operationFindings(rights: RightsSection, catalogue: Catalogue): 
   );
 }
 
-/** Rules that give a user of the OPC UA server more than its own role: that role is the most that it has. */
-export function opcUaUserFindings(rights: RightsSection, opcua: OpcUaSection): readonly Finding[] {
+/** Rules that give a user more than its own role: that role is the most that it has. */
+export function ownRoleFindings(
+  rights: RightsSection,
+  accounts: DispatcherOptions["accounts"],
+): readonly Finding[] {
   return rights.flatMap(({ source, role }, index) => {
-    const own = source.protocol === "opcua" ? opcua.users[source.name]?.role : undefined;
-    if (own === undefined || roles.indexOf(role) <= roles.indexOf(own)) return [];
-    const key = `opcua.users.${source.name}.role`;
+    const own = accounts.find((account) => sameSource(account.source, source));
+    if (own === undefined || roles.indexOf(role) <= roles.indexOf(own.role)) return [];
     return [
-      unwise(["rights", index, "role"], `is ${role}, but ${key} makes it ${own}: it has no more than that`),
+      unwise(
+        ["rights", index, "role"],
+        `is ${role}, but ${own.key} makes it ${own.role}: it has no more than that`,
+      ),
     ];
   });
 }

@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { dataDir } from "./load.ts";
+import { type Environment, namedPaths } from "./named-files.ts";
+import { readConfigDocument } from "./read-document.ts";
+import { configSchema } from "./schema.ts";
+
+/** What a configuration file names, for a copy of it. */
+export interface BackupFiles {
+  readonly gatewayId: string;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Absolute: each file that a key names, credentials of systemd too. */
+  readonly named: readonly string[];
+}
+
+/**
+ * The files that belong to a configuration, or why that cannot be told. None but the configuration is read.
+ */
+export async function readBackupFiles(
+  path: string,
+  env: Environment,
+): Promise<({ readonly ok: true } & BackupFiles) | { readonly ok: false; readonly problem: string }> {
+  const read = await readConfigDocument(path);
+  const wrong = `${path} has mistakes: fleetgate check --config ${path} names them`;
+  if (!read.ok) {
+    const [first] = read.problems;
+    return { ok: false, problem: first === undefined ? wrong : `${path}: ${first.message}` };
+  }
+  const { value } = read.document;
+  const section = typeof value === "object" && value !== null ? Reflect.get(value, "gateway") : null;
+  const gateway = configSchema.shape.gateway.safeParse(section);
+  if (!gateway.success) return { ok: false, problem: wrong };
+  const named = namedPaths(configSchema, read.document, path, env);
+  const unknown = named.find((each) => each.path === null);
+  if (unknown !== undefined)
+    return { ok: false, problem: `${unknown.name} is a credential of systemd: run this as root` };
+  return {
+    ok: true,
+    gatewayId: gateway.data.id,
+    dataDir: resolve(dataDir({ gateway: gateway.data }, path, env)),
+    named: [...new Set(named.flatMap((each) => (each.path === null ? [] : [each.path])))],
+  };
+}

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { z } from "zod";
+import type { RecorderOptions } from "../../platform/recorder/options.ts";
+import { flag } from "../fields.ts";
+
+const MEGABYTE = 1024 * 1024;
+const MINUTE_MS = 60_000;
+
+/** `recorder:` the last minutes of what the service said and the protocols were told. */
+export const recorderSection = z
+  .strictObject({
+    enabled: flag(true, "Whether the last minutes are kept on the disk."),
+    maxMegabytes: z
+      .number()
+      .int()
+      .min(1)
+      .max(64)
+      .default(64)
+      .describe("The most that is kept, and the size of a saved recording, in MiB."),
+    maxMinutes: z.number().int().min(1).max(30).default(30).describe("How far back it reaches."),
+    saved: z
+      .number()
+      .int()
+      .min(1)
+      .max(20)
+      .default(4)
+      .describe("How many saved recordings are kept: so many of alarms, and so many of fleetgate record."),
+  })
+  .prefault({})
+  .describe("What the service said and the protocols were told in the last minutes, for reports.");
+
+export type RecorderSection = z.output<typeof recorderSection>;
+
+/** The options of the recorder; null when it is off. */
+export function recorderOptions(section: RecorderSection, dataDir: string): RecorderOptions | null {
+  if (!section.enabled) return null;
+  return {
+    folder: join(dataDir, "records"),
+    maxBytes: section.maxMegabytes * MEGABYTE,
+    keepMs: section.maxMinutes * MINUTE_MS,
+    saved: section.saved,
+  };
+}
