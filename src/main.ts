@@ -11,6 +11,8 @@ const problem = oldNodeProblem(process.versions.node);
 if (problem === null) {
   // Loaded here, because an older Node.js cannot load it.
   const { createProgram } = await import("./cli/program.ts");
+  const { outliveReaders } = await import("./cli/unread-output.ts");
+  outliveReaders();
   await createProgram().parseAsync();
 } else {
   process.stderr.write(`fleetgate: ${problem}\n`);

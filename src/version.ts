@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -25,4 +25,14 @@ export function builtAt(): Date {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
   return statSync(fileURLToPath(import.meta.url)).mtime;
+}
+
+/**
+ * What the build made of the console: beside the program, and in dist/ for sources that run as they are. Null
+ * where nothing was built.
+ */
+export function consoleFolder(): string | null {
+  const place = import.meta.url.endsWith(".ts") ? "../dist/console" : "./console";
+  const folder = fileURLToPath(new URL(place, import.meta.url));
+  return existsSync(folder) ? folder : null;
 }

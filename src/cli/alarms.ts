@@ -4,10 +4,11 @@ import type { JsonObject } from "../platform/json.ts";
 import { alarmRows } from "./alarm-rows.ts";
 import { listOf, textOf } from "./answer-fields.ts";
 import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, print, report, socketOptions, usualSocket } from "./control-command.ts";
-import { exitCodes, fail } from "./exit.ts";
+import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
+import { exitCodes } from "./exit.ts";
 import { jsonLine, plain } from "./plain-text.ts";
 import { stopSignal } from "./stop-signal.ts";
+import { endWithReader } from "./unread-output.ts";
 
 interface AckOptions extends ControlOptions {
   readonly all?: boolean;
@@ -36,35 +37,35 @@ export function alarmsCommand(): Command {
   )
     .option("--json", "print a JSON object")
     .addHelpText("after", listHelp)
-    .action((options: ControlOptions) => act(() => listAlarms(options)));
+    .action((options: ControlOptions) => exitWith(() => listAlarms(options)));
   const ack = socketOptions(new Command("ack").description("acknowledge alarms: somebody has seen them"))
     .argument("[id...]", "alarms, by the id that the list shows")
     .option("--all", "all that stand now")
     .option("--json", "print one JSON object a line")
     .addHelpText("after", ackHelp)
-    .action((ids: readonly string[], options: AckOptions) => act(() => acknowledge(ids, options)));
+    .action((ids: readonly string[], options: AckOptions) => exitWith(() => acknowledge(ids, options)));
   return new Command("alarms")
     .description("list or acknowledge the alarms of the gateway of this machine")
     .addCommand(list, { isDefault: true })
     .addCommand(ack);
 }
 
-async function act(run: () => Promise<number>): Promise<void> {
-  process.stdout.on("error", () => process.exit());
-  try {
-    process.exitCode = await run();
-  } catch (error) {
-    if (error instanceof CallFailed) process.exitCode = report(error);
-    else fail(error, () => "");
+/** All pages as one answer. */
+async function askAlarms(socketPath: string, signal: AbortSignal): Promise<JsonObject> {
+  const alarms: JsonObject[] = [];
+  let query = "";
+  while (true) {
+    const path = `/api/v1/alarms${query}`;
+    const request = { method: "GET", path, timeoutMs: ANSWER_MS } as const;
+    const page = outcomeOf(null, await askGateway(socketPath, request, signal));
+    alarms.push(...listOf(page, "alarms"));
+    if (typeof page.next !== "string") return { count: alarms.length, alarms };
+    query = `?cursor=${page.next}`;
   }
 }
 
-async function askAlarms(socketPath: string, signal: AbortSignal): Promise<JsonObject> {
-  const request = { method: "GET", path: "/api/v1/alarms", timeoutMs: ANSWER_MS } as const;
-  return outcomeOf(null, await askGateway(socketPath, request, signal));
-}
-
 async function listAlarms(options: ControlOptions): Promise<number> {
+  endWithReader();
   const answer = await askAlarms(await usualSocket(options), stopSignal());
   if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
   const alarms = listOf(answer, "alarms");
@@ -105,8 +106,11 @@ async function acknowledgeOne(socketPath: string, id: string, signal: AbortSigna
 
 /** @param standing the alarms that stand, where the id is of none */
 function answerText(id: string, answer: JsonObject, standing: JsonObject): string {
-  if (answer.outcome === undefined)
-    return `${plain(id)}: acknowledged by ${textOf(answer, "acknowledged_by")}`;
+  if (answer.outcome === undefined) {
+    const message = textOf(answer, "message");
+    const done = `${plain(id)}: acknowledged by ${textOf(answer, "acknowledged_by")}`;
+    return message === "" ? done : `${done}\n  ${message}`;
+  }
   const text = `${plain(id)}: refused: ${textOf(answer, "code")}\n  ${textOf(answer, "message")}`;
   const meant = nearest(
     id,

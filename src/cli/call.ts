@@ -10,8 +10,8 @@ import type { JsonObject } from "../platform/json.ts";
 import { operationList, operationPage } from "./call-list.ts";
 import { needsNumber, numberOf, readRequest } from "./call-request.ts";
 import { askGateway, CallFailed, outcomeOf, sendCommand } from "./control-client.ts";
-import { findSocket, finish, finishDone, print, report } from "./control-command.ts";
-import { exitCodes, fail } from "./exit.ts";
+import { exitWith, findSocket, finish, finishDone, print } from "./control-command.ts";
+import { exitCodes } from "./exit.ts";
 import { positive } from "./option.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -46,14 +46,9 @@ export function callCommand(): Command {
       "--override <robot>",
       "instead of an operation: end any station's lease of a robot (for engineers)",
     )
-    .action(async (operation: string | undefined, request: string, options: Options) => {
-      try {
-        process.exitCode = await run(operation, request, options);
-      } catch (error) {
-        if (error instanceof CallFailed) process.exitCode = report(error);
-        else fail(error, () => "");
-      }
-    });
+    .action((operation: string | undefined, request: string, options: Options) =>
+      exitWith(() => run(operation, request, options)),
+    );
 }
 
 async function run(name: string | undefined, request: string, options: Options): Promise<number> {

@@ -1,6 +1,6 @@
 import type { DescribedOperation, OperationManual, RequestField } from "../contracts/operation-manual.ts";
 import { errorId, gatewayErrors, grpcCodeNames } from "../domain/errors.ts";
-import { outcomeNumbers } from "../domain/outcome.ts";
+import { outcomeMeanings, outcomeNumbers } from "../domain/outcome.ts";
 import { fieldLines } from "./call-list.ts";
 import { exitCodeOf } from "./call-output.ts";
 import { serviceAdvice } from "./error-advice.ts";
@@ -155,19 +155,11 @@ const times = [
   "configured, and the stops of held robots. No sender can use it. It needs no right, and none can be given.",
 ];
 
-const outcomeMeanings = {
-  idle: "no command yet, or it is not recorded yet",
-  accepted: "recorded, not sent yet",
-  sent: "on its way; not final",
-  succeeded: "the service says that it took the command. Whether the robot arrives is shown by its mission",
-  refused: "it was not done, and the code gives the reason",
-  expired: "it was never sent, and will not be",
-  unknown: "**the robot may have acted, or may act later.** Look at it before anything is sent again",
-  probably_succeeded:
-    "the call ended without an answer; `evidence` says what shows that it was done all the same",
-  checked:
-    "a dry run of OPC UA (`opcua.users.<name>.dryRun`): nothing would refuse it now, and nothing was sent",
-} as const satisfies Record<keyof typeof outcomeNumbers, string>;
+/** The warning of an unknown outcome is the one that its reader must not miss. */
+function meaningOf(name: string): string {
+  const meaning = String(Reflect.get(outcomeMeanings, name));
+  return name === "unknown" ? meaning.replace(/^[^.]*\./, "**$&**") : meaning;
+}
 
 const outcomeTables = [
   "## Outcomes",
@@ -176,7 +168,7 @@ const outcomeTables = [
   "|---|---|---|---|",
   ...Object.entries(outcomeNumbers).map(([name, number]) => {
     const isFinal = number > outcomeNumbers.sent;
-    return `| \`${name}\` | ${number} | ${isFinal ? exitCodeOf(name) : ""} | ${Reflect.get(outcomeMeanings, name)} |`;
+    return `| \`${name}\` | ${number} | ${isFinal ? exitCodeOf(name) : ""} | ${meaningOf(name)} |`;
   }),
   "",
   "Further exit codes of `fleetgate call`:",

@@ -3,7 +3,7 @@ import { readSocketPath } from "../config/control-socket.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
-import { exitCodes } from "./exit.ts";
+import { exitCodes, fail } from "./exit.ts";
 import { jsonLine, plain } from "./plain-text.ts";
 
 /** The options of every subcommand that talks to a running gateway. */
@@ -60,8 +60,18 @@ export function finishDone(message: string, answer: JsonObject, options: Control
   return finish(done, options);
 }
 
+/** Runs a subcommand that asks a gateway. Its result, or its failure, is the exit code of this process. */
+export async function exitWith(run: () => Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await run();
+  } catch (error) {
+    if (error instanceof CallFailed) process.exitCode = report(error);
+    else fail(error, () => "");
+  }
+}
+
 /** Prints why there is no outcome; the result is the exit code. A sent request may have been carried out. */
-export function report({ message, wasSent }: CallFailed): number {
+function report({ message, wasSent }: CallFailed): number {
   process.stderr.write(`fleetgate: ${plain(message)}\n`);
   return wasSent ? exitCodeOf("unknown") : exitCodes.failure;
 }

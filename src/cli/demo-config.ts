@@ -56,7 +56,7 @@ export function demoConfig(demo: {
     web: { listen: { host: "127.0.0.1", port: ports.web } },
     stations: { dock: { destinations: ["Station A"] } },
     commands: { drainMs: 1_000 },
-    rights: ["mqtt", "opcua", "cli"].map(everyone),
+    rights: ["mqtt", "opcua", "web", "cli"].map(everyone),
   });
   return `# Written by fleetgate demo at each start. INSECURE: every program of this machine may read and command.\n${file}`;
 }

@@ -89,12 +89,7 @@ async function runGateway(
   fleet: Endpoints,
   asJson: boolean,
 ): Promise<void> {
-  // The demo goes on when the program that reads its output, as `head`, has ended.
-  let isRead = true;
-  process.stdout.on("error", () => {
-    isRead = false;
-  });
-  const print = (line: string) => void (isRead && process.stdout.write(`${line}\n`));
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
   const { createGateway } = await import("../gateway.ts");
   const parts = { clock: systemClock, chance: Math.random, log, logLevels: log.levels };
   const gateway = createGateway(config, parts);

@@ -3,6 +3,7 @@ import { describeError } from "../platform/log.ts";
 import { FolderNotMade } from "../platform/make-folder.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
+import { RestoreUnfinished } from "../platform/stores/unfinished-restore.ts";
 
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.
@@ -54,7 +55,7 @@ export type PortOption = (wanted: PortTaken | PortRefused) => string;
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const wanted = portWanted(error);
-  const isPlain = [FolderLocked, FolderNotMade, NotPossible, StoreTooNew].some(
+  const isPlain = [FolderLocked, FolderNotMade, NotPossible, RestoreUnfinished, StoreTooNew].some(
     (known) => error instanceof known,
   );
   const reason = error instanceof Error && isPlain ? error.message : describeError(error);

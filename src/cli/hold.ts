@@ -1,8 +1,7 @@
 import { Command, Option } from "commander";
 import type { JsonObject } from "../platform/json.ts";
 import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, findSocket, finish, finishDone, report } from "./control-command.ts";
-import { fail } from "./exit.ts";
+import { type ControlOptions, exitWith, findSocket, finish, finishDone } from "./control-command.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 interface Options extends ControlOptions {
@@ -23,14 +22,7 @@ export function holdCommand(): Command {
     .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
     .option("--json", "print a JSON object")
     .addHelpText("after", "\nA hold is no safety function. Emergency stops and interlocks stay hard-wired.")
-    .action(async (robot: string | undefined, options: Options) => {
-      try {
-        process.exitCode = await run(robot, options);
-      } catch (error) {
-        if (error instanceof CallFailed) process.exitCode = report(error);
-        else fail(error, () => "");
-      }
-    });
+    .action((robot: string | undefined, options: Options) => exitWith(() => run(robot, options)));
 }
 
 /** Holds a robot, or lifts a hold. It may be repeated without harm, so it needs no id. */

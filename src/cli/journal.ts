@@ -72,7 +72,7 @@ async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
 
 async function discardStores(dataDir: string): Promise<void> {
   for (const store of STORES) {
-    const keptAs = await discardStore(join(dataDir, store), Date.now());
+    const keptAs = await discardStore(join(dataDir, store), Date.now(), null);
     const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
     process.stdout.write(`${join(dataDir, store)} begins empty.${kept}\n`);
   }

@@ -4,8 +4,8 @@ import type { JsonObject } from "../platform/json.ts";
 import { logLevels } from "../platform/log.ts";
 import { objectOf, textOf } from "./answer-fields.ts";
 import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, print, report, socketOptions, usualSocket } from "./control-command.ts";
-import { exitCodes, fail } from "./exit.ts";
+import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
+import { exitCodes } from "./exit.ts";
 import { jsonLine } from "./plain-text.ts";
 import { columns } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -33,14 +33,9 @@ export function logLevelCommand(): Command {
     .argument("[level]", `${logLevels.join(", ")}; left out: show the level`)
     .option("--json", "print a JSON object")
     .addHelpText("after", help)
-    .action(async (component: string | undefined, level: string | undefined, options: ControlOptions) => {
-      try {
-        process.exitCode = await run(component, level, options);
-      } catch (error) {
-        if (error instanceof CallFailed) process.exitCode = report(error);
-        else fail(error, () => "");
-      }
-    });
+    .action((component: string | undefined, level: string | undefined, options: ControlOptions) =>
+      exitWith(() => run(component, level, options)),
+    );
 }
 
 async function run(

@@ -13,8 +13,8 @@ export function passwdCommand(): Command {
     .option("--out <file>", "write it to a new file, which others cannot read, instead of printing it")
     .addHelpText(
       "after",
-      "\nFor opcua.users.<name>.password and mqtt.users.<name>.password. Without a terminal the password is the" +
-        "\nfirst line of standard input.",
+      "\nFor opcua.users.<name>.password, mqtt.users.<name>.password and web.users.<name>.password. Without a" +
+        "\nterminal the password is the first line of standard input.",
     )
     .action(async ({ out }: { out?: string }) => {
       try {

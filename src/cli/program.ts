@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { version } from "../version.ts";
 import { alarmsCommand } from "./alarms.ts";
+import { backupCommand, restoreCommand } from "./backup/command.ts";
 import { callCommand } from "./call.ts";
 import { certsCommand } from "./certs/command.ts";
 import { checkCommand } from "./check.ts";
 import { demoCommand } from "./demo.ts";
+import { examples } from "./examples.ts";
 import { exitCodes } from "./exit.ts";
 import { exportCommand } from "./export/command.ts";
 import { holdCommand } from "./hold.ts";
@@ -12,11 +14,13 @@ import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
 import { logLevelCommand } from "./log-level.ts";
 import { passwdCommand } from "./passwd.ts";
+import { recordCommand } from "./record.ts";
 import { reloadCommand } from "./reload.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status/command.ts";
 import { tailCommand } from "./tail/command.ts";
+import { tokenCommand } from "./token.ts";
 import { watchCommand } from "./watch.ts";
 
 /** `fleetgate` with all its subcommands. */
@@ -34,14 +38,19 @@ export function createProgram(): Command {
     .addCommand(callCommand())
     .addCommand(holdCommand())
     .addCommand(reloadCommand())
+    .addCommand(recordCommand())
     .addCommand(certsCommand())
     .addCommand(exportCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
     .addCommand(journalCommand())
     .addCommand(passwdCommand())
+    .addCommand(tokenCommand())
     .addCommand(simulateCommand())
     .addCommand(demoCommand())
     .addCommand(watchCommand());
   refuseMalformed(program);
+  for (const each of program.commands) addExamples(each, each.name());
   return program;
 }
 
@@ -51,4 +60,10 @@ function refuseMalformed(command: Command): void {
     .showHelpAfterError("(add --help for the options)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage));
   for (const each of command.commands) refuseMalformed(each);
+}
+
+function addExamples(command: Command, words: string): void {
+  const example = examples[words];
+  if (example !== undefined) command.addHelpText("after", `\nExample: ${example}`);
+  for (const each of command.commands) addExamples(each, `${words} ${each.name()}`);
 }

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
 import { askGateway, CallFailed } from "./control-client.ts";
-import { type ControlOptions, findSocket, print, report } from "./control-command.ts";
-import { exitCodes, fail } from "./exit.ts";
+import { type ControlOptions, exitWith, findSocket, print } from "./control-command.ts";
+import { exitCodes } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate reload`: lets the gateway of this machine read its configuration again. */
@@ -17,14 +17,7 @@ export function reloadCommand(): Command {
       "\nExit code 0: what is new holds. 78: refused, and nothing has changed. 1: no gateway answers.\n" +
         "\nExample: fleetgate reload --config /etc/fleetgate/fleetgate.yaml",
     )
-    .action(async (options: ControlOptions) => {
-      try {
-        process.exitCode = await run(options);
-      } catch (error) {
-        if (error instanceof CallFailed) process.exitCode = report(error);
-        else fail(error, () => "");
-      }
-    });
+    .action((options: ControlOptions) => exitWith(() => run(options)));
 }
 
 async function run(options: ControlOptions): Promise<number> {

@@ -20,14 +20,17 @@ export function rightsLines(config: Config, manual: OperationManual): readonly s
 }
 
 /** The sources in the configuration, and at the end of each protocol all others that it admits. */
-function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Source[] {
+function sourcesOf({ opcua, mqtt, web, control, dispatcher }: Config): readonly Source[] {
   const named = (protocol: Source["protocol"]) =>
     dispatcher.rights.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
+  const accountsOf = (protocol: Source["protocol"]) =>
+    dispatcher.accounts.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users.map(({ name }) => name) : [];
   const isOpen = mqtt !== null && (mqtt.broker.kind === "external" || mqtt.broker.anonymousLoopback);
   const names: ReadonlyArray<readonly [Source["protocol"], readonly string[]]> = [
-    ["opcua", opcua === null ? [] : dispatcher.accounts.map(({ source }) => source.name)],
+    ["opcua", opcua === null ? [] : accountsOf("opcua")],
     ["mqtt", mqtt === null ? [] : [...clients, ...named("mqtt"), ...(isOpen ? [ANY_OTHER] : [])]],
+    ["web", web === null ? [] : webNames(accountsOf("web"), named("web"))],
     ["cli", control === null ? [] : [...named("cli"), ANY_OTHER]],
   ];
   return names.flatMap(([protocol, all]) => {
@@ -37,6 +40,11 @@ function sourcesOf({ opcua, mqtt, control, dispatcher }: Config): readonly Sourc
       name,
     }));
   });
+}
+
+/** Without users and tokens only rules say who may do more than read. */
+function webNames(accounts: readonly string[], ruled: readonly string[]): readonly string[] {
+  return accounts.length === 0 ? ruled : accounts;
 }
 
 function sourceLines(source: Source, rights: Rights, manual: OperationManual): readonly string[] {

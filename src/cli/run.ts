@@ -5,14 +5,17 @@ import { secretsOf } from "../config/redact.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
+import { watchClock } from "../platform/clock-watch.ts";
 import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
 import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
 import { processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
 import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
+import { createWorkTimes } from "../platform/work-times.ts";
 import { version } from "../version.ts";
 import { exitOnProblems, readConfiguration } from "./configuration.ts";
+import { logConsole } from "./console-log.ts";
 import { exitCodes, fail } from "./exit.ts";
 import { rememberLines } from "./last-lines.ts";
 import { logDestination } from "./log-destination.ts";
@@ -34,12 +37,13 @@ export function runCommand(): Command {
       const destination = rememberLines(logDestination(process.env));
       const log = createLog(config.log.level, destination);
       logWarnings(log);
+      const secrets = [...secretsOf(config)];
+      logConsole(log, systemClock, secrets);
       const notices = noticesOf(process.env, systemClock, log, stop);
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../gateway.ts");
-      const secrets = [...secretsOf(config)];
       const crashes = createCrashWatch({
         folder: createCrashFolder(join(config.gateway.dataDir, "crash")),
         version,
@@ -51,7 +55,13 @@ export function runCommand(): Command {
         log,
       });
       endOnCrash(crashes);
-      const loop = watchLoop({ clock: systemClock, log, processorMs: processorMsOfProcess }, stop);
+      const work = createWorkTimes(systemClock);
+      const { takeLongest } = work;
+      const loop = watchLoop(
+        { clock: systemClock, log, processorMs: processorMsOfProcess, takeLongest },
+        stop,
+      );
+      const wall = watchClock({ clock: systemClock, log }, stop);
       const read = async () => {
         const loaded = await loadConfig(path, process.env, createCatalogue());
         // A report of a crash must not show those of a later file either.
@@ -64,7 +74,8 @@ export function runCommand(): Command {
         chance: Math.random,
         log,
         logLevels: log.levels,
-        ownHealth: () => ({ crashes: crashes.health(), loop: loop.health() }),
+        work,
+        ownHealth: () => ({ crashes: crashes.health(), loop: loop.health(), clock: wall.health() }),
         configuration: { settings: reading.settings, read },
       });
       hangup.hear(() => void gateway.reload("SIGHUP"));
@@ -73,6 +84,7 @@ export function runCommand(): Command {
         await gateway.run(stop, () => {
           log.info({ gateway: config.gateway.id }, "ready");
           notices.ready();
+          loop.started();
           // Not before: until then another gateway may have the data folder.
           void crashes.begin(stop);
         });

@@ -1,8 +1,10 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { createLog } from "../platform/log.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
+import { NoRecording } from "../platform/recorder/recording.ts";
+import type { SimulatorOptions } from "../simulator/options.ts";
 import type { Endpoints } from "../simulator/simulator.ts";
-import { fail } from "./exit.ts";
+import { exitCodes, fail } from "./exit.ts";
 import { count, port, positive } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulator-options.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -14,6 +16,8 @@ interface Options {
   readonly data?: string;
   readonly scenario?: string;
   readonly robots?: number;
+  readonly replay?: string;
+  readonly speed?: number;
   readonly seed?: number;
   readonly timeFactor?: number;
   readonly host?: string;
@@ -33,6 +37,12 @@ export function simulateCommand(): Command {
     .option("--data <folder>", "where certificates, keys and credentials are kept")
     .option("--scenario <file>", "the robots, maps and keys, instead of the built-in ones")
     .option("--robots <n>", "a generated fleet of N robots, instead of a scenario", count)
+    .addOption(
+      new Option("--replay <file>", "play a recording of fleetgate record, instead of a scenario").conflicts([
+        ...["scenario", "robots", "lively", "seed", "timeFactor"],
+      ]),
+    )
+    .option("--speed <x>", "with --replay: how many times faster than it was recorded (1)", positive)
     .option("--seed <n>", "the seed of everything that chance decides", count)
     .option("--time-factor <x>", "how many times faster than real time the world runs", positive)
     .option("--host <address>", "the address to listen on (127.0.0.1); 0.0.0.0 for every one")
@@ -47,6 +57,7 @@ export function simulateCommand(): Command {
       const stop = stopSignal(["SIGHUP"]);
       // Loaded here and not at the top: the other subcommands do not wait for it.
       const { createSimulator } = await import("../simulator/simulator.ts");
+      if (options.speed !== undefined && options.replay === undefined) return usage("--speed needs --replay");
       const folder = options.data ?? demoFolder(`simulate-${options.basePort}`);
       const simulator = createSimulator(
         simulatorOptions({
@@ -56,6 +67,7 @@ export function simulateCommand(): Command {
           folder,
           certificateNames: options.certificateName,
           serviceNames: options.serviceName,
+          replay: replayOptions(options),
           tokenLifeMs: options.tokenLife === undefined ? undefined : options.tokenLife * 1000,
           log: createLog(options.json === true ? "info" : "warn"),
         }),
@@ -67,9 +79,25 @@ export function simulateCommand(): Command {
           else process.stdout.write(greeting(fleet));
         });
       } catch (error) {
+        if (error instanceof NoRecording) return usage(error.message);
         fail(error, portOption);
       }
     });
+}
+
+function replayOptions({ replay: path, speed, json }: Options): SimulatorOptions["replay"] | undefined {
+  if (path === undefined) return undefined;
+  const onEnd = () => {
+    const text =
+      json === true ? JSON.stringify({ event: "ended" }) : "The recording has ended. Ctrl-C ends this.";
+    process.stdout.write(`${text}\n`);
+  };
+  return { path, onEnd, ...(speed === undefined ? {} : { speed }) };
+}
+
+function usage(problem: string): void {
+  process.stderr.write(`fleetgate: ${problem}\n`);
+  process.exitCode = exitCodes.usage;
 }
 
 function greeting(fleet: Endpoints): string {

@@ -17,6 +17,7 @@ export interface SimulatorSettings {
   readonly serviceNames?: readonly string[] | undefined;
   readonly tokenLifeMs?: number | undefined;
   readonly unsafeWebhookTargets?: boolean | undefined;
+  readonly replay?: SimulatorOptions["replay"] | undefined;
   readonly log: Log;
 }
 
@@ -35,6 +36,7 @@ export function simulatorOptions(settings: SimulatorSettings): SimulatorOptions 
       certificateNames: settings.certificateNames,
       serviceNames: settings.serviceNames,
       tokenLifeMs: settings.tokenLifeMs,
+      replay: settings.replay,
       unsafeWebhookTargets: settings.unsafeWebhookTargets === true ? {} : undefined,
     }),
     log: settings.log,

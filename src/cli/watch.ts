@@ -1,6 +1,7 @@
 import { Command } from "commander";
-import { exitCodes, fail } from "./exit.ts";
+import { fail } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";
+import { endWithReader } from "./unread-output.ts";
 
 /** `fleetgate watch`: follows OPC UA tags as a PLC would see them. For a first look; open servers only. */
 export function watchCommand(): Command {
@@ -9,8 +10,7 @@ export function watchCommand(): Command {
     .argument("<url>", "opc.tcp://host:port of a server that is open to anonymous clients")
     .argument("[folder]", "a tag or a folder of tags, as Robots.cart-01.Mission", "Robots")
     .action(async (url: string, folder: string) => {
-      // Printing to a program that has seen enough, as `head`, is no failure.
-      process.stdout.on("error", () => process.exit(exitCodes.ok));
+      endWithReader();
       try {
         const { watchTags } = await import("./tag-watch.ts");
         await watchTags(url, folder, stopSignal());

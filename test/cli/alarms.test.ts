@@ -53,6 +53,10 @@ it("acknowledges alarms by id, or all, and names the nearest for an id that is n
     err: "",
   });
   expect(await run("ack", "--all")).toMatchObject({ code: 0, out: "nothing is to be acknowledged" });
+  harness.storeProblem.now = "not on the disk";
+  expect(await run("ack", "DISK_FULL-1")).toMatchObject({
+    out: "DISK_FULL-1: acknowledged by cli:bob\n  not on the disk",
+  });
   vi.stubEnv("SUDO_USER", "ann");
   const refused = await run("ack", "DISK_FULL-1", "--json");
   expect(refused.code).toBe(4);

@@ -8,6 +8,7 @@ import { stringify } from "yaml";
 import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
 import { haveMosquitto, startMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { freePorts } from "../support/free-ports.ts";
+import { fleetSection } from "../support/simulator.ts";
 import {
   endPrograms,
   fleetgate,
@@ -62,13 +63,7 @@ async function configure(
   const path = join(folder, "fleetgate.yaml");
   const file = {
     gateway: { id: "plant1", dataDir: "data" },
-    fleet: {
-      grpc: { address: service.grpc },
-      https: service.https,
-      ca: service.ca,
-      credentials: service.credentials,
-      locations: service.locations,
-    },
+    fleet: fleetSection(service),
     ...sections,
   };
   await writeFile(path, stringify(file));

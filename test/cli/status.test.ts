@@ -47,12 +47,25 @@ describe("the status for a person", () => {
     expect(text).toContain("mqtt.certificate  ENDED 1 d 3 h ago");
   });
 
+  it("says who holds robots, and since when", () => {
+    const owner = { protocol: "opcua", name: "plc1" } as const;
+    const holds = [null, "r1"].map((robotId) => ({ robotId, owner, sinceMs: 1_000 }));
+    const text = statusLines(asJson({ ...wellFacts, holds })).join("\n");
+    expect(text).toMatch(
+      /^holds: 2\n {2}all robots {2}opcua:plc1 {2}since 1970-01-0\d \d\d:\d\d:01\n {2}r1 {10}/m,
+    );
+    const many = Array.from({ length: 22 }, (_, at) => ({ robotId: `r${at}`, owner, sinceMs: at }));
+    expect(statusLines(asJson({ ...wellFacts, holds: many })).join("\n")).toContain("\n  … and 12 more\n");
+    expect(statusLines(asJson(wellFacts)).join("\n")).not.toContain("holds");
+  });
+
   it("passes no control character on to the terminal", () => {
     const status = asJson({
       ...wellFacts,
       health: { fleet: { state: "down", detail: ESCAPE } },
       robots: [{ robotId: ESCAPE, family: "cart", quality: "lost" }],
       alarms: [{ ...standingAlarm("ROBOT_LOST", ESCAPE), text: ESCAPE }],
+      holds: [{ robotId: ESCAPE, owner: { protocol: "mqtt", name: ESCAPE }, sinceMs: 0 }],
     });
     const text = statusLines(status).join("");
     expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);

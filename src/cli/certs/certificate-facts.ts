@@ -11,7 +11,7 @@ import {
 } from "@peculiar/x509";
 import { certificatesIn } from "../../platform/pem.ts";
 
-/** What a certificate says. Its texts are a stranger's: show them through `plainStart`. */
+/** The contents of a certificate. Its owner wrote the texts: show them through `plainStart`. */
 export interface CertificateFacts {
   /** SHA-1 of the DER form in hexadecimal, as OPC UA tools show it. */
   readonly thumbprint: string;
@@ -50,7 +50,7 @@ function thumbprintOf(certificate: X509Certificate): string {
   return createHash("sha1").update(certificate.raw).digest("hex");
 }
 
-/** Throws for a certificate whose extensions cannot be read. */
+/** Throws if the extensions of the certificate cannot be read. */
 export function factsOf(certificate: X509Certificate, nowMs: number): CertificateFacts {
   const parsed = new ParsedCertificate(new Uint8Array(certificate.raw));
   const alternatives = parsed.getExtension(SubjectAlternativeNameExtension)?.names.items ?? [];

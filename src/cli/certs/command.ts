@@ -9,12 +9,12 @@ import {
   movedText,
   placedText,
 } from "./certificate-text.ts";
-import { takeInventory, type Whose } from "./inventory.ts";
+import { type GatewayLocation, takeInventory } from "./inventory.ts";
 import { moveCertificates } from "./move.ts";
 import { select } from "./selection.ts";
 import { storeFolder } from "./store.ts";
 
-interface Options extends Whose {
+interface Options extends GatewayLocation {
   readonly json?: true;
 }
 
@@ -81,46 +81,54 @@ function done<T extends unknown[]>(action: (...values: T) => Promise<void>): (..
     });
 }
 
-async function list({ json, ...whose }: Options): Promise<void> {
-  const inventory = await takeInventory(whose, Date.now());
+async function list({ json, ...location }: Options): Promise<void> {
+  const inventory = await takeInventory(location, Date.now());
   process.stdout.write(json ? jsonText(inventoryJson(inventory)) : inventoryText(inventory));
 }
 
 async function show(
   thumbprint: string,
-  { json, pem, ...whose }: Options & { readonly pem?: true },
+  { json, pem, ...location }: Options & { readonly pem?: true },
 ): Promise<void> {
-  const { certificates } = await takeInventory(whose, Date.now());
+  const { certificates } = await takeInventory(location, Date.now());
   const found = select(certificates, thumbprint);
   if (pem) process.stdout.write(found[0]?.pem ?? "");
   else process.stdout.write(json ? jsonText(found.map(listedJson)) : fullText(found));
 }
 
-function move(to: "trusted" | "rejected"): (wanted: readonly string[], whose: Whose) => Promise<void> {
-  return async (wanted, whose) => {
-    const { configured, certificates } = await takeInventory(whose, Date.now());
+function move(
+  to: "trusted" | "rejected",
+): (wanted: readonly string[], location: GatewayLocation) => Promise<void> {
+  return async (wanted, location) => {
+    const { configured, certificates } = await takeInventory(location, Date.now());
     const store = storeFolder(configured.dataDir);
     for (const each of await moveCertificates(store, certificates, wanted, to))
       process.stdout.write(movedText(each, to));
   };
 }
 
-async function request({ out, ...whose }: Whose & { readonly out?: string }): Promise<void> {
+async function request({ out, ...location }: GatewayLocation & { readonly out?: string }): Promise<void> {
   const { makeRequest } = await import("./renewal.ts");
-  const text = await makeRequest(whose, Date.now());
+  const text = await makeRequest(location, Date.now());
   if (out === undefined) process.stdout.write(text);
   else await writeNewFile(out, text, publicAccess);
 }
 
-async function importFile(file: string, { next, ...whose }: Whose & { readonly next?: true }): Promise<void> {
+async function importFile(
+  file: string,
+  { next, ...location }: GatewayLocation & { readonly next?: true },
+): Promise<void> {
   const { importAnswer } = await import("./renewal.ts");
-  const placed = await importAnswer(whose, file, next ? "next" : "own", Date.now());
+  const placed = await importAnswer(location, file, next ? "next" : "own", Date.now());
   process.stdout.write(placedText(placed, next === true));
 }
 
-async function renew({ activate, ...whose }: Whose & { readonly activate?: true }): Promise<void> {
+async function renew({
+  activate,
+  ...location
+}: GatewayLocation & { readonly activate?: true }): Promise<void> {
   const { activateNext, makeNext } = await import("./renewal.ts");
-  const placed = await (activate ? activateNext : makeNext)(whose, Date.now());
+  const placed = await (activate ? activateNext : makeNext)(location, Date.now());
   process.stdout.write(placedText(placed, activate !== true));
 }
 

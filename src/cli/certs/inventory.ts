@@ -38,14 +38,17 @@ export interface Inventory {
   readonly damaged: readonly Damaged[];
 }
 
-/** Which gateway's certificates are meant: by its configuration, or by its data folder alone. */
-export interface Whose {
+/** Where a gateway has its certificates: by its configuration, or by its data folder alone. */
+export interface GatewayLocation {
   readonly config?: string;
   readonly data?: string;
 }
 
 /** What a configuration says of certificates. Throws NotPossible where it cannot be read. */
-export async function configuredOf({ config, data }: Whose, nowMs: number): Promise<ConfiguredCertificates> {
+export async function configuredOf(
+  { config, data }: GatewayLocation,
+  nowMs: number,
+): Promise<ConfiguredCertificates> {
   if (data !== undefined) return { dataDir: data, files: [], opcua: null };
   if (config === undefined) {
     throw new NotPossible(
@@ -60,8 +63,8 @@ export async function configuredOf({ config, data }: Whose, nowMs: number): Prom
 }
 
 /** Every certificate that a configuration names, or that lies in its data folder. */
-export async function takeInventory(whose: Whose, nowMs: number): Promise<Inventory> {
-  const configured = await configuredOf(whose, nowMs);
+export async function takeInventory(location: GatewayLocation, nowMs: number): Promise<Inventory> {
+  const configured = await configuredOf(location, nowMs);
   const stored = await storedIn(configured, nowMs);
   const certificates: Listed[] = [];
   const damaged: Damaged[] = [];

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, readdir, rm, stat, utimes } from "node:fs/promises";
+import { lutimes, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
@@ -68,7 +68,7 @@ async function moveFile(path: string, folder: string, thumbprint: string): Promi
   await makeFolder(folder);
   await giveToOwner(path, folder);
   const nowS = Date.now() / 1_000;
-  await utimes(path, nowS, nowS);
+  await lutimes(path, nowS, nowS);
   const end = extname(path);
   const name = basename(path, end);
   // The gateway finds the files of its clients by the thumbprint in their names.

@@ -7,7 +7,7 @@ import { putInPlace } from "../../platform/kept-file.ts";
 import { NotPossible } from "../exit.ts";
 import { plainStart } from "../plain-text.ts";
 import { applicationWarnings, type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
-import { configuredOf, notAllowed, type Whose } from "./inventory.ts";
+import { configuredOf, type GatewayLocation, notAllowed } from "./inventory.ts";
 import { giveToOwner } from "./move.ts";
 import { places, storeFolder } from "./store.ts";
 
@@ -24,8 +24,8 @@ interface Identity {
 }
 
 /** Throws NotPossible where there is no key yet, or no configuration. */
-async function identityOf(whose: Whose, nowMs: number): Promise<Identity> {
-  const { dataDir, opcua } = await configuredOf(whose, nowMs);
+async function identityOf(location: GatewayLocation, nowMs: number): Promise<Identity> {
+  const { dataDir, opcua } = await configuredOf(location, nowMs);
   if (opcua === null) {
     throw new NotPossible(
       "the names for the certificate stand in the configuration: give --config <file> with a valid section opcua",
@@ -47,8 +47,8 @@ async function identityOf(whose: Whose, nowMs: number): Promise<Identity> {
 }
 
 /** A signing request for the gateway's key, PEM. */
-export async function makeRequest(whose: Whose, nowMs: number): Promise<string> {
-  const { key, content } = await identityOf(whose, nowMs);
+export async function makeRequest(location: GatewayLocation, nowMs: number): Promise<string> {
+  const { key, content } = await identityOf(location, nowMs);
   return signingRequest(key, content);
 }
 
@@ -59,8 +59,8 @@ export interface Placed {
 }
 
 /** Makes the next certificate beside the one in use: it signs itself, with the same key. */
-export async function makeNext(whose: Whose, nowMs: number): Promise<Placed> {
-  const identity = await identityOf(whose, nowMs);
+export async function makeNext(location: GatewayLocation, nowMs: number): Promise<Placed> {
+  const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
   const text = await selfSigned(identity.key, identity.content, nowMs);
   await put(join(store, places.next), text);
@@ -68,8 +68,8 @@ export async function makeNext(whose: Whose, nowMs: number): Promise<Placed> {
 }
 
 /** Puts the next certificate in the place of the one in use, which is kept as previous.pem. */
-export async function activateNext(whose: Whose, nowMs: number): Promise<Placed> {
-  const identity = await identityOf(whose, nowMs);
+export async function activateNext(location: GatewayLocation, nowMs: number): Promise<Placed> {
+  const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
   const next = join(store, places.next);
   const text = await readFile(next).catch((error: unknown) => {
@@ -89,12 +89,12 @@ export async function activateNext(whose: Whose, nowMs: number): Promise<Placed>
  * @param to `next`: it waits until it is activated
  */
 export async function importAnswer(
-  whose: Whose,
+  location: GatewayLocation,
   file: string,
   to: "own" | "next",
   nowMs: number,
 ): Promise<Placed> {
-  const identity = await identityOf(whose, nowMs);
+  const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
   const answer = await readFile(file).catch((error: unknown) => {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);

@@ -60,6 +60,7 @@ VAR RETAIN
     robot     : DINT;                      (* the robot that is served *)
     turns     : BOOL;                      (* its conveyor turns, or may: it must be stopped *)
     goesOn    : BOOL;                      (* it was told to go on, or may have been *)
+    wasTold   : BOOL;                      (* and that is sure: the slot's number is the release's *)
     alive     : BOOL;                      (* FALSE: this memory is new *)
 END_VAR
 VAR
@@ -85,6 +86,7 @@ IF NOT begun THEN
         Code := 13;  StepNo := 10;  unsure := TRUE;
     ELSIF goesOn THEN
         StepNo := 7;  phase := 2;  finished := TRUE;
+        IF wasTold THEN StepNo := 8; END_IF;
     END_IF;
 END_IF;
 
@@ -167,8 +169,8 @@ IF reason = 0 THEN
         6:                                 (* both stop *)
             IF NOT turns AND NOT Turning THEN StepNo := 7;  phase := 1; END_IF;
         7:                                 (* the robot goes on *)
-            IF GoOn = 0 THEN StepNo := 8;  phase := 1;
-            ELSIF phase = 3 AND result = 1 THEN StepNo := 8;  phase := 1;
+            IF GoOn = 0 OR (known AND NOT here AND NOT goesOn) THEN StepNo := 8;  phase := 1;
+            ELSIF phase = 3 AND result = 1 THEN StepNo := 8;  phase := 1;  wasTold := TRUE;
             ELSIF phase = 3 AND result = 2 THEN reason := 9;  goesOn := FALSE;
             ELSIF phase = 3 AND result = 3 THEN StepNo := 9;  doubt := TRUE;
             ELSIF phase = 3 THEN phase := 4;  goesOn := FALSE; END_IF;
@@ -216,7 +218,8 @@ IF Connected OR linkLost.Q THEN
     ELSE
         stopPhase := 0;
     END_IF;
-    IF phase = 1 AND Connected AND NOT slot.Busy AND NOT slot.Start AND stopPhase = 0 THEN
+    IF phase = 1 AND Connected AND NOT slot.Busy AND NOT slot.Start AND stopPhase = 0
+       AND (here OR StepNo <> 7) THEN      (* elsewhere it would leave another goal *)
         phase := 2;
         order := halt;
         order[2] := robot;
@@ -225,7 +228,7 @@ IF Connected OR linkLost.Q THEN
             2: order[1] := 50;
             4: order[1] := 40;  order[3] := place;  order[4] := 4;
                IF unloads THEN order[4] := 5; END_IF;
-            7: order[1] := GoOn;  goesOn := TRUE;
+            7: order[1] := GoOn;  wasTold := FALSE;  goesOn := TRUE;
         ELSE
             order[1] := 51;
         END_CASE;

@@ -150,7 +150,7 @@ ${listen(outerHosts(given.host ?? ""), opcuaPort ?? 4_840)}${hostNames}
 }
 
 function web({ webPort = 8_080 }: Ports): string {
-  return `# Health checks, metrics and a page of robots. It has no login: keep it on loopback.
+  return `# Health checks, metrics and the console. Beyond loopback it needs users and TLS.
 web:
   listen:
     host: 127.0.0.1

@@ -8,6 +8,7 @@ import { fail, statusCodes } from "../exit.ts";
 import { jsonLine, plain } from "../plain-text.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
+import { endWithReader } from "../unread-output.ts";
 import { createScreen } from "./screen.ts";
 import { headline, statusLines } from "./status-text.ts";
 
@@ -37,8 +38,7 @@ export function statusCommand(): Command {
     .option("--json", "print one JSON object a line")
     .addHelpText("after", help)
     .action(async (options: Options) => {
-      // Printing to a program that has seen enough, as `head`, is no failure.
-      process.stdout.on("error", () => process.exit());
+      endWithReader();
       try {
         const socketPath = await usualSocket(options);
         const signal = stopSignal();
@@ -60,7 +60,7 @@ async function show(socketPath: string, { json }: Options, signal: AbortSignal):
     return code;
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
-    // To standard output: systems that watch show its first line.
+    // To standard output, for monitoring systems show its first line.
     if (json !== true) process.stdout.write(`no answer: ${plain(error.message)}\n`);
     else process.stderr.write(`fleetgate: ${plain(error.message)}\n`);
     return statusCodes.noAnswer;

@@ -5,7 +5,8 @@ import { columns, duration, first, localTime, size } from "../readable.ts";
 
 const MOST_ROBOTS = 10;
 const MOST_ALARMS = 10;
-/** In the first line, which systems that watch show alone. */
+const MOST_HOLDS = 10;
+/** In the first line, the only one that monitoring systems show. */
 const LONGEST_PROBLEM = 160;
 
 /** The first line: whether all is well, or what is not. */
@@ -32,6 +33,7 @@ export function statusLines(status: JsonObject): readonly string[] {
     ...section("links", links(listOf(status, "links"))),
     ...section("parts", links(listOf(status, "parts").filter((part) => part.state !== "up"))),
     ...robots(objectOf(status, "robots")),
+    ...holds(objectOf(status, "holds")),
     ...section("queues", listOf(status, "queues").map(queue)),
     ...commands(objectOf(status, "commands")),
     ...alarms(objectOf(status, "alarms")),
@@ -72,6 +74,20 @@ function robots(found: JsonObject): readonly string[] {
     `robots: ${total}, ${counts.join(", ")}`,
     ...first(rows, MOST_ROBOTS, missing).map((row) => `  ${row}`),
   ];
+}
+
+/** Nothing without a hold: most plants have none. */
+function holds(found: JsonObject): readonly string[] {
+  const count = numberOf(found, "count");
+  if (count === 0) return [];
+  const rows = columns(
+    listOf(found, "listed").map((hold) => [
+      textOf(hold, "robot_id") || "all robots",
+      textOf(hold, "by"),
+      `since ${localTime(textOf(hold, "since"))}`,
+    ]),
+  );
+  return [`holds: ${count}`, ...first(rows, MOST_HOLDS, count).map((row) => `  ${row}`)];
 }
 
 function queue(found: JsonObject): readonly string[] {

@@ -3,11 +3,12 @@ import { Command } from "commander";
 import { nearest } from "../../config/nearest.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { CallFailed } from "../control-client.ts";
-import { type ControlOptions, report, socketOptions, usualSocket } from "../control-command.ts";
-import { exitCodes, fail } from "../exit.ts";
+import { type ControlOptions, exitWith, socketOptions, usualSocket } from "../control-command.ts";
+import { exitCodes } from "../exit.ts";
 import { jsonLine, plain } from "../plain-text.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
+import { endWithReader } from "../unread-output.ts";
 import { eventLine } from "./event-text.ts";
 import { followEvents } from "./follow.ts";
 
@@ -39,24 +40,19 @@ export function tailCommand(): Command {
     .option("--kind <kind>", "only of this kind; may be repeated", collect, [])
     .option("--json", "print one JSON object a line")
     .addHelpText("after", help)
-    .action(async (options: Options) => {
-      // Printing to a program that has seen enough, as `head`, is no failure.
-      process.stdout.on("error", () => process.exit(exitCodes.ok));
-      try {
-        await tail(options);
-      } catch (error) {
-        if (error instanceof CallFailed) process.exitCode = report(error);
-        else fail(error, () => "");
-      }
-    });
+    .action((options: Options) => exitWith(() => tail(options)));
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 
-/** Rejects with CallFailed when no gateway answers the first time, or when the filters are wrong. */
-async function tail(options: Options): Promise<void> {
+/**
+ * The exit code. Rejects with CallFailed when no gateway answers the first time, or when the filters are
+ * wrong.
+ */
+async function tail(options: Options): Promise<number> {
+  endWithReader();
   const path = pathOf(options);
   const socketPath = await usualSocket(options);
   const signal = stopSignal();
@@ -85,14 +81,15 @@ async function tail(options: Options): Promise<void> {
       away = reason;
       if (!signal.aborted) say(`${reason}; waiting for it to come back`);
     } catch (error) {
-      if (signal.aborted) return;
-      // Refused now, it is refused for good; away now, it comes back.
+      if (signal.aborted) break;
+      // The first request was refused, and the next ones would be; a gateway that has answered comes back.
       if (!(error instanceof CallFailed) || !isKnown) throw error;
       away ??= error.message;
     }
     // Rejects when it is interrupted.
     await wait(AGAIN_MS, undefined, { signal }).catch(() => {});
   }
+  return exitCodes.ok;
 }
 
 function pathOf({ robot, kind }: Options): string {

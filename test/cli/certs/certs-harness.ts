@@ -14,7 +14,8 @@ import {
 import { stringify } from "yaml";
 
 const DAY_MS = 86_400_000;
-const algorithm = {
+/** How certificates are signed, and what keys they have. */
+export const algorithm = {
   name: "RSASSA-PKCS1-v1_5",
   hash: "SHA-256",
   publicExponent: new Uint8Array([1, 0, 1]),

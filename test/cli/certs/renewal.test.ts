@@ -12,18 +12,12 @@ import {
 } from "@peculiar/x509";
 import { afterEach, expect, it } from "vitest";
 import { activateNext, importAnswer, makeNext, makeRequest } from "../../../src/cli/certs/renewal.ts";
-import { newPlant, type Plant, removePlants } from "./certs-harness.ts";
+import { algorithm, newPlant, type Plant, removePlants } from "./certs-harness.ts";
 
 afterEach(removePlants);
 
 const now = Date.now();
 const DAY_MS = 86_400_000;
-const algorithm = {
-  name: "RSASSA-PKCS1-v1_5",
-  hash: "SHA-256",
-  publicExponent: new Uint8Array([1, 0, 1]),
-  modulusLength: 2_048,
-};
 const [ownKey = "", otherKey = ""] = [1, 2].map(() =>
   generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
 );

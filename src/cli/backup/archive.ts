@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { readBackupFiles } from "../../config/backup-files.ts";
+import { type Environment, fileProblem } from "../../config/named-files.ts";
+import { readFolder, readTree, stateOfTree } from "../../platform/archive/read-tree.ts";
+import { type ArchiveEntry, ArchiveRefused, packTar, unpackTar } from "../../platform/archive/tar.ts";
+import { belongTogether } from "../../platform/pem.ts";
+import { isCode } from "../../platform/socket-probe.ts";
+import { version } from "../../version.ts";
+import { exitCodes, NotPossible } from "../exit.ts";
+import { type BackupFacts, factsEntry, readFacts } from "./facts.ts";
+
+/** What a backup file holds. */
+export interface Backup {
+  readonly facts: BackupFacts;
+  readonly entries: readonly ArchiveEntry[];
+}
+
+/** The part of the data folder that is true on another day, too. */
+export const KEPT_FOLDER = "opcua";
+const OWN = ["server", "own"];
+/** What leads elsewhere than it looks. */
+const oddName = /(^|\/)\.{0,2}(\/|$)|\0/;
+const TRIES = 5;
+const PAUSE_MS = 200;
+
+/**
+ * Reads all that makes another machine this gateway, as it was at one moment: the gateway may run meanwhile.
+ * Rejects with NotPossible.
+ */
+export async function readGateway(configPath: string, env: Environment, nowMs: number): Promise<Backup> {
+  const path = resolve(configPath);
+  for (let left = TRIES; left > 0; left -= 1) {
+    const files = await readBackupFiles(path, env);
+    if (!files.ok) throw new NotPossible(files.problem, exitCodes.config);
+    const { dataDir, gatewayId } = files;
+    const kept = join(dataDir, KEPT_FOLDER);
+    const paths = [...new Set([path, ...files.named])];
+    const folders = [...new Set([...paths.map((each) => dirname(each)), dataDir])];
+    const trees = existsSync(kept) ? [...paths, kept] : paths;
+    const entries = readable(kept, () => {
+      const before = stateOfTree(trees);
+      const read = [...folders.map(readFolder), ...readTree(trees)];
+      return before === stateOfTree(trees) && isWhole(kept) ? read : null;
+    });
+    const facts = {
+      gatewayId,
+      config: path,
+      dataDir,
+      program: version,
+      madeAt: new Date(nowMs).toISOString(),
+    };
+    if (entries !== null) return { facts, entries };
+    await setTimeout(PAUSE_MS);
+  }
+  throw new NotPossible(
+    "the files change while they are read, or the OPC UA key and certificate are not a pair: try again",
+  );
+}
+
+/** The bytes of a backup file. */
+export function packBackup({ facts, entries }: Backup): Buffer {
+  return gzipSync(packTar([factsEntry(facts), ...entries]));
+}
+
+/** Throws NotPossible for anything that is no whole backup, or that a newer program has written. */
+export function unpackBackup(path: string, bytes: Buffer): Backup {
+  try {
+    const [first, ...entries] = unpackTar(gunzipSync(bytes));
+    const facts = readFacts(path, first);
+    const odd = entries.find(({ name }) => oddName.test(name));
+    if (odd === undefined) return { facts, entries };
+    throw new ArchiveRefused(`${JSON.stringify(odd.name)} is no name that fleetgate has written`);
+  } catch (error) {
+    if (error instanceof NotPossible) throw error;
+    const reason = error instanceof ArchiveRefused ? error.message : "it is damaged, or no backup";
+    throw new NotPossible(`${path}: ${reason}; nothing was changed`);
+  }
+}
+
+/** A renewal replaces key and certificate one after the other. */
+function isWhole(kept: string): boolean {
+  const own = join(kept, ...OWN);
+  const [certificate, key] = [join(own, "certs", "certificate.pem"), join(own, "private", "private_key.pem")];
+  if (!existsSync(certificate) || !existsSync(key)) return true;
+  try {
+    return belongTogether(readFileSync(certificate, "utf8"), readFileSync(key, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Null when a file of the data folder went away between two looks. Throws NotPossible. */
+function readable<T>(kept: string, read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    const path = error instanceof Error && "path" in error ? String(error.path) : "a file";
+    if (isCode(error, "ENOENT") && path.startsWith(`${kept}/`)) return null;
+    throw new NotPossible(`${path} ${fileProblem(error)}: run this as root; nothing was written`);
+  }
+}

@@ -1,0 +1,116 @@
+import { existsSync, lstatSync, readFileSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readBackupFiles } from "../../config/backup-files.ts";
+import { lockFolder } from "../../platform/folder-lock.ts";
+import { isCode } from "../../platform/socket-probe.ts";
+import { discardStore } from "../../platform/stores/kept-store.ts";
+import { DATA_FILE, syncFolder } from "../../platform/stores/store-marks.ts";
+import { beginRestore, endRestore } from "../../platform/stores/unfinished-restore.ts";
+import { NotPossible } from "../exit.ts";
+import type { Backup } from "./archive.ts";
+import { placesOf, STAGED, type Staging, stage } from "./staging.ts";
+
+export interface RestoreOptions {
+  /** This machine's gateway was the last one to send commands: its journal stays. */
+  readonly keepsJournal: boolean;
+  readonly nowMs: number;
+}
+
+/** What a restore did: paths. */
+export interface Restored {
+  readonly written: readonly string[];
+  /** What was there before, under its new name. */
+  readonly keptAs: readonly string[];
+}
+
+const STOP_FIRST = "stop the gateway first";
+const REASON = "a backup was restored";
+
+/** Tickets first: with a journal of before, they would say of its commands that they were never sent. */
+const STORES = ["tickets", "journal"];
+
+/**
+ * Puts a backup in place. All is written beside its place first, and renamed at the end. A restore that is
+ * killed before the first rename has changed nothing; one that is killed later keeps every gateway from
+ * starting until it is run again. Rejects with NotPossible or FolderLocked, and nothing has changed then.
+ */
+export async function restoreBackup(backup: Backup, options: RestoreOptions): Promise<Restored> {
+  const { dataDir } = backup.facts;
+  await refuseOtherGateway(backup);
+  const places = placesOf(backup);
+  await places.makeFolder(dataDir);
+  const lock = await lockFolder(dataDir, STOP_FIRST);
+  try {
+    if (options.keepsJournal) requireJournal(dataDir);
+    // The service must be able to write what root has made here.
+    await places.giveToService(join(dataDir, "lock"));
+    const staging = await stage(backup, places);
+    beginRestore(dataDir);
+    const keptAs = [
+      ...(options.keepsJournal ? [] : await loseStores(dataDir, options.nowMs)),
+      ...putInPlace(staging, options.nowMs),
+    ];
+    endRestore(dataDir);
+    return { written: staging.paths, keptAs };
+  } finally {
+    await lock[Symbol.asyncDispose]();
+  }
+}
+
+async function refuseOtherGateway({ facts }: Backup): Promise<void> {
+  const { config, gatewayId } = facts;
+  if (!existsSync(config)) return;
+  const there = await readBackupFiles(config, { STATE_DIRECTORY: facts.dataDir });
+  if (!there.ok || there.gatewayId === gatewayId) return;
+  throw new NotPossible(
+    `the backup is of gateway ${gatewayId}, and ${config} is of gateway ${there.gatewayId}: ` +
+      "move that file away first; nothing was changed",
+  );
+}
+
+/** An empty folder would count as a first start, and a command of before as new. */
+function requireJournal(dataDir: string): void {
+  if (existsSync(join(dataDir, "journal", DATA_FILE))) return;
+  throw new NotPossible(`${dataDir} has no journal: leave --keep-journal out; nothing was changed`);
+}
+
+/** Nobody knows what was sent since, so only stops and reads pass until an operator confirms that. */
+async function loseStores(dataDir: string, nowMs: number): Promise<readonly string[]> {
+  const keptAs: string[] = [];
+  for (const store of STORES) {
+    const aside = await discardStore(join(dataDir, store), nowMs, REASON);
+    if (aside !== null) keptAs.push(aside);
+  }
+  return keptAs;
+}
+
+function putInPlace({ paths }: Staging, nowMs: number): readonly string[] {
+  const stamp = new Date(nowMs).toISOString().replaceAll(":", "-");
+  const keptAs: string[] = [];
+  for (const path of paths) {
+    const staged = `${path}${STAGED}`;
+    if (isThere(path) && !isSameFile(path, staged)) {
+      const aside = `${path}.before-${stamp}`;
+      renameSync(path, aside);
+      keptAs.push(aside);
+    }
+    renameSync(staged, path);
+    syncFolder(dirname(path));
+  }
+  return keptAs;
+}
+
+/** Of two files; a folder is the same as nothing. */
+function isSameFile(path: string, other: string): boolean {
+  try {
+    return readFileSync(path).equals(readFileSync(other));
+  } catch (error) {
+    if (isCode(error, "EISDIR")) return false;
+    throw error;
+  }
+}
+
+/** A link that leads nowhere too. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

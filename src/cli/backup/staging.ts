@@ -1,0 +1,112 @@
+import { existsSync, statSync } from "node:fs";
+import { chmod, chown, open, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { readAccounts } from "../../platform/archive/accounts.ts";
+import type { ArchiveEntry } from "../../platform/archive/tar.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
+import { syncFolder } from "../../platform/stores/store-marks.ts";
+import { NotPossible } from "../exit.ts";
+import { whyNotWritten } from "../new-file.ts";
+import { type Backup, KEPT_FOLDER } from "./archive.ts";
+
+/** What a file or folder is called until it is put in its place. */
+export const STAGED = ".restore";
+
+/** Where the entries of a backup go, and whose they become. */
+export interface Places {
+  /** A folder as the backup has it, unless it is there. */
+  makeFolder(path: string): Promise<void>;
+  /** To the owner of the data folder. */
+  giveToService(path: string): Promise<void>;
+  /** The owner and mode of the backup. Only root can give a file away: otherwise it is the user's own. */
+  own(path: string, entry: ArchiveEntry): Promise<void>;
+}
+
+/** What lies ready beside its place: `<path>.restore` for each path. */
+export interface Staging {
+  readonly paths: readonly string[];
+}
+
+/** Throws NotPossible when this machine does not have an owner of the backup. */
+export function placesOf({ facts, entries }: Backup): Places {
+  const isRoot = process.getuid?.() === 0;
+  const users = readAccounts("/etc/passwd");
+  const groups = readAccounts("/etc/group");
+  const folders = new Map(
+    entries.filter(({ kind }) => kind === "folder").map((each) => [pathOf(each), each]),
+  );
+
+  function ownerOf({ owner, group }: ArchiveEntry): readonly [number, number] {
+    const [user, its] = [users.numberOf(owner), groups.numberOf(group)];
+    if (user !== null && its !== null) return [user, its];
+    const missing = user === null ? `user ${owner}` : `group ${group}`;
+    throw new NotPossible(
+      `this machine has no ${missing}, who owns files of the backup: install the package first; nothing was changed`,
+    );
+  }
+
+  async function own(path: string, entry: ArchiveEntry): Promise<void> {
+    if (isRoot) await chown(path, ...ownerOf(entry));
+    await chmod(path, entry.mode);
+  }
+
+  if (isRoot) for (const entry of entries) ownerOf(entry);
+  return {
+    own,
+    async makeFolder(path) {
+      if (existsSync(path)) return;
+      await makeFolder(path);
+      const entry = folders.get(path);
+      if (entry !== undefined) await own(path, entry);
+    },
+    async giveToService(path) {
+      const { uid, gid } = statSync(facts.dataDir);
+      if (isRoot) await chown(path, uid, gid);
+    },
+  };
+}
+
+/** Writes all beside its place. Nothing is left when that fails. Rejects with NotPossible. */
+export async function stage({ facts, entries }: Backup, places: Places): Promise<Staging> {
+  const kept = join(facts.dataDir, KEPT_FOLDER);
+  const isKept = (path: string) => path === kept || path.startsWith(`${kept}/`);
+  const paths = entries
+    .filter((entry) => pathOf(entry) === kept || (entry.kind === "file" && !isKept(pathOf(entry))))
+    .map(pathOf);
+  try {
+    for (const path of paths) await rm(`${path}${STAGED}`, { recursive: true, force: true });
+    for (const entry of entries) {
+      const path = pathOf(entry);
+      if (isKept(path)) await write(`${kept}${STAGED}${path.slice(kept.length)}`, entry, places);
+      else if (entry.kind === "file") {
+        await places.makeFolder(dirname(path));
+        await write(`${path}${STAGED}`, entry, places);
+      }
+    }
+    return { paths };
+  } catch (error) {
+    for (const path of paths) await rm(`${path}${STAGED}`, { recursive: true, force: true });
+    if (error instanceof NotPossible) throw error;
+    const path = error instanceof Error && "path" in error ? String(error.path) : "a file";
+    throw new NotPossible(`${path} ${whyNotWritten(error)}; nothing was changed`);
+  }
+}
+
+async function write(path: string, entry: ArchiveEntry, places: Places): Promise<void> {
+  if (entry.kind === "folder") await makeFolder(path);
+  else {
+    const file = await open(path, "wx", 0o600);
+    try {
+      await file.writeFile(entry.content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+  await places.own(path, entry);
+  syncFolder(dirname(path));
+}
+
+function pathOf({ name }: ArchiveEntry): string {
+  return `/${name}`;
+}

@@ -1,0 +1,56 @@
+import { format } from "node:util";
+import type { Clock } from "../platform/clock.ts";
+import { hideSecrets } from "../platform/crash/hide-secrets.ts";
+import type { Log } from "../platform/log.ts";
+
+const levels = {
+  debug: "debug",
+  trace: "debug",
+  log: "info",
+  info: "info",
+  warn: "warn",
+  error: "warn",
+} as const;
+type Method = keyof typeof levels;
+
+/** One line of a library is logged once in so long. */
+const REPEAT_AFTER_MS = 10_000;
+const MOST_PLACES = 100;
+const LONGEST_TEXT = 300;
+const FRAME = /^\s+at (?!.*node:).*?([^\s/\\(]+:\d+):\d+\)?$/m;
+const NODE_OPCUA = /node-opcua/;
+
+/**
+ * Logs what libraries write to the console: a reader of the log expects nothing but JSON. grpc-js says its
+ * errors there, and lmdb. The text of node-opcua stays out: it dumps requests, which carry passwords.
+ * @param secrets what the log must not show
+ * @returns what gives the console back
+ */
+export function logConsole(
+  log: Log,
+  clock: Pick<Clock, "monotonicMs">,
+  secrets: readonly string[],
+): () => void {
+  const saidAtMs = new Map<string, number>();
+  const before = { ...console };
+
+  function say(method: Method, values: readonly unknown[]): void {
+    const holder = { stack: "" };
+    Error.captureStackTrace(holder, console[method]);
+    const at = FRAME.exec(holder.stack)?.[1] ?? "not known";
+    const nowMs = clock.monotonicMs();
+    if (nowMs - (saidAtMs.get(at) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return;
+    if (saidAtMs.size >= MOST_PLACES) saidAtMs.clear();
+    saidAtMs.set(at, nowMs);
+    const text = NODE_OPCUA.test(holder.stack) ? {} : { text: textOf(values, secrets) };
+    log[levels[method]]({ library: at, ...text }, "a library writes to the console");
+  }
+
+  for (const method of Object.keys(levels) as Method[])
+    console[method] = (...values: unknown[]) => say(method, values);
+  return () => void Object.assign(console, before);
+}
+
+function textOf(values: readonly unknown[], secrets: readonly string[]): string {
+  return hideSecrets(format(...values), secrets).slice(0, LONGEST_TEXT);
+}
