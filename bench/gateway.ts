@@ -30,6 +30,8 @@ export interface Gateway {
   readonly id: string;
   readonly child: Child;
   readonly opcuaPort: number;
+  /** Its control socket. */
+  readonly socketPath: string;
   /** Its health, as it says itself. An answer costs CPU: ask rarely while that is measured. */
   health(): Promise<GatewayHealth>;
 }
@@ -73,6 +75,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     id: options.id,
     child,
     opcuaPort,
+    socketPath: join(dataFolder(run, options.id), "control.sock"),
     async health() {
       const response = await fetch(`http://127.0.0.1:${webPort}/healthz`);
       return (await response.json()) as GatewayHealth;

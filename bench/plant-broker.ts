@@ -34,8 +34,7 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-async function startMosquitto(program: string, folder: string): Promise<PlantBroker> {
-  const port = await freePort();
+async function startMosquitto(program: string, folder: string, port: number): Promise<PlantBroker> {
   const configuration = join(folder, "mosquitto.conf");
   // Without the limits it drops what a client does not take at once; Nagle's algorithm costs tens of
   // milliseconds.
@@ -55,13 +54,15 @@ async function startMosquitto(program: string, folder: string): Promise<PlantBro
   return { port, name: "mosquitto" };
 }
 
-async function startAedes(): Promise<PlantBroker> {
+async function startAedes(port: number): Promise<PlantBroker> {
   const { Aedes } = await import("aedes");
   const broker = await Aedes.createBroker({ concurrency: 5_000, queueLimit: 5_000 });
   const server = createServer({ noDelay: true }, broker.handle);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { port: (server.address() as AddressInfo).port, name: "aedes" };
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return { port, name: "aedes" };
 }
 
 const folder = process.argv[2] ?? "";
-process.send?.(await (binary === undefined ? startAedes() : startMosquitto(binary, folder)));
+/** One that is given is that of a broker that was there before. */
+const port = Number(process.argv[3] ?? (await freePort()));
+process.send?.(await (binary === undefined ? startAedes(port) : startMosquitto(binary, folder, port)));

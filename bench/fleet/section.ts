@@ -11,6 +11,7 @@ import { type IdleCost, idleCost } from "./idle.ts";
 import { nodesBuilt, type Opened, streamsOpen } from "./open.ts";
 import { type Outage, peakASecond, type Round, recover } from "./recovery.ts";
 import { type Restart, restartGateway } from "./restart.ts";
+import { type Watching, watchingCost } from "./watching.ts";
 
 export interface FleetOptions {
   readonly robots: number;
@@ -23,6 +24,9 @@ const MOST_OPEN_SECONDS = 3;
 const MOST_RECOVERY_MS = BACKOFF_CAP_MS + 2_000;
 const MOST_IDLE_PERCENT = 1.7;
 const MOST_RESTART_SECONDS = 2;
+const MOST_METRICS_MS = 20;
+const MOST_METRICS_KB = 300;
+const MOST_STATUS_MS = 200;
 const START_TIMEOUT_MS = 120_000;
 /** Long enough to hold a whole turn of re-subscriptions (60 s). */
 const IDLE_SECONDS = 65;
@@ -46,6 +50,7 @@ export async function measureFleet(run: SectionRun, { robots, quick }: FleetOpti
   const goodSeconds = (Math.max(...availability.goodAtMs()) - firstConnection(service)) / 1000;
   await nodesBuilt(gateway, robots);
   const nodesSeconds = (Date.now() - firstConnection(service)) / 1000;
+  const watching = await watchingCost(gateway.socketPath);
   const idle = await idleCost(gateway.child, quick ? 10 : IDLE_SECONDS);
   const { restart } = await restartGateway(run, {
     gateway,
@@ -56,7 +61,7 @@ export async function measureFleet(run: SectionRun, { robots, quick }: FleetOpti
   await availability.allGood(robots, START_TIMEOUT_MS);
   const outages: Outage[] = quick ? [{ awayMs: 1_000, rounds: 1 }] : fullPlan;
   const rounds = await recover(run, { service, options, availability, robots }, outages);
-  return findings({ robots, opened, goodSeconds, nodesSeconds, idle, restart, rounds });
+  return findings({ robots, opened, goodSeconds, nodesSeconds, watching, idle, restart, rounds });
 }
 
 const fullPlan: Outage[] = [
@@ -74,13 +79,14 @@ interface Seen {
   readonly opened: Opened;
   readonly goodSeconds: number;
   readonly nodesSeconds: number;
+  readonly watching: Watching;
   readonly idle: IdleCost;
   readonly restart: Restart;
   readonly rounds: readonly Round[];
 }
 
 function findings(seen: Seen): Findings {
-  const { robots, opened, goodSeconds, nodesSeconds, idle, restart, rounds } = seen;
+  const { robots, opened, goodSeconds, nodesSeconds, watching, idle, restart, rounds } = seen;
   const p99Ms = quantile(
     rounds.flatMap(({ recoveryMs }) => recoveryMs),
     0.99,
@@ -94,7 +100,17 @@ function findings(seen: Seen): Findings {
     tokenRequestsASecond: peakASecond(round.tokenRequestsAtMs),
   }));
   return {
-    figures: { robots, opened, goodSeconds, nodesSeconds, idle, restart, recoveryP99Ms: p99Ms, outages },
+    figures: {
+      robots,
+      opened,
+      goodSeconds,
+      nodesSeconds,
+      watching,
+      idle,
+      restart,
+      recoveryP99Ms: p99Ms,
+      outages,
+    },
     faults: rounds
       .filter(({ leftGood }) => leftGood < robots)
       .map(({ leftGood }) => `only ${leftGood} of ${robots} robots were seen to be not good in an outage`),
@@ -102,6 +118,9 @@ function findings(seen: Seen): Findings {
       atMost("all streams open, s", opened.seconds, MOST_OPEN_SECONDS),
       atMost("restart: all streams open, s", restart.seconds, MOST_RESTART_SECONDS),
       atMost("p99 of recovery over robots and rounds, ms", p99Ms, MOST_RECOVERY_MS),
+      atMost("/metrics, ms: median", watching.metricsMs, MOST_METRICS_MS),
+      atMost("/metrics, kB", watching.metricsKb, MOST_METRICS_KB),
+      atMost("status, ms: median", watching.statusMs, MOST_STATUS_MS),
       atMost("idle, % of a core", idle.percent, MOST_IDLE_PERCENT),
     ],
     table: [
@@ -111,6 +130,9 @@ function findings(seen: Seen): Findings {
       ),
       row("every robot good in s", goodSeconds),
       row("every robot, none known before, has its OPC UA nodes in s", nodesSeconds),
+      row("of 15 answers: median ms, slowest ms, kB", "", "", ""),
+      row("  /metrics", watching.metricsMs, watching.metricsMostMs, watching.metricsKb),
+      row("  status", watching.statusMs, watching.statusMostMs, watching.statusKb),
       row("restart: first connection to all streams open, s", restart.seconds),
       row("restart: start of the process to all streams open, s", restart.sinceStartSeconds),
       row("restart: CPU until all streams are open, s", restart.cpuSeconds),

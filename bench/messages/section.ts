@@ -1,6 +1,5 @@
 // The gateway against the floor: all sides stay up, the load goes to one at a time, in blocks A B B A, so
 // that a drift of the machine falls on all.
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Build, ownBuild } from "../build.ts";
 import type { Child } from "../child.ts";
@@ -25,14 +24,8 @@ import {
   missingByBlock,
   ratiosOf,
 } from "./figures.ts";
-import {
-  type Block,
-  type LoadAddress,
-  type LoadReply,
-  type LoadRequest,
-  robotIds,
-  type Side,
-} from "./protocol.ts";
+import { loadFleet } from "./load-fleet.ts";
+import type { Block, LoadReply, LoadRequest, Side } from "./protocol.ts";
 
 /** What can be chosen on the command line. */
 export interface MessageOptions {
@@ -111,7 +104,7 @@ async function open(
     await watch(side, run.start(side, script, args.map(String)), opcuaPort);
   };
   const openGateway = async (side: Side, build: Build) => {
-    const options = { id: side, fleet: fleet(run, side, address, robots), mqttPort, build };
+    const options = { id: side, fleet: loadFleet(run, side, address, robots), mqttPort, build };
     const { child, opcuaPort } = await startGateway(run, options);
     await watch(side, child, opcuaPort);
   };
@@ -120,24 +113,6 @@ async function open(
   await openGateway("gateway", ownBuild);
   if (against !== null) await openGateway("other", against);
   return { load, running };
-}
-
-/** The gateway's own defaults, but for the polls that the load service does not answer. */
-function fleet(run: SectionRun, side: Side, address: LoadAddress, count: number): object {
-  const robots = robotIds(count);
-  const credentials = join(run.folder, `credentials-${side}.json`);
-  writeFileSync(credentials, JSON.stringify({ api_key: side, scope: "bench", secret: "bench" }), {
-    mode: 0o600,
-  });
-  return {
-    grpc: { address: `localhost:${address.grpcPort}` },
-    https: `https://localhost:${address.httpsPort}`,
-    credentials,
-    ca: address.caPath,
-    robots,
-    families: Object.fromEntries(robots.map((robot) => [robot, "serve"])),
-    times: { rosterPollMs: null, taskChainPollMs: null },
-  };
 }
 
 /** What each side costs while no message comes, in percent of a core, all at the same time. */

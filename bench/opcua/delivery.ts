@@ -1,9 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Child } from "../child.ts";
 import { nodesBuilt } from "../fleet/open.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
-import { type LoadAddress, robotIds } from "../messages/protocol.ts";
+import { loadFleet } from "../messages/load-fleet.ts";
 import { benchFolder, REPLY_TIMEOUT_MS, type SectionRun, startBroker } from "../section-run.ts";
 import { ask } from "./ask.ts";
 import type { ChangesReply, ChangesResult } from "./protocol.ts";
@@ -81,27 +80,8 @@ async function open(run: SectionRun, robots: number) {
   const load = run.start("changes", join(benchFolder, "opcua", "changes.js"), args);
   const listening = await load.next<ChangesReply>(REPLY_TIMEOUT_MS);
   if (listening.kind !== "listening") throw new Error(`changes answered ${listening.kind}`);
-  const fleet = fleetOf(run, listening.address, robots);
+  const fleet = loadFleet(run, "gateway", listening.address, robots);
   const gateway = await startGateway(run, { id: "changes", fleet, mqttPort });
   await nodesBuilt(gateway, robots);
   return { load, gateway };
-}
-
-/** All robots are named: the load service answers no question about them. */
-function fleetOf(run: SectionRun, address: LoadAddress, count: number): object {
-  const robots = robotIds(count);
-  const credentials = join(run.folder, "credentials-changes.json");
-  // The load service keeps its sessions by the name of the key.
-  writeFileSync(credentials, JSON.stringify({ api_key: "gateway", scope: "bench", secret: "bench" }), {
-    mode: 0o600,
-  });
-  return {
-    grpc: { address: `localhost:${address.grpcPort}` },
-    https: `https://localhost:${address.httpsPort}`,
-    credentials,
-    ca: address.caPath,
-    robots,
-    families: Object.fromEntries(robots.map((robot) => [robot, "serve"])),
-    times: { rosterPollMs: null, taskChainPollMs: null },
-  };
 }

@@ -7,15 +7,17 @@ import { createLinkRunner } from "../../src/delivery/link-runner.ts";
 import { type Outbox, openOutbox } from "../../src/delivery/outbox/outbox.ts";
 import { outboxFormat } from "../../src/delivery/outbox/records.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
-import { createMqttLink, type MqttParts } from "../../src/northbound/mqtt/link.ts";
+import { createMqttLink } from "../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../src/northbound/mqtt/options.ts";
 import { defaultTopicTemplates, underBase } from "../../src/northbound/mqtt/topic-templates.ts";
+import { createTopics } from "../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { processHeap } from "../../src/platform/heap-return.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { openKeptStore, prepareStore } from "../../src/platform/stores/kept-store.ts";
 import { quantile } from "../quantile.ts";
 import { pause, until } from "../section-run.ts";
+import { noCommands } from "./no-commands.ts";
 import type { OutboxFigures, OutboxRequest } from "./protocol.ts";
 
 const request = JSON.parse(process.argv[2] ?? "") as OutboxRequest;
@@ -106,17 +108,21 @@ async function open(name: string, isStored: boolean) {
   const state = { snapshot: () => [], current: <Change>(change: Change) => change };
   const fanOut = createFanOut({ state, clock: systemClock, log: silentLog });
   const outlet = fanOut.attachOutlet("mqtt", QUEUE, outbox);
+  const options = linkOptions(name);
   const link = createMqttLink({
-    options: linkOptions(name),
+    ...noCommands,
+    options,
+    topics: createTopics(options.base),
+    retained: () => Promise.resolve([]),
     sessionId: name,
     clock: systemClock,
     log: silentLog,
     health: () => ({}),
     openBroker: null,
-    topicsFile: null,
+    arrivals: null,
+    topicsFiles: null,
     onDuplicate() {},
-    // Nobody sends commands here.
-  } as unknown as MqttParts);
+  });
   const runner = createLinkRunner(link, {
     outlet,
     backoff: { baseMs: 20, capMs: 200 },
