@@ -1,47 +1,51 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { createAlarmWatch } from "./alarm-watch.ts";
-import { type AuditSink, auditTo } from "./commands/audit/audit.ts";
+import type { AuditSink } from "./commands/audit/audit.ts";
 import { auditHealth } from "./commands/audit/audit-health.ts";
+import { auditTrail } from "./commands/audit/audit-syslog.ts";
+import type { AuditLines } from "./commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
+import { createCommandLog, type KeptCommandLog } from "./commands/log/command-log.ts";
 import { rightsOf } from "./commands/rights.ts";
 import { createLiveConfig } from "./config/live-config.ts";
 import type { Config } from "./config/load.ts";
 import { createOwnCertificates } from "./config/own-certificates.ts";
-import type { Holds } from "./contracts/holds.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import type { Readings } from "./contracts/metrics.ts";
 import type { ReloadConfiguration } from "./contracts/reload.ts";
-import { createFanOut } from "./delivery/fan-out.ts";
+import type { UpdateSink } from "./contracts/update-sink.ts";
 import { ofGateway } from "./domain/alarm.ts";
 import type { FleetUpdate } from "./domain/update.ts";
 import { createFleetSession, type FleetSession } from "./fleet/fleet-session.ts";
 import { createCatalogue } from "./fleet/operations.ts";
-import { leavingMs } from "./fleet/options.ts";
 import { stopRequest } from "./fleet/stop-request.ts";
+import { createDelivery, createLinkWatch, createStates } from "./fleet-states.ts";
 import { createMeter, type PromMeter } from "./northbound/web/metrics/meter.ts";
 import { createMetrics } from "./northbound/web/metrics/metrics.ts";
 import { createNorthbounds, type GatewayParts, type NorthboundParts, QUEUE } from "./northbounds.ts";
-import { aborted, type Component, type Health } from "./platform/component.ts";
+import type { Component, Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
 import { createHealthHistory } from "./platform/health-history.ts";
-import { createLineFile, type LineFile } from "./platform/line-file.ts";
+import type { LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
-import { mergedHealth } from "./platform/merged-health.ts";
 import { logOutages } from "./platform/outage-log.ts";
 import { createProcessHealth } from "./platform/process-health.ts";
 import { createReadiness } from "./platform/readiness.ts";
+import { refuseUnfinishedRestore } from "./platform/stores/unfinished-restore.ts";
 import { runSupervised } from "./platform/supervisor.ts";
+import type { SyslogSender } from "./platform/syslog/syslog-sender.ts";
+import { createWorkTimes } from "./platform/work-times.ts";
 import { createReadings } from "./readings.ts";
-import { type Consequence, createReload } from "./reload.ts";
+import { createRecordings } from "./recordings.ts";
+import { type Consequence, createReload, type FindRefusals } from "./reload.ts";
 import { createReloadGate, goneUsers, layoutRefusals } from "./reload-gate.ts";
+import { commandIntake, opensFirst, stepsOf } from "./run-order.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
-import { createFleetState, type FleetState } from "./state/fleet-state.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
-import { createShownState, type ShownState } from "./state/shown-state.ts";
-import { prepareStores, type Stores } from "./stores.ts";
+import { createAudit, prepareStores, type Stores } from "./stores.ts";
 import { version } from "./version.ts";
 
 /** The whole daemon but its command line. */
@@ -64,20 +68,12 @@ export interface Gateway {
   readonly reload: ReloadConfiguration;
 }
 
-const MAX_ROBOTS = 10_000;
-const MAX_TASK_CHAINS = 10_000;
-const START_TIMEOUT_MS = 60_000;
-/** A part that hangs while it closes is left behind, so that the others can close too. */
-const STOP_TIMEOUT_MS = 1_500;
 /**
  * How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood
  * of them.
  */
 const AUDIT_READ_BYTES = 16_000_000;
-const LINK_DOWN = "the gateway has no session to the fleet service";
-const COMMANDS = "commands";
 const processHealth = createProcessHealth();
-const FLEET = "fleet";
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
 
 /** The parts that a run has made. */
@@ -87,15 +83,21 @@ interface Dependencies extends Omit<NorthboundParts, "metrics"> {
   /** What was attributed, on its way to the northbounds. */
   readonly deliver: (batch: Batch) => void;
   readonly audit: LineFile;
+  /** Where lines of the audit log are copied to; null: nowhere. */
+  readonly syslog: SyslogSender | null;
   /** Notes when the state of a part changes. */
   readonly noteHealth: () => void;
   readonly meter: PromMeter;
   readonly fleetLink: Readings["link"];
+  readonly commandLog: KeptCommandLog;
 }
 
 /** What a run is made of. */
 type RunParts = GatewayParts &
-  Pick<NorthboundParts, "sessionId" | "outbox" | "configHash" | "onReload" | "reload">;
+  Pick<
+    NorthboundParts,
+    "sessionId" | "outbox" | "configHash" | "onReload" | "refuseReload" | "reload" | "recordings" | "work"
+  >;
 
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
@@ -112,6 +114,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
       const lock = await lockFolder(config.gateway.dataDir, FOLDER_ADVICE);
       try {
+        refuseUnfinishedRestore(config.gateway.dataDir);
         await runLocked(signal, ready);
       } finally {
         reloads.end();
@@ -125,16 +128,21 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
     const sessionId = randomUUID();
     const outbox = await stores.openOutbox({ ...parts, sessionId });
+    const recordings = createRecordings(config, parts);
     const consequences: Consequence[] = [];
+    const refusals: FindRefusals[] = [];
     const { dependencies, fleet, auditSink } = build(
       live.config,
       {
         ...parts,
         sessionId,
         outbox,
+        recordings,
         configHash: live.hash,
         onReload: (follow) => void consequences.push(follow),
+        refuseReload: (refusalsOf) => void refusals.push(refusalsOf),
         reload: reloads.request,
+        work: parts.work ?? createWorkTimes(parts.clock),
       },
       components,
       stores,
@@ -148,7 +156,9 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet and its events go
     // last.
-    const { shown, readiness } = dependencies;
+    const { shown, readiness, syslog } = dependencies;
+    if (recordings.recorder !== null) components.push(recordings.recorder);
+    if (syslog !== null) components.push(syslog);
     if (outbox !== null) components.push(outbox);
     components.push(
       opensFirst(fleet, config, begin),
@@ -165,19 +175,19 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       ...parts,
       source: parts.configuration ?? null,
       live,
-      refusals: (next) => layoutRefusals(config, next),
+      refusals: (next) => [
+        ...layoutRefusals(config, next),
+        ...dependencies.dispatcher.refusedStations(next.stations),
+        ...refusals.flatMap((refusalsOf) => refusalsOf(next)),
+      ],
       consequences,
       audit: auditSink,
     });
     signal.addEventListener("abort", reload.close, { once: true });
+    await dependencies.commandLog.start();
     // Now that somebody will hear of it: what a predecessor left behind ends here.
     await dependencies.dispatcher.start();
-    const steps = components.map((component) => ({
-      component,
-      startTimeoutMs: START_TIMEOUT_MS,
-      stopTimeoutMs: STOP_TIMEOUT_MS + lastWordsMs(component.name, config),
-    }));
-    await runSupervised(steps, signal, {
+    await runSupervised(stepsOf(components, config), signal, {
       ...parts,
       onReady() {
         listening();
@@ -187,12 +197,6 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       },
     });
   }
-}
-
-/** What a part may need besides to bring to an end what it has begun. */
-function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
-  if (name === COMMANDS) return drainMs;
-  return name === FLEET ? leavingMs(fleet.events) : 0;
 }
 
 /**
@@ -206,24 +210,19 @@ function build(
   stores: Stores,
   configurationHealth: () => Health,
 ): { readonly dependencies: Dependencies; readonly fleet: FleetSession; readonly auditSink: AuditSink } {
-  const { clock, log, sessionId, outbox } = parts;
+  const { clock, log, sessionId, outbox, work } = parts;
   const catalogue = createCatalogue();
   const meter = createMeter(catalogue.keys());
   const { state, shown } = createStates(config, parts, (robotId) => dispatcher.holds.holdState(robotId));
-  const sayLink = (isUp: boolean) =>
-    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !isUp, text: LINK_DOWN });
-  sayLink(false);
-  const fanOut = createFanOut({ state: shown, clock, log });
-  const deliver = (batch: Batch) => fanOut.offer(shown.withAlarms(batch));
-  let link = { isUp: false, changedAtMs: clock.nowMs() };
+  const link = createLinkWatch(shown, clock);
+  const { fanOut, deliver } = createDelivery(shown, parts);
 
   const tell = (batch: Batch) => dispatcher.observe(shown.withPlant(batch));
   function hear(update: FleetUpdate): void {
     if (update.kind === "link") {
       const isUp = update.state === "up";
-      if (isUp !== link.isUp) link = { isUp, changedAtMs: clock.nowMs() };
+      link.note(isUp);
       dispatcher.fleetLink(isUp);
-      sayLink(isUp);
     }
     const batch = state.apply(update);
     meter.heard(update, batch.events);
@@ -235,14 +234,15 @@ function build(
     (holds, text) => shown.alarmBook.state(ofGateway, "CLOCK_SKEW", { holds, text }),
     (aheadMs) => dispatcher.confirmClock(aheadMs),
   );
-  const fleet = createFleetSession(config.fleet, { ...parts, sink: hear, onClockSkew: clockAlarm.note });
-  const auditFile = { path: join(config.gateway.dataDir, "audit", "audit.jsonl"), ...config.audit };
-  const audit = createLineFile(auditFile, clock, log);
+  const fleet = createFleetSession(config.fleet, timedFleet(parts, hear, clockAlarm.note));
+  const { auditFile, audit, syslog } = createAudit(config, parts);
+  const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
+  const commandLog = createCommandLog({ auditLines, log });
   const commands = {
     catalogue,
-    clock,
+    clock: work.clock("commands"),
     log: log.child({ part: "commands" }),
-    audit: auditTo(audit),
+    audit: commandLog.audited(auditTrail(config.gateway.id, audit, syslog)),
     meter,
   };
   const dispatcher: Dispatcher = createDispatcher({
@@ -259,7 +259,8 @@ function build(
     alarmBook: shown.alarmBook,
     onHold: (robotId) => fanOut.offer({ changes: shown.holdsOf(robotId), events: [] }),
     eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
-    auditLines: (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take),
+    progress: commandLog,
+    auditLines,
   });
   const intake = createIntake({
     ...commands,
@@ -280,19 +281,28 @@ function build(
     dispatcher,
     intake,
     audit,
+    syslog,
     stores,
     shown,
-    isFleetLinkUp: () => link.isUp,
-    fleetLink: () => link,
+    commandLog,
+    isFleetLinkUp: () => link.now().isUp,
+    fleetLink: link.now,
     meter,
     readiness: createReadiness(),
-    health: history.health,
+    health: () => work.time("health", history.health),
     stateSinceMs: history.sinceMs,
     noteHealth: history.note,
     certificates: createOwnCertificates(config),
     hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
   };
   return { dependencies, fleet, auditSink: commands.audit };
+}
+
+/** What the session to the fleet needs; what follows from a message counts as its work. */
+function timedFleet(parts: RunParts, hear: UpdateSink, onClockSkew: (skewMs: number) => void) {
+  const { work, recordings } = parts;
+  const sink: UpdateSink = (update) => work.time("fleet", () => hear(update));
+  return { ...parts, clock: work.clock("fleet"), sink, onClockSkew, tape: recordings.tape };
 }
 
 /** What follows for commands and alarms when another configuration holds, after the northbounds. */
@@ -302,6 +312,9 @@ function coreConsequences({ logLevels, dispatcher, shown, fanOut }: Dependencies
       if (now.log.level !== before.log.level) logLevels?.set(null, now.log.level, "a reload");
     },
     (before, now) => dispatcher.reviewRights(goneUsers(before, now)),
+    (before, now) => {
+      if (!isDeepStrictEqual(before.stations, now.stations)) fanOut.offer(shown.reviewStations());
+    },
     () => fanOut.offer(shown.judgeBatteries()),
   ];
 }
@@ -324,57 +337,5 @@ function healthOf(
     configuration: configurationHealth(),
     process: processHealth(),
     ...ownHealth?.(),
-  };
-}
-
-/** What is known of the fleet, and what northbounds show of it. */
-function createStates(
-  { quality: times, stations, alarms, gateway }: Config,
-  { clock, log, sessionId, outbox }: RunParts,
-  holdState: Holds["holdState"],
-): { readonly state: FleetState; readonly shown: ShownState } {
-  const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
-  const told = outbox === null ? {} : { toldBefore: outbox.told };
-  const state = createFleetState({ times, ...limits, ...told, sessionId, clock, log });
-  const { battery } = alarms;
-  const { dataDir } = gateway;
-  return {
-    state,
-    shown: createShownState({ state, holdState, stations, battery, dataDir, sessionId, clock, log }),
-  };
-}
-
-/**
- * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves:
- * the OPC UA server takes the processor for a second or two while it is made, and calls that wait for it time
- * out. With webhooks it has a port to bind itself, and cannot wait.
- */
-function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Promise<void>): Component {
-  if (events.kind === "webhook") return fleet;
-  return {
-    ...fleet,
-    async run(signal, ready) {
-      ready();
-      await Promise.race([begin, aborted(signal)]);
-      if (!signal.aborted) await fleet.run(signal, () => {});
-    },
-  };
-}
-
-/** Opens last and closes first: while anything else is open or closing, no new command is taken. */
-function commandIntake(dependencies: Dependencies, drainMs: number): Component {
-  const { dispatcher, intake, audit, stores, shown, readiness } = dependencies;
-  return {
-    name: COMMANDS,
-    health: () =>
-      stores.commandsHealth(mergedHealth({ state: "up", figures: intake.figures() }, dispatcher.health())),
-    async run(signal, ready) {
-      ready();
-      await aborted(signal);
-      readiness.closing();
-      await dispatcher.close(drainMs);
-      await shown.settled();
-      await audit.close();
-    },
   };
 }

@@ -21,12 +21,15 @@ export interface ConfigurationSource {
 /** What a part does when another configuration holds. Synchronous. */
 export type Consequence = (before: Config, now: Config) => void;
 
+/** Why a part cannot take another configuration, by key. Synchronous; changes nothing. */
+export type FindRefusals = (next: Config) => readonly ReloadRefusal[];
+
 export interface ReloadParts {
   /** Null: the gateway was made of no file. */
   readonly source: ConfigurationSource | null;
   readonly live: LiveConfig;
-  /** Why a part of the gateway cannot take what may be changed otherwise. Changes nothing. */
-  readonly refusals: (next: Config) => readonly ReloadRefusal[];
+  /** Of what may be changed otherwise. */
+  readonly refusals: FindRefusals;
   /** What follows, once the new configuration holds. Each is called, in order. */
   readonly consequences: readonly Consequence[];
   readonly audit: AuditSink;
@@ -72,9 +75,11 @@ export function createReload(parts: ReloadParts): Reload {
     if (!read.ok) return { applied: [], refused: read.problems.map(shown), warnings: [] };
     const warnings = [...read.warnings, ...read.outdated].map(shown);
     const { live: applied, needRestart } = differencesOf(settings, read.settings);
+    const refusals = parts.refusals(read.config);
+    const explained = new Set(refusals.map(({ path }) => path));
     const refused = [
-      ...needRestart.map((path) => ({ path, reason: RESTART })),
-      ...parts.refusals(read.config),
+      ...needRestart.filter((path) => !explained.has(path)).map((path) => ({ path, reason: RESTART })),
+      ...refusals,
     ];
     if (refused.length > 0) return { applied: [], refused, warnings };
     if (applied.length > 0) apply(read.config);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { auditSyslog } from "./commands/audit/audit-syslog.ts";
 import { journalFormat, openDurableJournal } from "./commands/journal/durable-journal.ts";
 import type { Journal } from "./commands/journal/journal.ts";
 import type { Config } from "./config/load.ts";
@@ -10,15 +11,32 @@ import { familiesFormat } from "./fleet/streams/family-memory.ts";
 import { familiesFolder } from "./fleet/streams/streams.ts";
 import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
 import { ticketsFormat } from "./northbound/opcua/memory.ts";
+import type { Chance } from "./platform/backoff.ts";
+import type { Clock } from "./platform/clock.ts";
 import type { Health } from "./platform/component.ts";
 import { diskHealth } from "./platform/disk-health.ts";
 import { freeBytes } from "./platform/disk-space.ts";
+import { createLineFile } from "./platform/line-file.ts";
 import type { Log } from "./platform/log.ts";
-import { LEAST_FREE_BYTES, type Store, StoreFailed } from "./platform/store.ts";
+import { LEAST_FREE_BYTES, type Store, StoreFailed, type StoreParts, systemParts } from "./platform/store.ts";
 import { loseStore, openKeptStore, prepareStore } from "./platform/stores/kept-store.ts";
 import { isReadOnly } from "./platform/stores/read-only.ts";
 import { RecordDamaged } from "./platform/stores/record-seal.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
+import { createSyslogSender } from "./platform/syslog/syslog-sender.ts";
+
+/** The file of the audit log, and its copy in syslog where that is configured. Nothing is opened. */
+export function createAudit(
+  { gateway, audit, syslog }: Config,
+  parts: { readonly clock: Clock; readonly chance: Chance; readonly log: Log },
+) {
+  const auditFile = { path: join(gateway.dataDir, "audit", "audit.jsonl"), ...audit };
+  return {
+    auditFile,
+    audit: createLineFile(auditFile, parts.clock, parts.log),
+    syslog: syslog === null ? null : createSyslogSender({ ...parts, ...auditSyslog, target: syslog }),
+  };
+}
 
 /** The stores of a data folder: each can be opened without harm to this process. */
 export interface Stores {
@@ -93,7 +111,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
   }
 
   function openOne(folder: string, format: StoreFormat): Store {
-    const store = openKeptStore(folder, format);
+    const store = openKeptStore(folder, format, partsOf(folder, format, log));
     opened.set(format.store, store);
     return store;
   }
@@ -120,7 +138,7 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     // The server's own key says that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
   }
-  if (config.outbox !== null) await prepare(outboxFolder, outboxFormat, false, false);
+  if (config.outbox !== null) await prepare(outboxFolder, outboxFormat, hasPublished(dataDir), false);
   const { events, cacheDirectory } = config.fleet;
   if (cacheDirectory !== null) await prepare(familiesFolder(cacheDirectory), familiesFormat, false, false);
   if (events.kind === "webhook") {
@@ -189,4 +207,16 @@ async function hasOnlyClientCertificates(folder: string): Promise<boolean> {
   if (names.length === 0) return true;
   const parts = await readdir(join(folder, "server"));
   return parts.every((name) => name === "trusted" || name === "issuers");
+}
+
+/** The outbox outlives its files: lmdb writes to removed ones as if nothing were. */
+function partsOf(folder: string, format: StoreFormat, log: Log): StoreParts {
+  if (format !== outboxFormat) return systemParts;
+  const text = "somebody has removed the files of the outbox: its events are written again, none is lost";
+  return { ...systemParts, onGone: () => log.error({ folder }, text) };
+}
+
+/** What is known of topics at brokers of the plant says that MQTT has run here. */
+function hasPublished(dataDir: string): boolean {
+  return existsSync(join(dataDir, "mqtt"));
 }

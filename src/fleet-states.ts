@@ -1,0 +1,60 @@
+import type { Config } from "./config/load.ts";
+import type { Holds } from "./contracts/holds.ts";
+import type { Batch } from "./contracts/link.ts";
+import { createFanOut } from "./delivery/fan-out.ts";
+import { ofGateway } from "./domain/alarm.ts";
+import type { NorthboundParts } from "./northbounds.ts";
+import type { Clock } from "./platform/clock.ts";
+import { createFleetState, type FleetState } from "./state/fleet-state.ts";
+import { createShownState, type ShownState } from "./state/shown-state.ts";
+
+const MAX_ROBOTS = 10_000;
+const MAX_TASK_CHAINS = 10_000;
+const LINK_DOWN = "the gateway has no session to the fleet service";
+
+/** What is known of the fleet, and what northbounds show of it. */
+export function createStates(
+  { quality: times, stations, alarms, gateway }: Config,
+  { clock, log, sessionId, outbox }: Pick<NorthboundParts, "clock" | "log" | "sessionId" | "outbox">,
+  holdState: Holds["holdState"],
+): { readonly state: FleetState; readonly shown: ShownState } {
+  const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
+  const told = outbox === null ? {} : { toldBefore: outbox.told };
+  const state = createFleetState({ times, ...limits, ...told, sessionId, clock, log });
+  const { battery } = alarms;
+  const { dataDir } = gateway;
+  return {
+    state,
+    shown: createShownState({ state, holdState, stations, battery, dataDir, sessionId, clock, log }),
+  };
+}
+
+/** Whether there is a session to the fleet service, since when, and the alarm while there is none. */
+export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, clock: Clock) {
+  let link = { isUp: false, changedAtMs: clock.nowMs() };
+  const say = () => alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !link.isUp, text: LINK_DOWN });
+  say();
+  return {
+    now: () => link,
+    note(isUp: boolean): void {
+      if (isUp !== link.isUp) link = { isUp, changedAtMs: clock.nowMs() };
+      say();
+    },
+  };
+}
+
+/** The way to the northbounds. What is delivered has its alarms, and the recorder looks at them. */
+export function createDelivery(
+  shown: ShownState,
+  { clock, log, recordings, work }: Pick<NorthboundParts, "clock" | "log" | "recordings" | "work">,
+) {
+  const fanOut = createFanOut({ state: shown, clock, log, work, tape: recordings.tape });
+  return {
+    fanOut,
+    deliver(batch: Batch): void {
+      const told = shown.withAlarms(batch);
+      fanOut.offer(told);
+      recordings.look(told.events);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Config } from "./config/load.ts";
+import type { FleetEvent } from "./domain/event.ts";
+import type { Clock } from "./platform/clock.ts";
+import { freeBytes } from "./platform/disk-space.ts";
+import type { Log } from "./platform/log.ts";
+import { createRecorder, type Recorder } from "./platform/recorder/recorder.ts";
+import { noTape, type Tape } from "./platform/recorder/tape.ts";
+import { version } from "./version.ts";
+
+/** The recorder of a gateway, as the other rooms see it. */
+export interface Recordings {
+  /** Null: switched off. */
+  readonly recorder: Recorder | null;
+  readonly tape: Tape;
+  /** Saves the last minutes soon if one of these events is an alarm that is worth it. */
+  look(events: readonly FleetEvent[]): void;
+}
+
+/** From the severity of a lost robot or a failed mission on: a low battery says nothing that is not known. */
+const LEAST_SEVERITY = 500;
+
+export function createRecordings(
+  { recorder: options }: Pick<Config, "recorder">,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Recordings {
+  if (options === null) return { recorder: null, tape: noTape, look() {} };
+  const parts = { clock, log: log.child({ part: "recorder" }), freeBytes, version };
+  const recorder = createRecorder(options, parts);
+  return {
+    recorder,
+    tape: recorder.tape,
+    look(events) {
+      for (const event of events) {
+        if (event.kind !== "alarm" || event.to !== "active") continue;
+        const { code, severity, text } = event.alarm;
+        if (severity >= LEAST_SEVERITY) recorder.alarm(`${code}: ${text}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Dispatcher } from "./commands/dispatcher.ts";
+import type { Intake } from "./commands/intake/intake.ts";
+import type { Config } from "./config/load.ts";
+import { leavingMs } from "./fleet/options.ts";
+import { aborted, type Component } from "./platform/component.ts";
+import type { LineFile } from "./platform/line-file.ts";
+import { mergedHealth } from "./platform/merged-health.ts";
+import type { Readiness } from "./platform/readiness.ts";
+import type { Step } from "./platform/supervisor.ts";
+import type { ShownState } from "./state/shown-state.ts";
+import type { Stores } from "./stores.ts";
+
+export interface CommandIntakeParts {
+  readonly dispatcher: Pick<Dispatcher, "close" | "health">;
+  readonly intake: Pick<Intake, "figures">;
+  readonly audit: Pick<LineFile, "close">;
+  readonly stores: Pick<Stores, "commandsHealth">;
+  readonly shown: Pick<ShownState, "settled">;
+  readonly readiness: Pick<Readiness, "closing">;
+}
+
+const START_TIMEOUT_MS = 60_000;
+/** A part that hangs while it closes is left behind, so that the others can close too. */
+const STOP_TIMEOUT_MS = 1_500;
+const COMMANDS = "commands";
+const FLEET = "fleet";
+
+/**
+ * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves:
+ * the OPC UA server takes the processor for a second or two while it is made, and calls that wait for it time
+ * out. With webhooks it has a port to bind itself, and cannot wait.
+ */
+export function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Promise<void>): Component {
+  if (events.kind === "webhook") return fleet;
+  return {
+    ...fleet,
+    async run(signal, ready) {
+      ready();
+      await Promise.race([begin, aborted(signal)]);
+      if (!signal.aborted) await fleet.run(signal, () => {});
+    },
+  };
+}
+
+/** Opens last and closes first: while anything else is open or closing, no new command is taken. */
+export function commandIntake(parts: CommandIntakeParts, drainMs: number): Component {
+  const { dispatcher, intake, audit, stores, shown, readiness } = parts;
+  return {
+    name: COMMANDS,
+    health: () =>
+      stores.commandsHealth(mergedHealth({ state: "up", figures: intake.figures() }, dispatcher.health())),
+    async run(signal, ready) {
+      ready();
+      await aborted(signal);
+      readiness.closing();
+      await dispatcher.close(drainMs);
+      await shown.settled();
+      await audit.close();
+    },
+  };
+}
+
+/** The parts in the order in which they open, and how long each may take. */
+export function stepsOf(components: readonly Component[], config: Config): Step[] {
+  return components.map((component) => ({
+    component,
+    startTimeoutMs: START_TIMEOUT_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS + lastWordsMs(component.name, config),
+  }));
+}
+
+/** What a part may need besides to bring to an end what it has begun. */
+function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
+  if (name === COMMANDS) return drainMs;
+  return name === FLEET ? leavingMs(fleet.events) : 0;
+}
